@@ -31,11 +31,17 @@ class Printed:
 
 
 @dataclass(frozen=True)
-class OutputOptions(Printed):
-    """How what a command finds is printed and written."""
+class Outputs:
+    """The files that an answer is written to, and whether it is printed as a document."""
 
+    as_json: AsJson = False
     output: Output = None
     table: TableFile = None
+
+
+@dataclass(frozen=True)
+class OutputOptions(Outputs, Printed):
+    """How what a command finds is printed and written."""
 
 
 def write_and_show(
@@ -63,7 +69,7 @@ def write_and_show(
 def conclude(
     answer: Answer,
     show: Callable[[], None],
-    outputs: OutputOptions,
+    outputs: Outputs,
     *more: tuple[Path | None, Callable[[Path], object]],
 ) -> None:
     """Write an answer to the files asked for and print it, write more of it, or say why there is

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -17,9 +17,6 @@ from ithaca.files.numbers import counted, number
 from ithaca.formulations.families import FAMILIES, module_of
 from ithaca.formulations.hardware.quantities import HardwareQuantity
 from ithaca.formulations.platform import Resource
-
-if TYPE_CHECKING:
-    pass
 
 HELP = (
     "List workloads, networks, platforms, architectures, hardware "

@@ -8,8 +8,7 @@ from rich.markup import escape
 
 from ithaca.commands.api.matching import Matches
 from ithaca.commands.api.matching import match as find_matches
-from ithaca.commands.api.options import AsJson, Output, TableFile
-from ithaca.commands.conclusion import OutputOptions, conclude
+from ithaca.commands.conclusion import Outputs, conclude
 from ithaca.commands.display import console
 from ithaca.commands.outcome import say
 from ithaca.commands.tables import Table
@@ -19,18 +18,10 @@ from ithaca.formulations.matching import Match
 
 
 @calls(find_matches)
-def match(
-    ask: Callable[..., Matches],
-    *,
-    as_json: AsJson = False,
-    output: Output = None,
-    table: TableFile = None,
-) -> None:
+def match(ask: Callable[..., Matches], *, outputs: Outputs) -> None:
     """``ithaca match``."""
     matches = ask()
-    conclude(
-        matches, lambda: show(matches), OutputOptions(as_json=as_json, output=output, table=table)
-    )
+    conclude(matches, lambda: show(matches), outputs)
 
 
 def show(matches: Matches) -> None:

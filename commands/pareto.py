@@ -11,8 +11,8 @@ from typer import Option
 
 from ithaca.commands.api.fronts import Front
 from ithaca.commands.api.fronts import pareto as find_front
-from ithaca.commands.api.options import AsJson, Output, TableFile, Written
-from ithaca.commands.conclusion import OutputOptions, conclude
+from ithaca.commands.api.options import Written
+from ithaca.commands.conclusion import Outputs, conclude
 from ithaca.commands.display import console
 from ithaca.commands.tables import Table
 from ithaca.commands.typed import calls
@@ -30,9 +30,7 @@ def pareto(
         Option("--plot", help="Plot to .png, .svg, .pdf or .html (two or three objectives)."),
         Written(check_plot),
     ] = None,
-    as_json: AsJson = False,
-    output: Output = None,
-    table: TableFile = None,
+    outputs: Outputs,
 ) -> None:
     """``ithaca pareto``."""
 
@@ -42,7 +40,7 @@ def pareto(
     conclude(
         front,
         lambda: print_front(front),
-        OutputOptions(as_json=as_json, output=output, table=table),
+        outputs,
         (plot, front.plot),
     )
 

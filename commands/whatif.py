@@ -9,10 +9,10 @@ from typing import Annotated
 from rich.markup import escape
 from typer import Option
 
-from ithaca.commands.api.options import AsJson, Output, TableFile, Written
+from ithaca.commands.api.options import Written
 from ithaca.commands.api.studies import Study
 from ithaca.commands.api.studies import whatif as run_study
-from ithaca.commands.conclusion import OutputOptions, conclude
+from ithaca.commands.conclusion import Outputs, conclude
 from ithaca.commands.display import console
 from ithaca.commands.tables import Table
 from ithaca.commands.typed import calls
@@ -29,9 +29,7 @@ def whatif(
         Option("--plot", help="Plot to .png, .svg, .pdf or .html (one or two --vary)."),
         Written(check_plot),
     ] = None,
-    as_json: AsJson = False,
-    output: Output = None,
-    table: TableFile = None,
+    outputs: Outputs,
 ) -> None:
     """``ithaca whatif``."""
 
@@ -39,7 +37,7 @@ def whatif(
     conclude(
         study,
         lambda: print_study(study),
-        OutputOptions(as_json=as_json, output=output, table=table),
+        outputs,
         (plot, study.plot),
     )
 

@@ -13,7 +13,7 @@ from ithaca.results.codesign_layers import shown_name
 from ithaca.results.network_verification import Check, as_stated
 from ithaca.solver.certificate import Status
 from ithaca.solver.options import Budget, SolveOptions
-from ithaca.solver.verification import BOUND_WITHIN, Claim, agree, claimed, repeat, verify
+from ithaca.solver.verification import Claim, agree, claimed, repeat, time_for, verify
 from ithaca.studies.codesign.codesign import CodesignOptions, codesign
 from ithaca.studies.codesign.layer_cache import LayerCache
 from ithaca.studies.codesign.question import Question
@@ -52,20 +52,13 @@ def verify_codesign(result: CodesignResult, options: SolveOptions) -> Iterator[C
         yield as_stated(words)
     claim, checked = result.certificate, True
     options = whole.share()
-    limit = (
-        BOUND_WITHIN
-        if options.time_limit is None and not claim.status.proven
-        else options.time_limit
-    )
     for place, box in enumerate(result.open):
         for objective, bound in zip(result.question.objectives, box.lower_bounds, strict=True):
             bounded = replace(
                 result.question, space=box.within(result.question.space), objectives=(objective,)
             )
             at = f"open[{place}].lower_bounds"
-            checked &= bound is None or _check_bound(
-                bounded, bound, replace(options, time_limit=limit), at
-            )
+            checked &= bound is None or _check_bound(bounded, bound, time_for(claim, options), at)
 
     def solve(search: SolveOptions) -> CodesignResult:
         nonlocal checked

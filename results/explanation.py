@@ -247,11 +247,6 @@ class Explanation:
     changes: tuple[Change, ...] | None
     """What was tried; None where nothing was to be tried."""
 
-    @property
-    def first(self) -> Change | None:
-        """The change to make first; None where nothing is proven to help."""
-        return first_change(self.changes or ())
-
 
 def chosen_solutions(result: Result, design: str | None) -> tuple[Solution, ...]:
     """The solutions to explain, the best first: those of all designs, or of the one asked for by

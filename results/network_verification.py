@@ -20,7 +20,7 @@ from ithaca.formulations.families import choice_of, module_of
 from ithaca.solver.certificate import Status
 from ithaca.solver.options import Budget, SolveOptions, StoppedError
 from ithaca.solver.shortfall import Shortfall
-from ithaca.solver.verification import BOUND_WITHIN, Claim, agree, claimed, repeat, verify
+from ithaca.solver.verification import Claim, agree, claimed, repeat, time_for, verify
 from ithaca.studies.network.modes import ONE_SEARCH, SHARED_ARRAY, mode
 from ithaca.studies.network.parts import layer_result
 from ithaca.studies.network.result import Fusing, LayerResult, NetworkResult, Total
@@ -188,8 +188,7 @@ def _search_again(
 
     left = 2 + (result.unrestricted is not None)
     if total.certificate.lower_bound is None and not all(edge.fits for edge in fusing.edges):
-        search = budget.share(left + 1)
-        solve(replace(search, time_limit=BOUND_WITHIN) if search.time_limit is None else search)
+        solve(time_for(total.certificate, budget.share(left + 1)))
     yield Check("total", *repeat(total, solve, budget.share(left), "total"))
     apart, search = partial(_total, result, result.request, fused=False), budget.share(left - 1)
     yield Check("unfused", *repeat(fusing.without, apart, search, "fusing", evaluated=False))
@@ -220,15 +219,7 @@ def _prove_arrays(result: NetworkResult, total: Total, options: SolveOptions) ->
         total.certificate,
         claimed(total),
     )
-    limit = (
-        BOUND_WITHIN
-        if options.time_limit is None and not claim.status.proven
-        else options.time_limit
-    )
-    budget, infeasible = (
-        Budget(replace(options, time_limit=limit)),
-        claim.status is Status.INFEASIBLE,
-    )
+    budget, infeasible = Budget(time_for(claim, options)), claim.status is Status.INFEASIBLE
     own = module_of("ithaca.studies.families", result.family)
     assert own is not None
     designs, sequence = own.on_arrays(result.network, request, result.mode)

@@ -12,7 +12,7 @@ from ithaca.files.errors import EDITED, DisagreementError, InputError
 from ithaca.files.numbers import number
 from ithaca.formulations.algebra.rounding import below
 from ithaca.formulations.problem import Objective, Problem
-from ithaca.solver.certificate import Status
+from ithaca.solver.certificate import Certificate, Status
 from ithaca.solver.engines import Method, engine
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.shortfall import Shortfall
@@ -47,6 +47,13 @@ class Claim(NamedTuple):
         """The claim of a shortfall about the least bound that could be met; where that is not
         proven, it is a lower bound."""
         return cls(shortfall.smallest if shortfall.proven else None, shortfall.smallest)
+
+
+def time_for(proof: Certificate, options: SolveOptions) -> SolveOptions:
+    """How long to work at what a certificate claims: at a bound that is no proof, not without
+    end."""
+    endless = options.time_limit is None and not proof.status.proven
+    return replace(options, time_limit=BOUND_WITHIN) if endless else options
 
 
 def agree(claim: Claim, again: Claim, at: str) -> bool:
@@ -325,17 +332,9 @@ def repeat(
         and (evaluated or answer.value is None)
     ):
         return f"{words}; no proof is claimed", True
-    limit = (
-        BOUND_WITHIN
-        if options.time_limit is None and not proof.status.proven
-        else options.time_limit
-    )
+    budget = Budget(options)
     # as soon as the gap is as small as the claimed one, the bound has been reached
-    budget, search = (
-        Budget(options),
-        replace(options, gap=below(proof.gap or 0.0), time_limit=limit),
-    )
-    again = solve(search)
+    again = solve(replace(time_for(proof, options), gap=below(proof.gap or 0.0)))
     claim = Claim.of(answer)
     confirmed = agree(claim._replace(value=None) if evaluated else claim, Claim.of(again), at)
     own, others = proof.further, again.certificate.further

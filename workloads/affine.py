@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from math import gcd
+from math import gcd, prod
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,11 @@ class Affine:
     def coefficient(self, loop: str) -> int:
         """Coefficient of ``loop``, 0 where it does not occur."""
         return dict(self.terms).get(loop, 0)
+
+    def reach(self, sizes: Mapping[str, Any]) -> Any:
+        """Elements from the first to the last that loops of such sizes reach; coefficients are
+        positive."""
+        return 1 + sum(c * (sizes[loop] - 1) for loop, c in self.terms)
 
     def without_gaps(self, once: Collection[str]) -> Affine:
         """The form that numbers the elements which are used, where this one steps over others.
@@ -54,6 +60,10 @@ class Access:
     def loops(self) -> frozenset[str]:
         """Names of the loops that index the tensor."""
         return frozenset(name for s in self.subscripts for name in s.loops)
+
+    def box(self, sizes: Mapping[str, Any]) -> Any:
+        """Elements of the box around what a tile of such sizes touches, in any numbers."""
+        return prod(subscript.reach(sizes) for subscript in self.subscripts)
 
     def indexed_by(self, loop: str) -> bool:
         """Whether ``loop`` occurs in any subscript."""

@@ -183,7 +183,7 @@ def _words(nest: LoopNest, access: Access) -> int:
     """Words of an input."""
     words = 1
     for subscript in access:
-        words *= sum(c * (nest.sizes[loop] - 1) for loop, c in subscript.terms) + 1
+        words *= subscript.reach(nest.sizes)
     return words
 
 

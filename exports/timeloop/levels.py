@@ -37,7 +37,6 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from fractions import Fraction
 from functools import cached_property
-from math import prod
 
 from ithaca.exports.configuration import ArrayConfiguration
 from ithaca.formulations.algebra.expression import Symbol
@@ -217,9 +216,7 @@ class TimeloopHierarchy:
         covered = self.tile | {
             x: int(self.values[quantities.t1(x).name]) for x in self.configuration.design.dataflow
         }
-        return prod(
-            1 + sum(c * (covered[loop] - 1) for loop, c in subscript.terms) for subscript in access
-        )
+        return int(access.box(covered))
 
     def _together(self, access: Access) -> bool:
         """Whether the buffers of a tensor, as one, hold every word once and nothing else."""

@@ -287,11 +287,6 @@ class Architecture:
         """Levels and multipliers, outermost first."""
         return (*self.levels, self.compute)
 
-    @property
-    def bypass(self) -> dict[str, frozenset[str] | None]:
-        """The tensors that each level keeps; None: all."""
-        return {level.name: level.keeps for level in self.levels}
-
     def keeping(self, keeps: dict[str, frozenset[str]]) -> Architecture:
         """The same with other tensors kept; levels that are not named stay as they are."""
         levels = tuple(

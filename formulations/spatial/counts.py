@@ -19,6 +19,7 @@ from operator import mul
 from typing import Any
 
 from ithaca.formulations.algebra.number_systems import INTERVAL, NumberSystem
+from ithaca.formulations.remembered import remembered
 from ithaca.formulations.spatial.architecture import Architecture, Compute, Level
 from ithaca.workloads.affine import Access
 from ithaca.workloads.nest import LoopNest
@@ -82,30 +83,20 @@ class MappingCounts:
             self if whole is None else type(self)(architecture, nest, whole)
         )
         self._one: Number = mapping.system.number(Fraction(1))
-        self._known: dict[tuple[Any, ...], Number] = {}
         self._accesses = {access.tensor: access for access in nest.accesses}
-
-    def _once(self, key: tuple[Any, ...], count: Callable[[], Number]) -> Number:
-        if key not in self._known:
-            self._known[key] = count()
-        return self._known[key]
 
     def _product(self, factors: Iterator[Number]) -> Number:
         return reduce(mul, factors, self._one)
 
     # -- tiles ---------------------------------------------------------------------------
 
+    @remembered
     def extent(self, level: int, loop: str) -> Number:
         """The iterations of a loop that a level and everything inside it cover."""
         if level == len(self._levels):
             return self._one
-        return self._once(
-            ("extent", level, loop),
-            lambda: (
-                self._shared(level, loop, self._mapping.trips[level][loop])
-                * self.around(level, loop)
-            ),
-        )
+        trips = self._shared(level, loop, self._mapping.trips[level][loop])
+        return trips * self.around(level, loop)
 
     def _shared(self, level: int, loop: str, words: Number) -> Number:
         share = self._mapping.share
@@ -117,13 +108,10 @@ class MappingCounts:
         inner, lanes = self.extent(level + 1, loop), self._mapping.lanes[level]
         return lanes[loop] * inner if loop in lanes else inner
 
+    @remembered
     def widths(self, level: int, tensor: str) -> tuple[Number, ...]:
         """The sides of the bounding box of a tensor's tile (elements)."""
-        sides: tuple[Number, ...] = self._once(
-            ("widths", level, tensor),
-            lambda: self._sides(tensor, lambda loop: self.extent(level, loop)),
-        )
-        return sides
+        return self._sides(tensor, lambda loop: self.extent(level, loop))
 
     def _sides(self, tensor: str, extent: Callable[[str], Number]) -> tuple[Number, ...]:
         return tuple(
@@ -131,21 +119,18 @@ class MappingCounts:
             for rank in self._accesses[tensor]
         )
 
+    @remembered
     def tile(self, level: int, tensor: str) -> Number:
         """Words of a tensor's tile: of its bounding box."""
-        return self._once(
-            ("tile", level, tensor), lambda: self._product(iter(self.widths(level, tensor)))
-        )
+        return self._product(iter(self.widths(level, tensor)))
 
     # -- time: how often a tile is filled ------------------------------------------------
 
+    @remembered
     def _several(self, level: int, loop: str) -> Number:
         """1 where a temporal loop has more than one trip, else 0."""
-        trips = self._whole._mapping.trips
-        return self._once(
-            ("several", level, loop),
-            lambda: self._mapping.system.minimum(trips[level][loop] - 1, self._one),
-        )
+        trips = self._whole._mapping.trips[level][loop]
+        return self._mapping.system.minimum(trips - 1, self._one)
 
     def _moved_inside(self, inner: int, level: int, loop: str, access: Access) -> Number:
         """1 where a loop outside ``inner`` and inside this temporal loop moves the tensor's tile,
@@ -163,6 +148,7 @@ class MappingCounts:
                     moving.append(self._several(level, other) * is_inside)
         return self._mapping.system.maximum(*moving) if moving else self._one * 0
 
+    @remembered
     def fills_of(self, inner: int, tensor: str) -> Number:
         """Words that an instance of a level would take if it kept the tensor; for the multipliers,
         what one takes.
@@ -171,9 +157,6 @@ class MappingCounts:
         two neighbouring tiles share stays: of w elements that move by δ < w, n trips take w + (n −
         1)·δ.
         """
-        return self._once(("fills of", inner, tensor), lambda: self._fills_of(inner, tensor))
-
-    def _fills_of(self, inner: int, tensor: str) -> Number:
         access, trips = self._accesses[tensor], self._mapping.trips
         if inner == len(self._levels):
             return self.operations
@@ -216,13 +199,11 @@ class MappingCounts:
 
     # -- space: how many tiles are wanted ------------------------------------------------
 
+    @remembered
     def positions(self, level: int, tensor: str) -> Number:
         """How many different tiles of a tensor the lanes inside one instance of a level want."""
-        access = self._accesses[tensor]
-        return self._once(
-            ("positions", level, tensor),
-            lambda: self._product(self._rank_positions(level, rank.terms) for rank in access),
-        )
+        ranks = self._accesses[tensor]
+        return self._product(self._rank_positions(level, rank.terms) for rank in ranks)
 
     def _rank_positions(self, level: int, terms: tuple[tuple[str, int], ...]) -> Number:
         """Different positions of tiles along one rank.
@@ -274,11 +255,10 @@ class MappingCounts:
         """1 where a level keeps a tensor, else 0; the multipliers keep all."""
         return 1 if level == len(self._levels) else self._mapping.keeps[level][tensor]
 
-    def sent(self, parent: int, tensor: str) -> Number:
-        """Words that an instance gives to the next inner level that keeps the tensor, or takes."""
-        return self._once(("sent", parent, tensor), lambda: self._sent(parent, tensor))
-
-    def _sent(self, parent: int, tensor: str, *, again: bool = False) -> Number:
+    @remembered
+    def sent(self, parent: int, tensor: str, *, again: bool = False) -> Number:
+        """Words that an instance gives to the next inner level that keeps the tensor, or takes; of
+        the output perhaps only those that are sent ``again``."""
         words, passed = self._one * 0, 1
         for child in range(parent + 1, len(self._levels) + 1):
             kept = self.keeps(child, tensor)
@@ -292,50 +272,39 @@ class MappingCounts:
                 break
         return words
 
+    @remembered
     def first(self, level: int, tensor: str, inside: int | None = None) -> Number:
         """Words of the output that an instance takes for the first time, from nowhere: outside, or
         a level ``inside``."""
         inside = level if inside is None else inside
         loops = [d for d in self._nest.loops if self._accesses[tensor].indexed_by(d)]
-
-        def count() -> Number:
-            trips = self._product(
-                self._shared(at, d, trips[d]) if at >= inside else trips[d]
-                for at, trips in enumerate(self._mapping.trips)
-                for d in loops
-            )
-            return trips * self._product(
-                lanes[d] for lanes in self._mapping.lanes[level:] for d in loops if d in lanes
-            )
-
-        return self._once(("first", level, tensor, inside), count)
+        trips = self._product(
+            self._shared(at, d, trips[d]) if at >= inside else trips[d]
+            for at, trips in enumerate(self._mapping.trips)
+            for d in loops
+        )
+        return trips * self._product(
+            lanes[d] for lanes in self._mapping.lanes[level:] for d in loops if d in lanes
+        )
 
     def _is_output(self, tensor: str) -> bool:
         return tensor == self._nest.output.tensor
 
+    @remembered
     def reads(self, level: int, tensor: str) -> Number:
         """Words read."""
+        if self._mapping.share is None:
+            sent = self._again(level, tensor, self.sent(level, tensor))
+        else:  # what lanes run in step they also begin
+            sent = self.sent(level, tensor, again=True)
+        return self._held(level, tensor, sent)
 
-        def words() -> Number:
-            if self._mapping.share is None:
-                sent = self._again(level, tensor, self.sent(level, tensor))
-            else:  # what lanes run in step they also begin
-                sent = self._sent(level, tensor, again=True)
-            return self._held(level, tensor, sent)
-
-        return self._once(("reads", level, tensor), words)
-
+    @remembered
     def fills(self, level: int, tensor: str) -> Number:
         """Words taken from the level around it."""
         if not level or tensor in dict(self._levels[level].resident):
             return self._one * 0
-
-        def words() -> Number:
-            return self._held(
-                level, tensor, self._again(level, tensor, self.fills_of(level, tensor))
-            )
-
-        return self._once(("fills", level, tensor), words)
+        return self._held(level, tensor, self._again(level, tensor, self.fills_of(level, tensor)))
 
     def _again(self, level: int, tensor: str, words: Number, inside: int | None = None) -> Number:
         """Words that are read, or taken from outside: of the output not those for the first

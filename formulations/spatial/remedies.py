@@ -57,9 +57,7 @@ def capacity(
         for loop in nest.loops
     }
     held = {
-        access.tensor: prod(
-            1 + sum(c * (covered[loop] - 1) for loop, c in rank.terms) for rank in access
-        )
+        access.tensor: access.box(covered)
         for access in nest.accesses
         if access.tensor in laid.keeps[level]
     }

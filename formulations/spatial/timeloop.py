@@ -6,25 +6,21 @@ Stated once, in plain arithmetic, for every number system; what costs are of is 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from functools import cached_property, reduce
 
-from ithaca.formulations.spatial.architecture import Level
+from ithaca.formulations.remembered import remembered
 from ithaca.formulations.spatial.counts import MappingCounts, Number
 
 
 class TimeloopModel(MappingCounts):
     """Costs of a mapping: cycles and energy."""
 
+    @remembered
     def instances(self, level: int) -> Number:
         """Instances of a level that work; of the multipliers, too."""
-        return self._once(
-            ("instances", level),
-            lambda: self._product(
-                n for lanes in self._mapping.lanes[:level] for n in lanes.values()
-            ),
-        )
+        return self._product(n for lanes in self._mapping.lanes[:level] for n in lanes.values())
 
     @property
     def pes(self) -> Number:
@@ -36,24 +32,17 @@ class TimeloopModel(MappingCounts):
         """Multiply-accumulates, padding included."""
         return self.operations * self.pes
 
+    @remembered
     def cycles(self, level: int) -> Number:
         """Cycles of the multipliers, or more where a level's words take longer."""
         waits = self.waits(level).values()
-        return self._once(
-            ("cycles", level),
-            lambda: self._mapping.system.maximum(self.steps, *waits) if waits else self.steps,
-        )
+        return self._mapping.system.maximum(self.steps, *waits) if waits else self.steps
 
-    def waits(self, level: int) -> Mapping[str, Number]:
+    @remembered
+    def waits(self, place: int) -> Mapping[str, Number]:
         """Cycles that the words of a level take at its bandwidths, by what they are: reads, writes,
         words (both)."""
-        cycles_waited: Mapping[str, Number] = self._once(
-            ("waits", level), lambda: dict(self._waits(level))
-        )
-        return cycles_waited
-
-    def _waits(self, place: int) -> Iterator[tuple[str, Number]]:
-        number, level = self._mapping.system.number, self._levels[place]
+        number, level, waits = self._mapping.system.number, self._levels[place], dict[str, Number]()
         limits = (
             ("reads", level.read_bandwidth, (self.reads,)),
             ("writes", level.write_bandwidth, (self.fills, self.updates)),
@@ -62,7 +51,9 @@ class TimeloopModel(MappingCounts):
         for what, rate, counts in limits:
             if rate is not None:
                 words = self._total(place, *counts) * number(Fraction(rate.denominator))
-                yield what, self._mapping.system.ceil_div(words, number(Fraction(rate.numerator)))
+                cycle = number(Fraction(rate.numerator))
+                waits[what] = self._mapping.system.ceil_div(words, cycle)
+        return waits
 
     @cached_property
     def latency(self) -> Number:
@@ -71,13 +62,11 @@ class TimeloopModel(MappingCounts):
             *(self.cycles(level) for level in range(len(self._levels)))
         )
 
+    @remembered
     def level_energy(self, place: int) -> Number:
         """Energy of a level's accesses, and of what its instances that work leak, whether it keeps
         a tensor or none (pJ)."""
-        return self._once(("energy", place), lambda: self._level_energy(self._levels[place], place))
-
-    def _level_energy(self, level: Level, place: int) -> Number:
-        numbers = self._mapping.system
+        numbers, level = self._mapping.system, self._levels[place]
         costs = (
             (self.reads, level.read_energy),
             (self.fills, level.write_energy),

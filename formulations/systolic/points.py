@@ -331,48 +331,29 @@ def points_text(points: Sequence[Point]) -> str:
     bursts = any(not array.dram.serialized for array in arrays)
     blocked = any(design.nest.sparse is not None for design, _ in points)
 
-    def row(point: Point, costs: Mapping[str, Any]) -> list[object]:
+    def row(point: Point, costs: Mapping[str, Any]) -> dict[str, object]:
         (design, configuration), metrics = point, costs["metrics"]
         tiling = design.tiling(configuration)
-        mappings = (design.nest.settings, tiling.array_part, tiling.latency_hiding)
-        return [
-            design.nest.name,
-            "",  # derived, not described
-            ",".join(costs["dataflow"]),
-            costs["permutation"],
-            costs["edition"],
-            *(json.dumps(dict(mapping)) for mapping in mappings),
-            tiling.simd,
-            json.dumps(tiling.module_packs(design.array)),
-            *(json.dumps(dict(parts)) if (parts := getattr(tiling, c)) else "" for c in optional),
-            *([str(design.array.dram.serialized).lower()] if bursts else []),
-            *([str(design.technology.uram).lower()] if in_uram else []),
-            *([design.nest.sparse or ""] if blocked else []),
-            *(
-                getattr(value := getattr(design.technology.machine, name), "value", value)
-                for name in own
-            ),
-            *(metrics[name] for name in known),
-            costs["meets_bounds"],
-        ]
+        machine = {name: getattr(design.technology.machine, name) for name in own}
+        return {
+            "app": design.nest.name,
+            "descriptor": "",  # derived, not described
+            "dataflow": ",".join(costs["dataflow"]),
+            "reuse": costs["permutation"],
+            "edition": costs["edition"],
+            "sizes": json.dumps(design.nest.settings),
+            "array_part": json.dumps(dict(tiling.array_part)),
+            "latency_hiding": json.dumps(dict(tiling.latency_hiding)),
+            "simd": tiling.simd,
+            "pack": json.dumps(tiling.module_packs(design.array)),
+            **{c: json.dumps(dict(n)) if (n := getattr(tiling, c)) else "" for c in optional},
+            **({"host_serialize": str(design.array.dram.serialized).lower()} if bursts else {}),
+            **({"in_uram": str(design.technology.uram).lower()} if in_uram else {}),
+            **({"block_sparse": design.nest.sparse or ""} if blocked else {}),
+            **{name: getattr(value, "value", value) for name, value in machine.items()},
+            **{name: metrics[name] for name in known},
+            "meets_bounds": costs["meets_bounds"],
+        }
 
-    header = [
-        "app",
-        "descriptor",
-        "dataflow",
-        "reuse",
-        "edition",
-        "sizes",
-        "array_part",
-        "latency_hiding",
-        "simd",
-        "pack",
-    ]
-    header += optional
-    header += ["host_serialize"] if bursts else []
-    header += ["in_uram"] if in_uram else []
-    header += ["block_sparse"] if blocked else []
-    return csv_text(
-        [*header, *own, *known, "meets_bounds"],
-        map(row, points, evaluate_points(points)),
-    )
+    rows = list(map(row, points, evaluate_points(points)))
+    return csv_text(list(rows[0]), (list(each.values()) for each in rows))

@@ -39,6 +39,7 @@ from ithaca.formulations.algebra.expression import (
     summands,
 )
 from ithaca.formulations.algebra.posynomial import NotPosynomialError, Posynomial, as_product
+from ithaca.formulations.remembered import remembered
 
 Pieces: TypeAlias = tuple[Posynomial, ...]
 
@@ -83,16 +84,14 @@ class Lowering:
         self._products = products
         self.epigraphs: list[Epigraph] = []
         self.curves: list[Curve] = []
-        self._memo: dict[Expression, Pieces] = {}
 
+    @remembered
     def lower(self, node: Expression) -> Pieces:
         """Pieces whose maximum never exceeds the expression.
 
         Raises `NotPosynomialError` if it subtracts, divides by a sum, or takes a minimum.
         """
-        if node not in self._memo:
-            self._memo[node] = _undominated(self._lower(node))
-        return self._memo[node]
+        return _undominated(self._lower(node))
 
     def at_most(self, node: Expression, bound: Fraction) -> Pieces:
         """Posynomials that are all ≤ 1 wherever ``node ≤ bound``; none if there is no such form.

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
 from ithaca.formulations.algebra.expression import Expression, Symbol
+from ithaca.formulations.remembered import remembered
 
 T = TypeVar("T")
 
@@ -15,16 +16,13 @@ class AxisGroups:
 
     def __init__(self, axis_of: Mapping[str, str]) -> None:
         self._axis_of = axis_of
-        self._axes: dict[Expression, frozenset[str]] = {}
 
+    @remembered
     def axes(self, node: Expression) -> frozenset[str]:
         """The axes an expression depends on."""
-        if node not in self._axes:
-            if isinstance(node, Symbol):
-                self._axes[node] = frozenset({self._axis_of[node.name]})
-            else:
-                self._axes[node] = frozenset().union(*(self.axes(c) for c in node.children))
-        return self._axes[node]
+        if isinstance(node, Symbol):
+            return frozenset({self._axis_of[node.name]})
+        return frozenset[str]().union(*map(self.axes, node.children))
 
     def grouped(
         self, parts: Iterable[T], of: Callable[[T], Expression]

@@ -11,6 +11,7 @@ import numpy as np
 from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.algebra.rounding import near_extreme
+from ithaca.formulations.remembered import remembered
 from ithaca.solver.tables.column import Column
 from ithaca.solver.tables.relaxation import statistic
 from ithaca.solver.tables.tree import Tree
@@ -32,7 +33,6 @@ class ExactBound:
             for position, column in enumerate(tree.table.columns):
                 for high in (False, True):
                     self._columns[statistic(column.index, high).name] = axis, position, column
-        self._statistics: dict[tuple[str, int], Fraction | None] = {}
         self._bounds: dict[tuple[int, ...], Fraction | None] = {}
         #: Numbers of the axes that the bound depends on.
         self.axes = sorted({self._columns[name][0] for name in bound.symbols})
@@ -57,12 +57,8 @@ class ExactBound:
         except ZeroDivisionError:  # the bound divides by a bound that is 0
             return None
 
+    @remembered
     def _statistic(self, name: str, node: int) -> Fraction | None:
-        if (name, node) not in self._statistics:
-            self._statistics[name, node] = self._extreme(name, node)
-        return self._statistics[name, node]
-
-    def _extreme(self, name: str, node: int) -> Fraction | None:
         axis, position, column = self._columns[name]
         high = name == statistic(column.index, True).name
         table, rows = self._trees[axis].table, self._trees[axis].rows_under(node)

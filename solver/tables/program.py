@@ -28,6 +28,7 @@ from ithaca.formulations.algebra.expression import (
     Sum,
     Symbol,
 )
+from ithaca.formulations.remembered import remembered
 
 Array = Floats
 
@@ -45,7 +46,6 @@ class Program:
         self.symbols: list[str] = []
         self._steps: list[tuple[str, tuple[int, ...], float]] = []
         self._slots: dict[tuple[str, tuple[int, ...], float], int] = {}
-        self._memo: dict[Expression, int] = {}
         self._outputs = [self._compile(node) for node in outputs]
 
     def run(self, loaded: Sequence[Array]) -> list[Array]:
@@ -152,12 +152,8 @@ class Program:
         for at a time."""
         return reduce(lambda result, slot: self._emit(operation, (result, slot)), slots)
 
+    @remembered
     def _compile(self, node: Expression) -> int:
-        if node not in self._memo:
-            self._memo[node] = self._compile_node(node)
-        return self._memo[node]
-
-    def _compile_node(self, node: Expression) -> int:
         if isinstance(node, Symbol):
             if node.name not in self.symbols:
                 self.symbols.append(node.name)

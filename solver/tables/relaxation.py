@@ -39,6 +39,7 @@ from ithaca.formulations.algebra.expression import (
     walk,
 )
 from ithaca.formulations.algebra.rounding import bound_of_divisor, ceiling_of_bound
+from ithaca.formulations.remembered import remembered
 from ithaca.solver.options import never
 from ithaca.solver.tables.axis_groups import AxisGroups
 
@@ -64,31 +65,23 @@ class Relaxation(AxisGroups):
         self.signed: set[str] = set()
         #: What bounds depend on beside the expressions: signs of the least values over axes' rows.
         self.signs: dict[tuple[str, Expression], float] = {}
-        self._nonnegative_memo: dict[Expression, bool] = {}
-        self._lower_memo: dict[Expression, Expression] = {}
-        self._upper_memo: dict[Expression, Expression] = {}
 
     # -- public ------------------------------------------------------------------------
 
+    @remembered
     def lower(self, node: Expression) -> Expression:
         """Expression over statistics that never exceeds ``node`` on the region."""
-        if node not in self._lower_memo:
-            bound = self._bound(node, upper=False)
-            # n − 1, which is known not to be negative, says so in its bound, too: then it loses no
-            # more than its own rounding
-            whole = isinstance(node, Sum) and len(self.axes(node)) > 1 and self.nonnegative(node)
-            self._lower_memo[node] = (
-                maximum(bound, 0)
-                if whole and not all(map(self.nonnegative, node.children))
-                else bound
-            )
-        return self._lower_memo[node]
+        bound = self._bound(node, upper=False)
+        # n − 1, which is known not to be negative, says so in its bound, too: then it loses no more
+        # than its own rounding
+        whole = isinstance(node, Sum) and len(self.axes(node)) > 1 and self.nonnegative(node)
+        unseen = whole and not all(map(self.nonnegative, node.children))
+        return maximum(bound, 0) if unseen else bound
 
+    @remembered
     def upper(self, node: Expression) -> Expression:
         """Expression over statistics that ``node`` never exceeds on the region."""
-        if node not in self._upper_memo:
-            self._upper_memo[node] = self._bound(node, upper=True)
-        return self._upper_memo[node]
+        return self._bound(node, upper=True)
 
     def check_divisors(self, node: Expression) -> None:
         """Refuse an expression that divides by what may be 0 or negative; quantities, their sums
@@ -298,13 +291,9 @@ class Relaxation(AxisGroups):
                 low, high = minimum(*corners), maximum(*corners)
         return high if upper else low
 
+    @remembered
     def nonnegative(self, node: Expression) -> bool:
         """Whether the expression is proven to be ≥ 0 for all candidate rows."""
-        if node not in self._nonnegative_memo:
-            self._nonnegative_memo[node] = self._is_nonnegative(node)
-        return self._nonnegative_memo[node]
-
-    def _is_nonnegative(self, node: Expression) -> bool:
         if isinstance(node, Symbol):
             return True
         if isinstance(node, Constant):

@@ -20,6 +20,7 @@ from ithaca.formulations.algebra.expression import Expression, split_coefficient
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.hardware.accelerator import Accelerator, Trend, Work
 from ithaca.formulations.problem import Objective, Problem
+from ithaca.formulations.remembered import remembered
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.engines import Method, engine
 from ithaca.solver.options import SolveOptions
@@ -186,9 +187,6 @@ class LayerCache:
         self._given: set[Ask] = set()
         self._fronts: dict[tuple[Ask, tuple[Expression, ...]], tuple[Choice, ...]] = {}
         self._mappings: dict[LoopNest, list[tuple[int, Configuration]]] = {}
-        self._values: dict[tuple[Ask, int, Configuration], Fraction | None] = {}
-        self._floors: dict[Ask, Bound] = {}
-        self._names: dict[Ask, str] = {}
         self._problems = lru_cache(KEPT)(lambda ask: problems_of(accelerator, ask))
         self._idle = {name for name, trend in accelerator.trends.items() if trend is Trend.IDLE}
 
@@ -271,17 +269,18 @@ class LayerCache:
     def floor(self, run: LayerRun) -> Bound:
         """A bound that takes no search: roofs, and what designs that are searched in stages know of
         themselves at once."""
-        ask = run.ask
-        if ask not in self._floors:
-            problems = self._problems(ask)
-            stages = [problem.design.stage(problem) for problem in problems]
-            known = (
-                (-inf if p.floor is None else p.floor, -inf if s is None else s.least)
-                for p, s in zip(problems, stages, strict=True)
-            )
-            least = min(map(max, known), default=inf)
-            self._floors[ask] = Fraction(least) if isfinite(least) else least
-        return self._floors[ask] * run.factor
+        return self._floor(run.ask) * run.factor
+
+    @remembered
+    def _floor(self, ask: Ask) -> Bound:
+        problems = self._problems(ask)
+        stages = [problem.design.stage(problem) for problem in problems]
+        known = (
+            (-inf if p.floor is None else p.floor, -inf if s is None else s.least)
+            for p, s in zip(problems, stages, strict=True)
+        )
+        least = min(map(max, known), default=inf)
+        return Fraction(least) if isfinite(least) else least
 
     def given(self, run: LayerRun) -> LayerAnswer:
         """The answer that is kept of a run."""
@@ -297,20 +296,19 @@ class LayerCache:
         best: tuple[Fraction, Problem, Configuration] | None = None
         problems = self._problems(ask)
         for number, configuration in self._mappings.get(ask.nest, [])[:most]:
-            key = ask, number, configuration
-            if key not in self._values:
-                self._values[key] = (
-                    problems[number].feasible_value(configuration)
-                    if number < len(problems)
-                    else None
-                )
-            value = self._values[key]
+            value = self._value(ask, number, configuration)
             if value is not None and (best is None or value < best[0]):
                 best = value, problems[number], configuration
         if best is None:
             return UNKNOWN
         proof = conclude(best[0], None, method="tried")
         return LayerAnswer(-inf, make_solution(best[1], best[2], proof), run.factor)
+
+    @remembered
+    def _value(self, ask: Ask, number: int, configuration: Configuration) -> Fraction | None:
+        """The objective of a mapping; None where it does not fit, or has no such design."""
+        problem = dict(enumerate(self._problems(ask))).get(number)
+        return None if problem is None else problem.feasible_value(configuration)
 
     def front(
         self, run: LayerRun, objectives: tuple[Objective, ...], options: SolveOptions
@@ -390,10 +388,12 @@ class LayerCache:
     def _name(self, ask: Ask) -> str:
         """The name that answers are kept under: of the model of the layer on figures of its own,
         and of the figures asked for."""
-        base = replace(ask, figures=())
-        if base not in self._names:
-            self._names[base] = fingerprint(problems_of(self.accelerator, base))
-        return digest([__version__, self._names[base], self.accelerator, ask.figures, self.method])
+        base = self._fingerprint(replace(ask, figures=()))
+        return digest([__version__, base, self.accelerator, ask.figures, self.method])
+
+    @remembered
+    def _fingerprint(self, ask: Ask) -> str:
+        return fingerprint(problems_of(self.accelerator, ask))
 
     def _remember(self, ask: Ask, answer: LayerAnswer) -> None:
         """Keep a mapping for other accelerators, the last one first."""

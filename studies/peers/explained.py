@@ -67,7 +67,7 @@ def search_explained(evaluator: HardwareEvaluator, trail: list[str]) -> Ended:
     is told step by step."""
     space = evaluator.question.space
     try:
-        incumbent = evaluator.evaluate(_smallest(space), screen=True)
+        incumbent = evaluator.evaluate(_smallest(space))
         trail.append(f"begin with {_named(space, incumbent.point)}: {_said(evaluator, incumbent)}")
         for step in range(1, evaluator.trials + 1):
             predictions = list(_predictions(evaluator, incumbent))
@@ -77,7 +77,7 @@ def search_explained(evaluator: HardwareEvaluator, trail: list[str]) -> Ended:
             for change in (*({name: value} for name, value in changes.items()), changes):
                 point = Configuration({**incumbent.point, **change})
                 if space.allows(point) and point not in evaluator.history:
-                    tried = evaluator.evaluate(point, screen=True)
+                    tried = evaluator.evaluate(point)
                     trail.append(
                         f"step {step}: try {_named(space, change)}: {_said(evaluator, tried)}"
                     )

@@ -90,26 +90,25 @@ class HardwareEvaluator:
         self._asked: set[Ask] = set()
         self._proofs, self._waited, self._began = 0.0, 0.0, time.perf_counter()
 
-    def evaluate(self, point: Configuration, *, screen: bool = False) -> HardwareEvaluation:
+    def evaluate(self, point: Configuration) -> HardwareEvaluation:
         """Evaluate an accelerator; one looked at before costs nothing. Raises `BudgetUsedError`
         when no trials are left.
 
-        To ``screen`` is to run no layer on an accelerator that by itself exceeds limits; it is a
-        trial all the same.
+        No layer runs on an accelerator that by itself exceeds limits; it is a trial all the same.
         """
         if point not in self.history:
             if len(self.history) >= self.trials or self._options.stopped:
                 raise BudgetUsedError(Ended.SAMPLES)
             began = time.perf_counter()
-            known, shares = self._found(point, screen)
+            known, shares = self._scored(point)
             self._waited += time.perf_counter() - began
             own = time.perf_counter() - self._began - self._waited
             self.history[point] = HardwareEvaluation(point, known, shares, self._proofs + own)
         return self.history[point]
 
-    def _found(
-        self, point: Configuration, screen: bool
-    ) -> tuple[HardwarePoint | None, tuple[Fraction, ...]]:
+    def _scored(self, point: Configuration) -> tuple[HardwarePoint | None, tuple[Fraction, ...]]:
+        """An accelerator with its layers, None where they do not run, and what it uses of the
+        limits."""
         question, space = self.question, self.question.space
         if not space.allows(point):
             return None, ()
@@ -120,7 +119,7 @@ class HardwareEvaluator:
             for a in question.limited
             if a.bound is not None and not a.shares
         ]
-        if screen and any(share > 1 for share in own):
+        if any(share > 1 for share in own):
             return None, tuple(own)
         objective = self.lead.of_layer(costs)
         for work in question.works:

@@ -25,6 +25,7 @@ from ithaca.studies.codesign.layer_cache import LayerCache
 from ithaca.studies.codesign.question import Question
 from ithaca.studies.peers.explained import search_explained
 from ithaca.studies.peers.hardware import HardwareEvaluation, HardwareEvaluator, HardwareTrace
+from ithaca.studies.peers.libraries import EXCESS, optuna_sampler
 from ithaca.studies.peers.methods import quiet
 from ithaca.studies.peers.recorder import BudgetUsedError, Ended
 
@@ -60,7 +61,7 @@ def _search_random(evaluator: HardwareEvaluator, trail: list[str]) -> Ended:
         fresh = space.allows(point) and point not in evaluator.history
         idle = 0 if fresh else idle + 1
         if fresh:
-            evaluator.evaluate(point, screen=True)
+            evaluator.evaluate(point)
     return Ended.STOPPED
 
 
@@ -84,7 +85,7 @@ def _search_nsga2(evaluator: HardwareEvaluator, trail: list[str]) -> Ended:
         points = [
             _point(evaluator, np.rint(places).clip(0, most)) for places in population.get("X")
         ]
-        scored = [evaluator.evaluate(point, screen=True) for point in points]
+        scored = [evaluator.evaluate(point) for point in points]
         scores = np.array([_values(each, objectives) for each in scored])
         evaluations.eval(
             static(problem, F=scores, G=np.array([[each.excess] for each in scored])), population
@@ -100,13 +101,7 @@ def _search_optuna(name: str, evaluator: HardwareEvaluator, trail: list[str]) ->
         evaluator.question.space,
         len(evaluator.question.objectives),
     )
-    more = {"deterministic_objective": True} if name == "GPSampler" else {}
-    sampler = getattr(optuna.samplers, name)(
-        seed=evaluator.seed,
-        n_startup_trials=FIRST,
-        constraints_func=lambda trial: (trial.user_attrs["excess"],),
-        **more,
-    )
+    sampler = optuna_sampler(name, evaluator.seed, n_startup_trials=FIRST)
     study = optuna.create_study(sampler=sampler, directions=["minimize"] * objectives)
     ranges = {
         q.name: optuna.distributions.IntDistribution(0, len(q.values) - 1) for q in space.quantities
@@ -115,8 +110,8 @@ def _search_optuna(name: str, evaluator: HardwareEvaluator, trail: list[str]) ->
     while idle < PATIENCE:
         before, trial = len(evaluator.history), study.ask(ranges)
         point = _point(evaluator, [trial.params[quantity.name] for quantity in space.quantities])
-        evaluation = evaluator.evaluate(point, screen=True)
-        trial.set_user_attr("excess", evaluation.excess)
+        evaluation = evaluator.evaluate(point)
+        trial.set_user_attr(EXCESS, evaluation.excess)
         study.tell(trial, _values(evaluation, objectives))
         idle = 0 if len(evaluator.history) > before else idle + 1
     return Ended.STOPPED

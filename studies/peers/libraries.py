@@ -36,11 +36,24 @@ EXCESS = "excess"
 POPULATION = 200
 
 
-def search_tpe(evaluator: Evaluator, seed: int, starts: Sequence[Configuration]) -> Ended | None:
-    """Tree-structured Parzen estimators; starts are the first trials.
+def optuna_sampler(name: str, seed: int, **options: Any) -> Any:
+    """A sampler of optuna, for which the excess over limits that trials carry is a constraint."""
+    if name == "GPSampler":
+        options["deterministic_objective"] = True
+    sampler = getattr(peer("optuna").samplers, name)
+    return sampler(seed=seed, constraints_func=lambda trial: (trial.user_attrs[EXCESS],), **options)
+
+
+def search_optuna(
+    sampler: str, evaluator: Evaluator, seed: int, starts: Sequence[Configuration]
+) -> Ended | None:
+    """Tree-structured Parzen estimators, or Gaussian processes (by torch), which take longer for a
+    trial the more there are; starts are the first trials.
 
     Parameters
     ----------
+    sampler : str
+        The name of optuna's sampler.
     evaluator : Evaluator
         Scores configurations, and ends the search when its budget is used up.
     seed : int
@@ -48,34 +61,10 @@ def search_tpe(evaluator: Evaluator, seed: int, starts: Sequence[Configuration])
     starts : sequence of Configuration
         Configurations known to be feasible.
     """
-    sampler = peer("optuna").samplers.TPESampler(seed=seed, constraints_func=_excess)
-    return _optuna(evaluator, sampler, starts)
-
-
-def search_gp(evaluator: Evaluator, seed: int, starts: Sequence[Configuration]) -> Ended | None:
-    """Gaussian processes (by torch); starts are the first trials. A trial takes longer the more
-    there are.
-
-    Parameters
-    ----------
-    evaluator : Evaluator
-        Scores configurations, and ends the search when its budget is used up.
-    seed : int
-        Fixes what chance decides.
-    starts : sequence of Configuration
-        Configurations known to be feasible.
-    """
-    sampler = peer("optuna").samplers.GPSampler(
-        seed=seed, deterministic_objective=True, constraints_func=_excess
-    )
-    return _optuna(evaluator, sampler, starts)
-
-
-def _optuna(evaluator: Evaluator, sampler: Any, starts: Sequence[Configuration]) -> Ended | None:
     optuna, coordinates = peer("optuna"), evaluator.coordinates
     integer = optuna.distributions.IntDistribution
     distributions = {c.name: integer(c.low, c.high, log=not c.exponent) for c in coordinates.all}
-    study = optuna.create_study(sampler=sampler)
+    study = optuna.create_study(sampler=optuna_sampler(sampler, seed))
     for point in evaluator.starts(starts).tolist():
         study.enqueue_trial(
             {c.name: value for c, value in zip(coordinates.all, point, strict=True)}
@@ -87,10 +76,6 @@ def _optuna(evaluator: Evaluator, sampler: Any, starts: Sequence[Configuration])
         trial.set_user_attr(EXCESS, float(scores.excess[0]))
         # the logarithm, also of what is infeasible: the excess is the constraint
         study.tell(trial, float(evaluator.scaled(scores.objective)[0]))
-
-
-def _excess(trial: Any) -> tuple[float]:
-    return (trial.user_attrs[EXCESS],)
 
 
 def search_ga(evaluator: Evaluator, seed: int, starts: Sequence[Configuration]) -> Ended | None:

@@ -19,6 +19,7 @@ from ithaca.files.words import parse_choice
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.families import profile_of
 from ithaca.formulations.problem import Problem
+from ithaca.solver.seeding import NOTHING
 from ithaca.studies.peers import chance, exhaustive, libraries, own, policy_gradient
 from ithaca.studies.peers.evaluator import Evaluator, SettledError
 from ithaca.studies.peers.recorder import BudgetUsedError, Ended, Recorder, SampleBudget, Trace
@@ -46,14 +47,14 @@ PEERS = {
     "random": Peer(chance.search_random),
     "exhaustive": Peer(exhaustive.search),
     "annealing": Peer(chance.anneal),
-    "optuna-tpe": Peer(libraries.search_tpe, ("optuna",)),
-    "optuna-gp": Peer(libraries.search_gp, ("optuna", "scipy", "torch")),
+    "optuna-tpe": Peer(partial(libraries.search_optuna, "TPESampler"), ("optuna",)),
+    "optuna-gp": Peer(partial(libraries.search_optuna, "GPSampler"), ("optuna", "scipy", "torch")),
     "pymoo-ga": Peer(libraries.search_ga, ("pymoo",)),
     "nevergrad-cma": Peer(libraries.search_cma, ("nevergrad",)),
     "nevergrad-de": Peer(libraries.search_de, ("nevergrad",)),
     "policy-gradient": Peer(policy_gradient.search),
-    "evolve-unseeded": Peer(own.evolve_unseeded, boxed=False),
-    "evolve": Peer(own.evolve_seeded, boxed=False),
+    "evolve-unseeded": Peer(partial(own.evolve, known=NOTHING), boxed=False),
+    "evolve": Peer(own.evolve, boxed=False),
     "exact": Peer(own.search_exact, boxed=False),
 }
 

@@ -14,7 +14,7 @@ from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.exact.search import BATCH
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.progress import Progress, Report
-from ithaca.solver.seeding import NOTHING, Start
+from ithaca.solver.seeding import Start
 from ithaca.solver.solution import Solution
 from ithaca.studies.peers.evaluator import Evaluator, check_starts
 from ithaca.studies.peers.recorder import Ended, Recorder
@@ -83,9 +83,11 @@ def search_within(
     return Ended.EXHAUSTED
 
 
-def evolve_seeded(evaluator: Evaluator, seed: int, starts: Sequence[Configuration]) -> Ended | None:
-    """Evolution from rounded geometric programs and the starts; what rounding evaluates is no
-    sample.
+def evolve(
+    evaluator: Evaluator, seed: int, starts: Sequence[Configuration], known: Start | None = None
+) -> Ended | None:
+    """Evolution from the starts and what else is known: by default from rounded geometric programs,
+    and what rounding evaluates is no sample; from random configurations if there is nothing.
 
     Parameters
     ----------
@@ -95,30 +97,10 @@ def evolve_seeded(evaluator: Evaluator, seed: int, starts: Sequence[Configuratio
         Fixes what chance decides.
     starts : sequence of Configuration
         Configurations known to be feasible.
+    known : Start, optional
+        Other configurations and fractional optima to begin with; by default those of geometric
+        programs.
     """
-    return _evolve(evaluator, seed, starts, None)
-
-
-def evolve_unseeded(
-    evaluator: Evaluator, seed: int, starts: Sequence[Configuration]
-) -> Ended | None:
-    """Evolution from the starts, or from random configurations if there are none.
-
-    Parameters
-    ----------
-    evaluator : Evaluator
-        Scores configurations, and ends the search when its budget is used up.
-    seed : int
-        Fixes what chance decides.
-    starts : sequence of Configuration
-        Configurations known to be feasible.
-    """
-    return _evolve(evaluator, seed, starts, NOTHING)
-
-
-def _evolve(
-    evaluator: Evaluator, seed: int, starts: Sequence[Configuration], known: Start | None
-) -> Ended | None:
     recorder = evaluator.recorder
     check_starts(evaluator.problem, starts)
     already = recorder.samples  # of an evolution that stagnated before

@@ -59,27 +59,11 @@ class Trace:
 
     def value_at(self, samples: int) -> Fraction | None:
         """The best objective after so many samples."""
-        return _last(
-            [
-                improvement.value
-                for improvement in self.improvements
-                if improvement.samples <= samples
-            ]
-        )
+        return min((i.value for i in self.improvements if i.samples <= samples), default=None)
 
     def value_after(self, seconds: float) -> Fraction | None:
         """The best objective after so many seconds."""
-        return _last(
-            [
-                improvement.value
-                for improvement in self.improvements
-                if improvement.seconds <= seconds
-            ]
-        )
-
-
-def _last(values: list[Fraction]) -> Fraction | None:
-    return values[-1] if values else None
+        return min((i.value for i in self.improvements if i.seconds <= seconds), default=None)
 
 
 @dataclass(frozen=True, slots=True)

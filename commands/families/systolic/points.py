@@ -133,9 +133,8 @@ def evaluated(solutions: Sequence[tuple[str, Solution]]) -> Points:
     return Points.of_points(names, values)
 
 
-def text(points: Sequence[Point]) -> str:
-    """Configurations as CSV."""
-    return points_text(points)
+#: Configurations as CSV.
+text = points_text
 
 
 def _points(solutions: Sequence[tuple[str, Solution]]) -> list[tuple[str, Point]]:

@@ -12,7 +12,7 @@ from typer import Option
 
 from ithaca.commands.api.answers import Answer
 from ithaca.commands.api.options import WRITTEN_FILE, AsJson, TableFile, Written
-from ithaca.commands.conclusion import OutputOptions, conclude
+from ithaca.commands.conclusion import Outputs, conclude
 from ithaca.commands.display import console
 from ithaca.commands.families.systolic.simulating import Simulation, read_memory, simulate_points
 from ithaca.commands.families.systolic.simulating import simulate as run_simulation
@@ -81,7 +81,7 @@ def simulate(
         conclude(
             simulation,
             lambda: say(simulation.headline),
-            OutputOptions(as_json=as_json, table=table),
+            Outputs(as_json=as_json, table=table),
         )
         return
     network = array_network(
@@ -90,7 +90,7 @@ def simulate(
     conclude(
         simulation,
         lambda: print_simulation(simulation),
-        OutputOptions(as_json=as_json, table=table),
+        Outputs(as_json=as_json, table=table),
         (
             trace,
             lambda path: write_text_atomically(

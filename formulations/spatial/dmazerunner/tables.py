@@ -363,7 +363,7 @@ def words_of(layer: StoredLayer, group: InnerChoices, factors: Integers) -> list
         mine = [subscript for subscript in access if set(subscript.loops) & set(group.loops)]
         words: Floats = np.ones(factors.shape[1])
         for subscript in mine:
-            words = words * (1 + sum(c * (sizes[loop] - 1) for loop, c in subscript.terms))
+            words = words * subscript.reach(sizes)
         parts.append(words)
     return parts
 

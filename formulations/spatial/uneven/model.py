@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ithaca.formulations.remembered import remembered
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.counts import Number, Numbers
 from ithaca.formulations.spatial.timeloop import TimeloopModel
@@ -64,17 +65,12 @@ class UnevenModel(TimeloopModel):
         lanes = (own[loop] for own in self._mapping.lanes[level:] if loop in own)
         return self._node_trips[level, tensor].inside.get(loop, self._one) * self._product(lanes)
 
+    @remembered
     def widths(self, level: int, tensor: str) -> tuple[Number, ...]:
-        sides: tuple[Number, ...] = self._once(
-            ("widths", level, tensor),
-            lambda: tuple(
-                sum((c * (self._covered(level, tensor, d) - 1) for d, c in rank.terms), self._one)
-                for rank in self._accesses[tensor]
-            ),
-        )
-        return sides
+        return self._sides(tensor, lambda loop: self._covered(level, tensor, loop))
 
-    def _fills_of(self, inner: int, tensor: str) -> Number:
+    @remembered
+    def fills_of(self, inner: int, tensor: str) -> Number:
         if inner == len(self._levels):
             return self.steps
         around = self._node_trips[inner, tensor].around.values()

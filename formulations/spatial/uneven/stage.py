@@ -23,6 +23,7 @@ from ithaca.formulations.algebra.array_types import Floats, Integers
 from ithaca.formulations.algebra.rounding import EXACT, least_double, loosened
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
+from ithaca.formulations.remembered import remembered
 from ithaca.formulations.spatial.dmazerunner.corners import Corners
 from ithaca.formulations.spatial.mapping import Slot, keep_quantity, order_quantity
 from ithaca.formulations.spatial.search.pareto import undominated
@@ -83,8 +84,6 @@ class UnevenStage:
 
     def __init__(self, design: UnevenSpace, problem: Problem) -> None:
         self._design, self._problem, self._corners = design, problem, Corners(problem)
-        self._known: dict[int, Prices] = {}
-        self._along_x: dict[tuple[int, ...], tuple[int, ...] | None] = {}
 
     # -- options -------------------------------------------------------------------------
 
@@ -190,10 +189,9 @@ class UnevenStage:
     def _variants(self) -> tuple[Variant, ...]:
         return tuple(self._all_variants())
 
+    @remembered
     def _prices_of(self, number: int) -> Prices:
-        if number not in self._known:
-            self._known[number] = self._prices(self._variants[number])
-        return self._known[number]
+        return self._prices(self._variants[number])
 
     def _all_variants(self) -> Iterator[Variant]:
         """All that levels may keep, and all orders of the storage nodes that there are then; none
@@ -278,12 +276,11 @@ class UnevenStage:
         fits = [self._split(tuple(map(int, lanes))) is not None for lanes in distinct.T]
         return np.array(fits, bool)[places.ravel()]
 
+    @remembered
     def _split(self, lanes: tuple[int, ...]) -> tuple[int, ...] | None:
         """How much of all lanes lies along X, so that those up to every mesh fit it; None if they
         do not."""
-        if lanes not in self._along_x:
-            self._along_x[lanes] = self._searched(lanes, 0, 1, 1)
-        return self._along_x[lanes]
+        return self._searched(lanes, 0, 1, 1)
 
     def _searched(
         self, lanes: tuple[int, ...], place: int, x: int, y: int
@@ -347,7 +344,7 @@ class UnevenStage:
     def complete(self, rows: NDArray[Any], cutoff: Cutoff) -> Candidates:
         """Rows are complete as they are."""
         for row in rows:
-            yield self._configuration(self._known[int(row[0])], row[1:])
+            yield self._configuration(self._prices_of(int(row[0])), row[1:])
 
     def _configuration(self, prices: Prices, row: Integers) -> Configuration:
         """The mapping of a row."""

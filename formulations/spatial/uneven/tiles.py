@@ -18,6 +18,7 @@ from math import prod
 from operator import mul
 from typing import Any
 
+from ithaca.formulations.remembered import remembered
 from ithaca.formulations.spatial.constraints import NONE
 from ithaca.formulations.spatial.uneven.model import HOME
 from ithaca.formulations.spatial.uneven.space import SharedLoops, UnevenSpace
@@ -92,30 +93,23 @@ class TiledNests:
             return None
         return made
 
+    @remembered
     def tile(self, own: Own, around: tuple[int, ...]) -> int:
         """Words of a tile between shared loops, by the trips of these around it."""
-        if (own, around) not in self._known:
-            trips = self.own(own[0], around)
-            model = self.nests[own[0]].outside(SharedLoops(trips, ((own[1], trips),)))
-            self._known[own, around] = int(model.tile(HOME, own[1]))
-        words: int = self._known[own, around]
-        return words
+        trips = self.own(own[0], around)
+        model = self.nests[own[0]].outside(SharedLoops(trips, ((own[1], trips),)))
+        return int(model.tile(HOME, own[1]))
 
+    @remembered
     def roofs(self, number: int, shared: SharedLoops) -> Mapping[str, Fraction]:
         """At least the energy of the outermost level in a nest, and the cycles that it takes."""
-        if (number, shared) not in self._known:
-            model = self.least[number].outside(shared)
-            leak = model.latency * self.least[number].architecture.levels[0].leak
-            self._known[number, shared] = {
-                "energy": model.level_energy(0) - leak,
-                "latency": max(model.waits(0).values(), default=Fraction(0)),
-            }
-        least: Mapping[str, Fraction] = self._known[number, shared]
-        return least
-
-    @cached_property
-    def _known(self) -> dict[Any, Any]:
-        return {}
+        model = self.least[number].outside(shared)
+        leak = model.latency * self.least[number].architecture.levels[0].leak
+        waits = model.waits(0).values()
+        return {
+            "energy": model.level_energy(0) - leak,
+            "latency": max(waits, default=Fraction(0)),
+        }
 
     def own(self, number: int, trips: Sequence[int]) -> Sizes:
         """Trips of shared loops by the names of a nest."""

@@ -8,7 +8,7 @@ bounds boxes, bound the layer for every combination of groups at once.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
 
@@ -19,6 +19,7 @@ from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.algebra.rounding import all_below, below, loosened
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Limit, Problem
+from ithaca.formulations.remembered import remembered
 from ithaca.formulations.space import Axis, Role
 from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.design import Spans, fixed, systolic
@@ -77,10 +78,6 @@ class Layer:
     """One per axis."""
     lowered: LoweredProblem
     """Bounds and values it."""
-    _narrower: dict[Room, Layer] = field(init=False, default_factory=dict, compare=False)
-    _lowered: dict[Fraction, LoweredProblem] = field(
-        init=False, default_factory=dict, compare=False
-    )
 
     @cached_property
     def high(self) -> frozenset[str]:
@@ -105,31 +102,28 @@ class Layer:
         """The layer with tighter limits on what arrays share."""
         own = {x.metric: x.bound for x in self.problem.open_limits}
         bounds = {metric: b for metric, b in room.bounds.items() if b < own.get(metric, b)}
-        if not bounds:
-            return self
-        key = Room(bounds.get("bram18k"), bounds.get("bandwidth"))
-        if key not in self._narrower:
-            lowered = self.lowered
-            if "bandwidth" in bounds:
-                part = next(p for p in PARTS if bounds["bandwidth"] <= p * own["bandwidth"])
-                lowered = self._lowered_to(part * own["bandwidth"])
-            limits = lowered.limits.copy()
-            for metric, bound in bounds.items():
-                limits[place_of_limit(self.problem, metric)] = loosened(bound)
-            self._narrower[key] = replace(
-                self,
-                problem=_limited(self.problem, bounds),
-                lowered=replace(lowered, limits=limits),
-            )
-        return self._narrower[key]
+        room = Room(bounds.get("bram18k"), bounds.get("bandwidth"))
+        return self._narrowed(room) if bounds else self
 
+    @remembered
+    def _narrowed(self, room: Room) -> Layer:
+        """The layer with limits that are all tighter."""
+        lowered, bounds = self.lowered, room.bounds
+        if room.bandwidth is not None:
+            (most,) = (x.bound for x in self.problem.open_limits if x.metric == "bandwidth")
+            part = next(p for p in PARTS if room.bandwidth <= p * most)
+            lowered = self._lowered_to(part * most)
+        limits = lowered.limits.copy()
+        for metric, bound in bounds.items():
+            limits[place_of_limit(self.problem, metric)] = loosened(bound)
+        lowered = replace(lowered, limits=limits)
+        return replace(self, problem=_limited(self.problem, bounds), lowered=lowered)
+
+    @remembered
     def _lowered_to(self, bandwidth: Fraction) -> LoweredProblem:
         """Its bounds and values with less bandwidth, over the same columns."""
-        if bandwidth not in self._lowered:
-            lowered = lower_problem(_limited(self.problem, {"bandwidth": bandwidth}))
-            same = lowered.bounds.symbols == self.lowered.bounds.symbols
-            self._lowered[bandwidth] = lowered if same else self.lowered
-        return self._lowered[bandwidth]
+        lowered = lower_problem(_limited(self.problem, {"bandwidth": bandwidth}))
+        return lowered if lowered.bounds.symbols == self.lowered.bounds.symbols else self.lowered
 
     def optimum(self, hardware: Mapping[str, int], options: SolveOptions) -> SearchState:
         """The best configuration on given hardware (quantities by name), proven unless stopped."""
