@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 
 from ithaca.files.errors import InputError
@@ -75,3 +76,12 @@ def refuse(where: object, complaint: object) -> InputError:
     return InputError(
         line if len(line) <= MAX_LINE else f"{line[: MAX_LINE // 2]} … {line[-MAX_LINE // 2 :]}"
     )
+
+
+@contextmanager
+def errors_at(where: object) -> Iterator[None]:
+    """Errors of what stands inside begin with where that is."""
+    try:
+        yield
+    except InputError as error:
+        raise refuse(where, error) from None

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import Field, PlainSerializer, PlainValidator, WithJsonSchema
 
 from ithaca.files.documents import Document as InputDocument
-from ithaca.files.errors import InputError
+from ithaca.files.messages import errors_at
 from ithaca.files.numbers import fraction, json_number
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.machine import LARGEST, LEAST, RTL, Machine, MemoryTiming, Sums
@@ -61,12 +61,10 @@ class PlatformDocument(Document):
 
     def upper_limits(self, metrics: Collection[str]) -> tuple[Limit, ...]:
         """The limits; refused if one is not of these metrics."""
-        try:
+        with errors_at("platform.limits"):
             for metric in self.limits:
                 parse_expression(metric, where="limit", allowed=metrics)
             return tuple(Limit(metric, bound) for metric, bound in self.limits.items())
-        except InputError as error:
-            raise InputError(f"platform.limits: {error}") from None
 
 
 class ObjectiveDocument(Document):

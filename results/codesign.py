@@ -19,7 +19,7 @@ from pydantic import AfterValidator, Field, create_model
 
 from ithaca.files.documents import validated
 from ithaca.files.errors import EDITED, InputError
-from ithaca.files.messages import among, quoted, refuse
+from ithaca.files.messages import among, errors_at, quoted, refuse
 from ithaca.files.numbers import number
 from ithaca.files.writing import SCHEMA
 from ithaca.formulations.configuration import Configuration
@@ -236,12 +236,10 @@ def read_codesign(document: Any, path: Path) -> CodesignResult:
     if family not in FAMILIES:
         raise refuse(path, f"family is {quoted(family)}{among(family, FAMILIES)}")
     read = validated(codesign_model(FAMILIES[family]), document, path)
-    try:
+    with errors_at(path):
         result = _read(read)
         check_same(read.written(), codesign_document(result), "")
         _check(result)
-    except InputError as error:
-        raise refuse(path, error) from None
     return result
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from ithaca.files.documents import validated
 from ithaca.files.errors import EDITED, InputError
-from ithaca.files.messages import among, refuse
+from ithaca.files.messages import among, errors_at, refuse
 from ithaca.files.numbers import counted, spelled
 from ithaca.files.reading import MAX_DIGITS, parse_json, read_text
 from ithaca.files.writing import SCHEMA
@@ -83,10 +83,8 @@ def read_result(document: Any, path: Path) -> Result:
     """The result that a document states; what the model says of its question and configurations
     must be that document."""
     read, result = _read(document, path)
-    try:
+    with errors_at(path):
         check_same(read.written(), as_asked(result_document(result), document), "")
-    except InputError as error:
-        raise refuse(path, error) from None
     return result
 
 
@@ -116,10 +114,8 @@ def _read(document: Any, path: Path) -> tuple[Any, Result]:
     if not isinstance(name, str) or name not in FAMILIES:
         raise refuse(path, f"family is {quoted(name)}{among(name, FAMILIES)}")
     read: Any = validated(result_model(FAMILIES[name]), document, path)
-    try:
+    with errors_at(path):
         return read, _Reader(FAMILIES[name], read).result()
-    except InputError as error:
-        raise refuse(path, error) from None
 
 
 class _Reader:
@@ -167,10 +163,8 @@ class _Reader:
         return tuple(replace(designs[0].problem, design=design) for design in free)
 
     def _solution(self, read: Any, at: str) -> Solution:
-        try:
+        with errors_at(at):
             problem = Problem(self.family.design(self.setting, read), self.limits, self.objective)
-        except InputError as error:
-            raise InputError(f"{at}: {error}") from None
         certificate = read.certificate.certificate()
         if read.shortfalls and certificate.status is not Status.INFEASIBLE:
             raise InputError(

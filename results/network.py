@@ -16,8 +16,7 @@ from types import ModuleType
 from typing import Any
 
 from ithaca.files.documents import validated
-from ithaca.files.errors import InputError
-from ithaca.files.messages import refuse
+from ithaca.files.messages import errors_at
 from ithaca.files.reading import parse_json, read_text
 from ithaca.files.writing import SCHEMA
 from ithaca.formulations.families import FAMILIES, UNNAMED, module_of
@@ -118,7 +117,7 @@ def read_network_result(document: Any, path: Path) -> NetworkResult:
     family = document.get("family") if isinstance(document, dict) else None
     own = documents(family if family in list(network_models()) else UNNAMED)
     read = validated(own.MODEL, document, path)
-    try:
+    with errors_at(path):
         result: NetworkResult = own.result(read)
         model = network_document(result)
         for own, part in zip(
@@ -130,6 +129,4 @@ def read_network_result(document: Any, path: Path) -> NetworkResult:
                 part.pop("utilisation", None)
         check_same(read.written(), model, "")
         check_consistent(result)
-    except InputError as error:
-        raise refuse(path, error) from None
     return result

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from ithaca.files.errors import InputError
-from ithaca.files.messages import quoted
+from ithaca.files.messages import errors_at, quoted
 from ithaca.formulations.problem import Objective, Problem, read_objective
 from ithaca.formulations.schema import Document, Number, Text
 from ithaca.results.files import check_shortfalls, read_solution
@@ -148,10 +148,8 @@ def read_layers(
     """The layers of a document; errors say which it is."""
     layers = []
     for index, document in enumerate(documents):
-        try:
+        with errors_at(f"layers[{index}]"):
             layers.append(read(document))
-        except InputError as error:
-            raise InputError(f"layers[{index}]: {error}") from None
     return tuple(layers)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from ithaca.files.documents import validated
 from ithaca.files.errors import EDITED, InputError
-from ithaca.files.messages import quoted, refuse
+from ithaca.files.messages import errors_at, quoted
 from ithaca.files.numbers import json_number
 from ithaca.files.writing import SCHEMA
 from ithaca.formulations.data_types import data_type
@@ -112,7 +112,7 @@ def evaluated(
 def read_front(document: Any, path: Path) -> Front:
     """The front that a document states, checked against the model."""
     read = validated(FrontDocument, document, path)
-    try:
+    with errors_at(path):
         problems = posed(document, path)
         question, names = document["question"], read.objectives
         objectives = check_objectives(names, problems[0].design.vocabulary)
@@ -144,8 +144,6 @@ def read_front(document: Any, path: Path) -> Front:
             fixed_by(question, problems[0], ()),
         )
         check_same(document, front_document(front), "")
-    except InputError as error:
-        raise refuse(path, error) from None
     return front
 
 
@@ -169,7 +167,7 @@ def _step(read: StepDocument, names: Sequence[str]) -> ProofStep:
 def read_study(document: Any, path: Path) -> Study:
     """The what-if study that a document states, checked against the model."""
     read = validated(StudyDocument, document, path)
-    try:
+    with errors_at(path):
         names, stated = [axis.name for axis in read.axes], document["points"]
         points = [
             _point(point, stated[place], path, f"points[{place}]")
@@ -193,8 +191,6 @@ def read_study(document: Any, path: Path) -> Study:
             {"title": study_title(fixed[0], f"several {several}"), **fixed[0]},
         )
         check_same(document, study_document(study), "")
-    except InputError as error:
-        raise refuse(path, error) from None
     return study
 
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from ithaca.files.errors import EDITED, InputError
+from ithaca.files.messages import errors_at
 from ithaca.files.numbers import counted
 from ithaca.formulations.problem import Problem
 from ithaca.results.files import check_same
@@ -91,11 +92,9 @@ def verify_study(study: Study, options: SolveOptions) -> Iterator[Check]:
         name = ", ".join(f"{axis} {label}" for axis, label in labels.items()) or "point"
         known = {**study.provenance, **labels}
         question = question_fields(point.problems, str(known.get("platform", known.get("arch"))))
-        try:
+        with errors_at(f"points[{place}]"):
             done = labels_follow(labels, question, point.problems[0])
             done &= _same_point(study, index, point, budget)
-        except InputError as error:
-            raise InputError(f"points[{place}]: {error}") from None
         line = claimed(point.answer, "no value")
         proof = "proven again" if done else "not proven again in time"
         yield Check(name, f"{line}; {proof} in {budget.spent:.1f} s", done)

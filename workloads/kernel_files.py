@@ -27,7 +27,7 @@ from pydantic import Field
 
 from ithaca.files.documents import Document, validated
 from ithaca.files.errors import InputError
-from ithaca.files.messages import among, meant, quoted, refuse
+from ithaca.files.messages import among, errors_at, meant, quoted
 from ithaca.workloads.affine import Access
 from ithaca.workloads.nest import LoopNest, check_size
 from ithaca.workloads.sparsity import parse_sparsity
@@ -73,10 +73,8 @@ class KernelDocument(Document):
 def kernel_nest(document: Any, where: object) -> LoopNest:
     """The loop nest of a decoded kernel document; error lines start with ``where``."""
     read = validated(KernelDocument, document, where)
-    try:
+    with errors_at(where):
         return _nest(read)
-    except InputError as error:
-        raise refuse(where, error) from None
 
 
 def statement_nest(text: str, sizes: Mapping[str, int], **more: Any) -> LoopNest:

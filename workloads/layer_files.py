@@ -10,7 +10,7 @@ from typing import Any
 
 from ithaca.files.csv_text import read_rows
 from ithaca.files.errors import InputError
-from ithaca.files.messages import among, quoted, refuse
+from ithaca.files.messages import among, errors_at, quoted, refuse
 from ithaca.files.reading import read_text
 from ithaca.workloads.nest import LoopNest, Stored, check_stored
 from ithaca.workloads.statement import parse_statement
@@ -91,7 +91,7 @@ def _row(cells: Mapping[str, str], where: str) -> Row:
     if not stride.isdecimal() or int(stride) < 1:
         raise refuse(where, f"stride is {quoted(stride)}; allowed: a positive integer")
     statement, simd = KINDS[kind]
-    try:
+    with errors_at(where):
         output, inputs = parse_statement(statement, {"S": int(stride)} if kind != "gemm" else {})
         loops = [
             loop for loop in extents if any(access.indexed_by(loop) for access in (output, *inputs))
@@ -106,8 +106,6 @@ def _row(cells: Mapping[str, str], where: str) -> Row:
         nest = LoopNest(kind, tuple(extents.items()), output, inputs, simd=simd)
         check_stored(nest, stored := tuple(tensors.items()))
         return Row(nest, stored, cells, where)
-    except InputError as error:
-        raise refuse(where, error) from None
 
 
 def _object(cells: Mapping[str, str], column: str, where: str) -> dict[str, Any]:

@@ -9,8 +9,7 @@ from typing import Annotated, Any
 from pydantic import AliasChoices, BeforeValidator, Field
 
 from ithaca.files.documents import Document, validated
-from ithaca.files.errors import InputError
-from ithaca.files.messages import among, meant, quoted, refuse
+from ithaca.files.messages import among, errors_at, meant, quoted, refuse
 from ithaca.files.timeloop_files import load_timeloop
 from ithaca.workloads.kernel_files import default_simd
 from ithaca.workloads.nest import LoopNest
@@ -133,7 +132,7 @@ def problem_nest(document: Any, where: object) -> LoopNest:
         for name, value in coefficients.items()
         if value is not None and re.search(rf"\b{name}\b", template)
     }
-    try:
+    with errors_at(where):
         output, inputs = parse_statement(template, used)
         loops = tuple(shape.dimensions)
         return LoopNest(
@@ -146,8 +145,6 @@ def problem_nest(document: Any, where: object) -> LoopNest:
             template=template if used else "",
             unread=tuple(f"{where}.{name}" for name in unread),
         )
-    except InputError as error:
-        raise refuse(where, error) from None
 
 
 def _whole(document: Any, where: object) -> Any:

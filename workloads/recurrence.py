@@ -33,7 +33,7 @@ from pydantic import Field
 
 from ithaca.files.documents import Document, find_document, validated
 from ithaca.files.errors import InputError
-from ithaca.files.messages import among, quoted, refuse
+from ithaca.files.messages import among, errors_at, quoted
 from ithaca.files.reading import packaged_names
 from ithaca.workloads.affine import Access, Affine
 from ithaca.workloads.kernel_files import MAX_BYTES, MAX_LOOPS, NAME
@@ -408,7 +408,7 @@ def find_recurrence(source: object, sizes: Mapping[str, int]) -> Recurrence:
 def read_recurrence(document: Mapping[str, Any], where: object) -> Recurrence:
     """The recurrences of a decoded document; error lines start with ``where``."""
     read = validated(RecurrenceDocument, document, where)
-    try:
+    with errors_at(where):
         return Recurrence(
             read.name,
             (),
@@ -419,5 +419,3 @@ def read_recurrence(document: Mapping[str, Any], where: object) -> Recurrence:
             description=read.description,
             definition=read.model_copy(update={"description": "", "parameters": {}}),
         )
-    except InputError as error:
-        raise refuse(where, error) from None

@@ -16,7 +16,7 @@ from ithaca.exports.charts.chart import Chart, other_unit
 from ithaca.exports.charts.of_studies import grid_chart
 from ithaca.files.documents import validated
 from ithaca.files.errors import EDITED, InputError
-from ithaca.files.messages import among, meant, quoted, refuse
+from ithaca.files.messages import among, errors_at, meant, quoted
 from ithaca.files.numbers import counted, json_number, number
 from ithaca.files.writing import SCHEMA
 from ithaca.formulations.design import Metric
@@ -227,7 +227,7 @@ def read_codesign_study(document: Any, path: Path) -> CodesignStudy:
     whole = replace(
         first.space, quantities=tuple(replace(q, values=values) for q, values in quantities)
     )
-    try:
+    with errors_at(path):
         axes, changes = zip(
             *(
                 _axis(replace(first, space=whole), axis.name.removesuffix("_limit"), axis.values)
@@ -246,8 +246,6 @@ def read_codesign_study(document: Any, path: Path) -> CodesignStudy:
                 varied = change(varied, axis.values[place])
             if varied != point.question:
                 raise InputError(f"points[{count}].at is not what it asks: {EDITED}")
-    except InputError as error:
-        raise refuse(path, error) from None
     return study
 
 

@@ -19,6 +19,7 @@ from ithaca.commands.api.loading import Opened, Studied, answer_of
 from ithaca.commands.api.options import LayerName, Quick, ResultFile, TimeLimit
 from ithaca.commands.api.parsing import parse_search
 from ithaca.files.errors import InputError
+from ithaca.files.messages import errors_at
 from ithaca.files.numbers import number, percent
 from ithaca.files.signals import Interrupt
 from ithaca.files.writing import SCHEMA
@@ -270,10 +271,8 @@ def explain(
             network_explanation_document(answer, explained),
         )
     else:
-        try:
+        with errors_at(answer.source):
             explanation = explain_result(answer, design, search)
-        except InputError as error:
-            raise InputError(f"{answer.source}: {error}") from None
         lines, document = statements(answer, explanation), explanation_document(answer, explanation)
         solution = explanation.solution
     return Words(tuple(lines), document | {"statements": lines}, answer, solution)

@@ -18,6 +18,7 @@ from ithaca.commands.api.options import LayerName, ResultFile
 from ithaca.exports.charts.files import check_plot, save_plot
 from ithaca.exports.charts.heatmap import heat_map
 from ithaca.files.errors import InputError
+from ithaca.files.messages import errors_at
 from ithaca.files.numbers import counted, json_number
 from ithaca.files.signals import deferred
 from ithaca.files.words import parse_choice, parse_integer, parse_loops
@@ -146,10 +147,8 @@ def grid(
     chosen, names = one_result(result, layer), parse_loops(loops)
     if chosen.best is None or chosen.best.configuration is None:
         raise InputError(f"{chosen.source}: best is null; allowed: a result with a configuration")
-    try:
+    with errors_at(chosen.source):
         window = window_around(
             chosen.best.problem, chosen.best.configuration, distance, names, free_packs=free_packs
         )
-    except InputError as error:
-        raise InputError(f"{chosen.source}: {error}") from None
     return Grid(window, chosen.platform_name)

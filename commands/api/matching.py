@@ -19,7 +19,7 @@ from ithaca.commands.api.options import Extents, Sizes, Workload
 from ithaca.commands.api.parsing import check_sizes, parse_extents
 from ithaca.files.documents import validated
 from ithaca.files.errors import InputError
-from ithaca.files.messages import among, quoted, refuse
+from ithaca.files.messages import among, errors_at, quoted, refuse
 from ithaca.files.numbers import counted
 from ithaca.files.words import REPEATED, parse_counts
 from ithaca.files.writing import SCHEMA
@@ -256,7 +256,7 @@ def read_matches(document: Any, where: str | PathLike[str] | Path) -> Matches:
     """The matches that a document states, all found again. Raises `InputError` if these are
     others."""
     read = validated(MatchDocument, document, where)
-    try:
+    with errors_at(where):
         text = read.intrinsic.statement if read.intrinsic.name == OWN else read.intrinsic.name
         unit = find_intrinsic(text, read.intrinsic.sizes)
         answer = find_matches(
@@ -265,8 +265,6 @@ def read_matches(document: Any, where: str | PathLike[str] | Path) -> Matches:
             read.tile,
             partial=any(choice.idle for choice in read.choices),
         )
-    except InputError as error:
-        raise refuse(where, error) from None
     for name, value in answer.document.items():
         if document.get(name) != value:
             raise refuse(

@@ -14,7 +14,7 @@ from ithaca.commands.api.answers import NetworkResult
 from ithaca.commands.api.codesign_study import CodesignStudy, read_codesign_study
 from ithaca.files.documents import validated
 from ithaca.files.errors import EDITED, InputError
-from ithaca.files.messages import refuse
+from ithaca.files.messages import errors_at
 from ithaca.formulations.design import Metric
 from ithaca.results.files import check_same
 from ithaca.results.network import read_network_result
@@ -89,7 +89,7 @@ def read_study(document: Any, path: Path) -> CodesignStudy:
     axes = tuple(StudyAxis(axis.name, tuple(axis.values), unit=axis.unit) for axis in read.axes)
     results = [{n: x for n, x in point.items() if n != "at"} for point in read.points]
     points = [NetworkResult.of(read_network_result(r, path), source=str(path)) for r in results]
-    try:
+    with errors_at(path):
         places = list(indices(axes))
         if len(places) != len(points):
             raise InputError(f"points are not those of axes: {EDITED}")
@@ -99,8 +99,6 @@ def read_study(document: Any, path: Path) -> CodesignStudy:
         for count, (index, (own, rest)) in enumerate(zip(places, questions, strict=True)):
             if own != study.labels(index) or rest != questions[0][1]:
                 raise InputError(f"points[{count}].at is not what it asks: {EDITED}")
-    except InputError as error:
-        raise refuse(path, error) from None
     return study
 
 

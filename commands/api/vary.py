@@ -9,7 +9,7 @@ from typing import Any
 
 from ithaca.commands.api.parsing import parse_extent
 from ithaca.files.errors import InputError
-from ithaca.files.messages import meant
+from ithaca.files.messages import errors_at, meant
 from ithaca.files.numbers import json_number
 from ithaca.files.words import several, split_values
 from ithaca.formulations.algebra.parsing import parse_expression, quoted
@@ -82,10 +82,8 @@ def named_values(
 
 def check_axes(axes: Sequence[StudyAxis]) -> None:
     """Refuse axes that share a name, or have too many points together."""
-    try:
+    with errors_at("--vary"):
         check_grid(axes)
-    except InputError as error:
-        raise InputError(f"--vary: {error}") from None
 
 
 def _valued(entry: tuple[str, object]) -> tuple[str, Sequence[Any]]:
@@ -167,7 +165,7 @@ def _variation(
         raise InputError(
             f"--vary {quoted(name)} is fixed by another option, too; allowed: one of them"
         )
-    try:
+    with errors_at(f"--vary {quoted(name)}"):
         if is_loop:
             return _size(plain, parts, nest)
         if name in figures:
@@ -175,8 +173,6 @@ def _variation(
         if is_limit:
             return _limit(plain, parts, metrics)
         return _variable(name, parts, nest, variables[name])
-    except InputError as error:
-        raise InputError(f"--vary {quoted(name)}: {error}") from None
 
 
 def _size(loop: str, parts: Sequence[Any], nest: LoopNest) -> Variation:

@@ -17,8 +17,7 @@ from ithaca.commands.api.matching import STUDY as MATCH
 from ithaca.commands.api.options import LayerName, ResultFile, TimeLimit
 from ithaca.commands.api.parsing import parse_search
 from ithaca.commands.api.studies import Study
-from ithaca.files.errors import InputError
-from ithaca.files.messages import refuse
+from ithaca.files.messages import errors_at, refuse
 from ithaca.files.reading import parse_json
 from ithaca.files.signals import Interrupt
 from ithaca.files.writing import SCHEMA, document_text
@@ -77,14 +76,11 @@ def verify(
     """
     options, checks = parse_search(time_limit), []
     answer, open_checks = _read(result, layer)
-    with Interrupt() as interrupt:
-        try:
-            for check in chain(open_checks, _checks(answer, replace(options, stop=interrupt))):
-                checks.append(replace(check, width=_width(answer)))
-                if hear is not None:
-                    hear(checks[-1])
-        except InputError as error:
-            raise refuse(getattr(answer, "source", OWN), error) from None
+    with Interrupt() as interrupt, errors_at(getattr(answer, "source", OWN)):
+        for check in chain(open_checks, _checks(answer, replace(options, stop=interrupt))):
+            checks.append(replace(check, width=_width(answer)))
+            if hear is not None:
+                hear(checks[-1])
     return Verification(tuple(checks))
 
 

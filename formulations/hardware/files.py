@@ -17,7 +17,7 @@ from pydantic import create_model
 
 from ithaca.files.documents import find_document, validated
 from ithaca.files.errors import InputError
-from ithaca.files.messages import among, quoted, refuse
+from ithaca.files.messages import among, errors_at, quoted, refuse
 from ithaca.files.numbers import json_number
 from ithaca.files.reading import packaged_names
 from ithaca.formulations.algebra.expression import Expression, Symbol
@@ -81,7 +81,7 @@ def read_space(document: Any, where: object) -> HardwareSpace:
     if family is not None and (not isinstance(family, str) or family not in ACCELERATORS):
         raise refuse(where, f"family is {quoted(family)}{among(family, ACCELERATORS)}")
     family = family or next(iter(ACCELERATORS))
-    try:
+    with errors_at(where):
         read = validated(space_model(family), document, where)
         space = _space(read, ACCELERATORS[family], where)
         if rules := contradiction(space):
@@ -89,8 +89,6 @@ def read_space(document: Any, where: object) -> HardwareSpace:
             raise InputError(
                 f"rules: no accelerator keeps {texts}; allowed: rules that some accelerator keeps"
             )
-    except InputError as error:
-        raise refuse(where, error) from None
     return space
 
 

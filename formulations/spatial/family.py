@@ -11,7 +11,7 @@ from pydantic import Field, create_model
 
 from ithaca.files.documents import json_schema
 from ithaca.files.errors import InputError
-from ithaca.files.messages import quoted
+from ithaca.files.messages import errors_at, quoted
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Metric
 from ithaca.formulations.family import Family
@@ -184,10 +184,8 @@ class SpatialFamily(Family[MappingDesign]):
         return levels
 
     def setting(self, head: Any) -> Setting:
-        try:
+        with errors_at("problem"):
             nest = head.problem.nest()
-        except InputError as error:
-            raise InputError(f"problem: {error}") from None
         memory = tuple((tensor, tuple(sizes)) for tensor, sizes in head.memory.items())
         parts = (
             head.edition,

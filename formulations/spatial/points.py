@@ -23,7 +23,7 @@ import numpy as np
 
 from ithaca.files.csv_text import Rows, csv_text, read_rows, records, table_text
 from ithaca.files.errors import InputError
-from ithaca.files.messages import among, quoted, refuse
+from ithaca.files.messages import among, errors_at, quoted, refuse
 from ithaca.files.numbers import json_ratio
 from ithaca.files.reading import read_text
 from ithaca.formulations.algebra.rational_arrays import RATIONAL_ARRAYS, Rationals
@@ -97,7 +97,7 @@ def load_points(
     designs: dict[Any, SpatialDesign] = {}
     reader, usual = _Reader(architecture, file), keeps_of(namesake(architecture))
     for where, row in read_rows(text, file, reader.check):
-        try:
+        with errors_at(where):
             keeps, workload = reader.keeps(row) or usual, row.get("workload", "")
             sizes = row.get("sizes", "")
             key = workload, sizes, tuple(sorted(keeps.items(), key=lambda item: item[0]))
@@ -110,8 +110,6 @@ def load_points(
                 nest = nest.with_sizes(_trips(sizes, "sizes"))
                 designs[key] = SpatialDesign(nest, fitted(architecture.keeping(keeps), nest))
             points.append(SpatialPoint(designs[key], reader.mapping(row, designs[key]), workload))
-        except InputError as error:
-            raise refuse(where, error) from None
     return tuple(points)
 
 

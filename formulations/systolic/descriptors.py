@@ -13,8 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ithaca.files.errors import InputError
-from ithaca.files.messages import among, escaped, quoted, refuse
+from ithaca.files.messages import among, errors_at, escaped, quoted, refuse
 from ithaca.formulations.algebra.expression import ONE, Expression, multiply
 from ithaca.formulations.systolic.dataflows import find_dataflow, loop_order, permutations
 from ithaca.formulations.systolic.derivation import derive
@@ -106,10 +105,8 @@ def _dataflow(root: Field, reader: Reader, nest: LoopNest) -> tuple[str, ...]:
     for field, dimension in dimensions.items():
         loop = next((loop for loop in nest.band if reader.agree(dimension, lanes(loop))), None)
         loops.append(loop or field.refuse(f"t1/t2 of a loop {', '.join(nest.band)}"))
-    try:
+    with errors_at(compute["dims"].path):
         return find_dataflow(nest, tuple(loops))
-    except InputError as error:
-        raise refuse(compute["dims"].path, error) from None
 
 
 def _order(schedule: Spine, field: Field, reader: Reader, nest: LoopNest) -> tuple[str, ...]:

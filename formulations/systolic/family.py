@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from ithaca.files.errors import InputError
-from ithaca.files.messages import quoted
+from ithaca.files.messages import errors_at, quoted
 from ithaca.formulations.algebra.expression import ONE
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.data_types import DataType, stated_data_type
@@ -217,10 +217,8 @@ class SystolicFamily(Family[SystolicDesign]):
         return by_part(design.costs(configuration))
 
     def setting(self, head: HeadDocument) -> Setting:
-        try:
+        with errors_at("workload"):
             nest = head.workload.nest()
-        except InputError as error:
-            raise InputError(f"workload: {error}") from None
         edition = Edition(head.edition)
         data = stated_data_type(head.workload.dtype, summed=edition is Edition.CYCLE)
         return Setting(

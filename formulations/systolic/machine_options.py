@@ -6,17 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ithaca.files.errors import InputError
+from ithaca.files.messages import errors_at
 from ithaca.files.words import parse_choice, parse_counts, parse_integer
 from ithaca.formulations.machine import LETTERS, REGIMES, Machine, Sums
 
 
 def changed_machine(machine: Machine, changes: Mapping[str, Any]) -> Machine:
     """A machine with `machine_changes`."""
-    try:
+    with errors_at("--param"):
         return replace(machine, **changes)
-    except InputError as error:
-        raise InputError(f"--param: {error}") from None
 
 
 def machine_changes(

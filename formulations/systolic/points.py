@@ -16,7 +16,7 @@ import numpy as np
 
 from ithaca.files.csv_text import Rows, csv_text, read_rows, records, table_text
 from ithaca.files.errors import InputError
-from ithaca.files.messages import refuse
+from ithaca.files.messages import errors_at, refuse
 from ithaca.files.numbers import json_ratio
 from ithaca.files.reading import parse_json, read_text
 from ithaca.files.words import parse_choice
@@ -176,7 +176,7 @@ def _point(
     machine: Machine,
     where: str,
 ) -> Point:
-    try:
+    with errors_at(where):
         blocks = row.get("block_sparse", "").strip() or None
         sized = with_sparsity(nest.with_sizes(_sizes(row, nest)), blocks, "block_sparse")
         array = _array(row, sized, arrays)
@@ -194,8 +194,6 @@ def _point(
         technology = replace(data.energies(), machine=replace(machine, **own), uram=uram)
         design = SystolicDesign(sized, array, data, technology=technology)
         return design, design.configuration(tiling)
-    except InputError as error:
-        raise refuse(where, error) from None
 
 
 def _array(row: Mapping[str, str], nest: LoopNest, arrays: _Designs) -> SystolicArray:

@@ -11,7 +11,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from ithaca.files.errors import InputError
-from ithaca.files.messages import quoted, refuse
+from ithaca.files.messages import errors_at, quoted, refuse
 from ithaca.files.numbers import DECIMAL
 from ithaca.files.timeloop_files import load_timeloop
 from ithaca.formulations.hardware.accelerator import Work
@@ -149,13 +149,11 @@ def _network(workload: Workload) -> Network:
     nest = workload if isinstance(workload, LoopNest) else _nest(workload)
     if nest is not None:
         return Network(nest.name, (Layer(nest.name, nest, 1, (nest.name,)),))
-    try:
+    with errors_at("--workload"):
         others = (
             f"layers {', '.join(LAYER_FILES)}; kernels {', '.join(workload_names())}; or a file"
         )
         return find_network(str(workload), files=others)
-    except InputError as error:
-        raise InputError(f"--workload: {error}") from None
 
 
 def _nest(text: str) -> LoopNest | None:

@@ -37,7 +37,7 @@ from typing import Any
 
 from ithaca.files.documents import Document, validated
 from ithaca.files.errors import InputError
-from ithaca.files.messages import among, quoted, refuse
+from ithaca.files.messages import among, errors_at, quoted, refuse
 from ithaca.workloads.networks.network import (
     Layer,
     LayerRun,
@@ -187,7 +187,7 @@ def _runs(
         operator = step.operator
         side = isinstance(operator, ConvDocument) and operator.side
         fresh = fresh and not side and not step.shortcuts
-        try:
+        with errors_at(step.where):
             use, after = _compute(operator, feature_map)
             blocks = getattr(operator, "block_sparse", None)
             layer = use.layer(step.name, blocks) if use else None
@@ -202,8 +202,6 @@ def _runs(
                     layer.name, layer.nest, layer.count, _follows(layer, operator, last, fresh)
                 )
                 yield last
-        except InputError as error:
-            raise refuse(step.where, error) from None
         fresh = (
             isinstance(operator, DepthwiseDocument | LinearDocument)
             and not side

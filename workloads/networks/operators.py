@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ithaca.files.errors import InputError
+from ithaca.files.messages import errors_at
 from ithaca.workloads.kernel_files import with_sparsity
 from ithaca.workloads.library import workload
 from ithaca.workloads.networks.network import Layer
@@ -29,10 +30,8 @@ class KernelUse:
         with.
         """
         sizes = dict(self.sizes)
-        try:
+        with errors_at(f"layer {name}"):
             nest = with_sparsity(workload(self.kernel, sizes), blocks, "block_sparse")
-        except InputError as error:
-            raise InputError(f"layer {name}: {error}") from None
         for loop in nest.loops:
             if loop not in sizes:
                 raise InputError(

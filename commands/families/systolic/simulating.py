@@ -16,6 +16,7 @@ from ithaca.commands.api.loading import one_result
 from ithaca.commands.api.options import LayerName
 from ithaca.files import signals
 from ithaca.files.errors import InputError
+from ithaca.files.messages import errors_at
 from ithaca.files.numbers import json_number, number
 from ithaca.files.words import REPEATED, parse_choice, parse_counts
 from ithaca.formulations.algebra.parsing import quoted
@@ -237,22 +238,18 @@ def read_memory(
     words = parse_counts("--memory", memory, "latency=100,bandwidth=64")
     for name in words:
         parse_choice("--memory", name, [field.name for field in fields(MemoryTiming)])
-    try:
+    with errors_at("--memory"):
         return replace(platform, **words)
-    except InputError as error:
-        raise InputError(f"--memory: {error}") from None
 
 
 def simulate_points(points: Iterable[Point], memory: MemoryTiming = IDEAL) -> list[int | None]:
     """The cycles of points on the machine of each; None where an array hangs."""
     cycles = []
     for row, (design, configuration) in enumerate(points, start=1):
-        try:
+        with errors_at(f"point {row}"):
             run = simulate_network(
                 array_network(design, configuration, design.technology.machine, memory),
                 signals.check,
             )
-        except InputError as error:
-            raise InputError(f"point {row}: {error}") from None
         cycles.append(run.cycles if run.finished else None)
     return cycles
