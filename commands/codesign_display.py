@@ -11,7 +11,7 @@ from ithaca.commands.display import console, proof
 from ithaca.commands.network_display import print_layers
 from ithaca.commands.tables import Table
 from ithaca.files.numbers import counted, number, percent
-from ithaca.results.codesign_layers import front_rows, hardware_text, limit_uses, told
+from ithaca.results.codesign_layers import cost_text, front_rows, hardware_text, limit_uses
 from ithaca.studies.codesign.result import HardwarePoint
 
 
@@ -64,11 +64,11 @@ def _print_best(out: Console, result: CodesignResult, best: HardwarePoint) -> No
     question = result.question
     out.print(escape(f"\nhardware   {hardware_text(question.space, best.point)}"))
     if best.costs:
-        costs = "; ".join(told(question, name, cost) for name, cost in best.costs.items())
+        costs = "; ".join(cost_text(question, name, cost) for name, cost in best.costs.items())
         out.print(escape(f"           {costs}"))
     meaning = ": no accelerator of the space is better" if result.complete else ""
     meaning += ", with such mappings" if meaning and result.certificate.among else ""
-    value = told(question, question.objectives[0].text, best.values[0])
+    value = cost_text(question, question.objectives[0].text, best.values[0])
     out.print(escape(f"objective  {value}  ({proof(result.certificate)}{meaning})"))
     where = "" if result.complete and len(result.networks) == 1 else " on this accelerator"
     for network in result.networks:
@@ -76,11 +76,8 @@ def _print_best(out: Console, result: CodesignResult, best: HardwarePoint) -> No
         print_layers(out, network, where)
     for use in limit_uses(question, best):
         share = f" ({percent(use.used / use.bound)})" if use.bound else ""
-        out.print(
-            escape(
-                f"limit      {told(question, use.metric, use.used)} of {number(use.bound)}{share}"
-            )
-        )
+        used = cost_text(question, use.metric, use.used)
+        out.print(escape(f"limit      {used} of {number(use.bound)}{share}"))
 
 
 def _print_front(out: Console, result: CodesignResult) -> None:

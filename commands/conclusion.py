@@ -73,7 +73,19 @@ def conclude(
     *more: tuple[Path | None, Callable[[Path], object]],
 ) -> None:
     """Write an answer to the files asked for and print it, write more of it, or say why there is
-    none."""
+    none.
+
+    Parameters
+    ----------
+    answer : Answer
+        The answer.
+    show : callable
+        Prints it for people.
+    outputs : Outputs
+        The files to write, and whether a document is printed instead.
+    *more : tuple of Path or None, and callable
+        Further files, and what writes each.
+    """
     print_it = partial(print_document, answer.document) if outputs.as_json else show
     write_and_show(
         print_it,

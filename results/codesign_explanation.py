@@ -12,7 +12,13 @@ from ithaca.files.numbers import counted, number, percent
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.hardware.quantities import HardwareQuantity
 from ithaca.formulations.problem import Limit
-from ithaca.results.codesign_layers import energies, hardware_text, limit_uses, networks, told
+from ithaca.results.codesign_layers import (
+    cost_text,
+    energies,
+    hardware_text,
+    limit_uses,
+    networks,
+)
 from ithaca.results.explanation import RAISES, Change, ChangeKind
 from ithaca.results.network_explanation import explain_network, network_statements
 from ithaca.solver.certificate import Status, as_stated
@@ -107,7 +113,7 @@ def _at(
 def _cost(question: Question, name: str, before: HardwarePoint, after: HardwarePoint) -> str:
     """The change of a cost, in words."""
     old, new = before.costs[name], after.costs[name]
-    return "" if old == new else f", {told(question, name, new)} instead of {number(old)}"
+    return "" if old == new else f", {cost_text(question, name, new)} instead of {number(old)}"
 
 
 def statements(result: CodesignResult) -> Iterator[str]:
@@ -147,9 +153,9 @@ def statements(result: CodesignResult) -> Iterator[str]:
         if best.point[q.name] == q.values[-1] != q.values[0] and not q.labels
     ]:
         yield f"At the end: {', '.join(full)} at the largest value of the space."
-    yield f"Objective: {told(question, objectives, best.values[0])} ({proof})."
+    yield f"Objective: {cost_text(question, objectives, best.values[0])} ({proof})."
     if best.costs:
-        costs = ", ".join(told(question, name, cost) for name, cost in best.costs.items())
+        costs = ", ".join(cost_text(question, name, cost) for name, cost in best.costs.items())
         yield f"Costs: {costs}."
     for use in limit_uses(question, best):
         left = f"{number(use.slack)} left" if use.slack else "none is left"

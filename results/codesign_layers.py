@@ -181,7 +181,7 @@ def metric_of(question: Question, text: str) -> Metric:
     return metrics.get(text.partition(" of ")[0], Metric(text, "", ""))
 
 
-def told(question: Question, text: str, value: Fraction) -> str:
+def cost_text(question: Question, text: str, value: Fraction) -> str:
     """An objective, a limit or a cost with its value and unit.
 
     Parameters

@@ -53,7 +53,7 @@ from ithaca.studies.region import Bound, dominates
 from ithaca.studies.whatif import Study, StudyPoint
 
 
-def posed(document: Mapping[str, Any], path: Path) -> tuple[Problem, ...]:
+def posed_problems(document: Mapping[str, Any], path: Path) -> tuple[Problem, ...]:
     """The problems that a file poses, one per design."""
     question = document.get("question")
     if not isinstance(question, Mapping) or not isinstance(question.get("designs"), list):
@@ -113,7 +113,7 @@ def read_front(document: Any, path: Path) -> Front:
     """The front that a document states, checked against the model."""
     read = validated(FrontDocument, document, path)
     with errors_at(path):
-        problems = posed(document, path)
+        problems = posed_problems(document, path)
         question, names = document["question"], read.objectives
         objectives = check_objectives(names, problems[0].design.vocabulary)
         points = []
@@ -197,7 +197,7 @@ def read_study(document: Any, path: Path) -> Study:
 def _point(read: PointDocument, stated: Mapping[str, Any], path: Path, at: str) -> StudyPoint:
     """A point of a study; its marginal values are claims, as no configuration is stated of them."""
     try:
-        problems, question = posed(stated, path), stated["question"]
+        problems, question = posed_problems(stated, path), stated["question"]
         labels_follow(read.at, question, problems[0])
         certificate = read.certificate.certificate()
         if read.shortfall and not read.shortfalls:

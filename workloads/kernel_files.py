@@ -195,7 +195,17 @@ def with_loops(nest: LoopNest, untiled: Sequence[str] | None, simd: str | None) 
 
 
 def with_sparsity(nest: LoopNest, text: str | None, where: str) -> LoopNest:
-    """A nest with a tensor in blocks of a few values, such as ``A=2/4``; None: as it is."""
+    """A nest with a tensor in blocks of a few values.
+
+    Parameters
+    ----------
+    nest : LoopNest
+        The nest.
+    text : str or None
+        The tensor and its blocks, such as ``A=2/4``; None: the nest stays as it is.
+    where : str
+        What begins error lines.
+    """
     return nest if text is None else replace(nest, sparse=parse_sparsity(text, where))
 
 

@@ -199,8 +199,22 @@ def run_codesign_study(
     vary: Mapping[str, Sequence[Any]] | Sequence[str],
     solve: Callable[[Question], CodesignResult],
 ) -> CodesignStudy:
-    """Answer a question at every point of a grid. Raises `InputError` if a name or value does not
-    fit."""
+    """Answer a question at every point of a grid.
+
+    Parameters
+    ----------
+    question : Question
+        What is asked but for what varies.
+    vary : mapping of str to sequence of object or sequence of str
+        Words such as ``area=10,20``, or values by name.
+    solve : callable
+        Answers a question.
+
+    Raises
+    ------
+    InputError
+        If a name or value does not fit.
+    """
     axes, changes = zip(
         *(_axis(question, name, values) for name, values in named_values(vary)), strict=True
     )

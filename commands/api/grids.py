@@ -106,7 +106,15 @@ class Grid:
             return save_plot(heat_map(self.dataset, x, y, metric), path)
 
     def check_plot(self, path: str | Path | None, x: str, y: str) -> None:
-        """Refuse, before anything is computed, what could not be drawn."""
+        """Refuse, before anything is computed, what could not be drawn.
+
+        Parameters
+        ----------
+        path : str or Path or None
+            The picture's file.
+        x, y : str
+            The factors to the right and upwards.
+        """
         if path is not None:
             check_plot(Path(path))
         for option, name in (("--x", x), ("--y", y)):

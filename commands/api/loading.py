@@ -104,7 +104,7 @@ def is_result(source: str) -> bool:
     return source.lower().endswith(".json") or Path(source).exists()
 
 
-def answer_of(source: str | Path | Answer, layer: str | None = None) -> Opened:
+def answer_of(source: str | Path | Answer, layer: str | None) -> Opened:
     """An answer, or the one in a file; of a network or a co-design the whole, or the layer that is
     named."""
     if isinstance(source, str | Path):

@@ -122,19 +122,21 @@ def _checks(result: Answer, options: SolveOptions) -> Iterator[Check]:
         again = "all found again" if study == MATCH else "simulated again"
         yield Check(study, f"{result.headline}; {again}", True)
         return
-    if isinstance(result, Front):
-        yield from verify_front(result, options)
-        return
-    if isinstance(result, Study):
-        yield from verify_study(result, options)
-        return
-    if isinstance(result, CodesignResult):
-        yield from verify_codesign(result, options)
-        return
-    if isinstance(result, NetworkResult):
-        yield from verify_network(result, options)
-        return
-    assert isinstance(result, Result)
+    match result:
+        case Front():
+            yield from verify_front(result, options)
+        case Study():
+            yield from verify_study(result, options)
+        case CodesignResult():
+            yield from verify_codesign(result, options)
+        case NetworkResult():
+            yield from verify_network(result, options)
+        case Result():
+            yield from _of_designs(result, whole)
+
+
+def _of_designs(result: Result, whole: Budget) -> Iterator[Check]:
+    """Every design's solution proven again, and the answer without a restriction."""
     free = result.unrestricted
     left = len(result.designs) + (free is not None)
     for index, recorded in enumerate(result.designs):

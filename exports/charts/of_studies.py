@@ -122,7 +122,7 @@ def check_front_plottable(objectives: int) -> None:
         )
 
 
-def front_chart(front: Front, title: str = "Pareto front") -> LineChart:
+def front_chart(front: Front, title: str) -> LineChart:
     """The first two objectives against each other; a third one as colour."""
     texts, design = [objective.text for objective in front.objectives], front.problems[0].design
     points = [

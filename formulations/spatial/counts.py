@@ -257,8 +257,17 @@ class MappingCounts:
 
     @remembered
     def sent(self, parent: int, tensor: str, *, again: bool = False) -> Number:
-        """Words that an instance gives to the next inner level that keeps the tensor, or takes; of
-        the output perhaps only those that are sent ``again``."""
+        """Words that an instance gives to the next inner level that keeps the tensor, or takes.
+
+        Parameters
+        ----------
+        parent : int
+            The number of the level, 0 for the outermost.
+        tensor : str
+            The tensor.
+        again : bool, optional
+            Whether words of the output that are sent for the first time do not count.
+        """
         words, passed = self._one * 0, 1
         for child in range(parent + 1, len(self._levels) + 1):
             kept = self.keeps(child, tensor)
@@ -274,8 +283,17 @@ class MappingCounts:
 
     @remembered
     def first(self, level: int, tensor: str, inside: int | None = None) -> Number:
-        """Words of the output that an instance takes for the first time, from nowhere: outside, or
-        a level ``inside``."""
+        """Words of the output that an instance takes for the first time, from nowhere.
+
+        Parameters
+        ----------
+        level : int
+            The number of the level, 0 for the outermost.
+        tensor : str
+            The output.
+        inside : int, optional
+            The level that takes them from it; by default they come from outside.
+        """
         inside = level if inside is None else inside
         loops = [d for d in self._nest.loops if self._accesses[tensor].indexed_by(d)]
         trips = self._product(

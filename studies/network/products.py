@@ -194,9 +194,7 @@ def check_products(
             )
 
 
-def multiplies(
-    expression: Expression, names: Collection[str], constants: Collection[str] = ()
-) -> bool:
+def multiplies(expression: Expression, names: Collection[str], constants: Collection[str]) -> bool:
     """Whether an expression has products of some metrics with others, or powers of them.
 
     Parameters
@@ -205,7 +203,7 @@ def multiplies(
         The expression.
     names : Collection of str
         Those metrics.
-    constants : Collection of str, optional
+    constants : Collection of str
         Names that may multiply them.
 
     Returns

@@ -110,7 +110,23 @@ def read(
     edition: str | None = None,
     sums: str | None = None,
 ) -> Points:
-    """Evaluate the configurations of a CSV file, or of a result, of a workload."""
+    """Evaluate the configurations of a CSV file, or of a result, of a workload.
+
+    Parameters
+    ----------
+    source : object
+        The workload.
+    points : object
+        A CSV file, rows in Python, or a result.
+    arch : None, optional
+        Of memory hierarchies alone.
+    dtype : str or DataType, optional
+        The data type; by default the result's, of a CSV file fp32.
+    edition : str, optional
+        The edition of a CSV file; by default what it says.
+    sums : str, optional
+        When PEs of a CSV file add their neighbours' sums.
+    """
     if source is None:
         raise InputError(
             "WORKLOAD|RESULT is missing; allowed: a loop nest or a "
@@ -167,14 +183,29 @@ def load_any_points(
     path: str | Path | Result | Rows,
     nest: LoopNest,
     data: DataType | None,
-    edition: Edition | None = None,
-    sums: str | None = None,
+    edition: Edition | None,
+    sums: str | None,
 ) -> tuple[Point, ...]:
     """Read the points of a CSV file, or of a result file (one that ends in .json), which states its
     data type and edition.
 
-    Raises `InputError` if the file is malformed, belongs to another workload or data type, or has
-    no points.
+    Parameters
+    ----------
+    path : str or Path or Result or rows
+        The file, or what it holds.
+    nest : LoopNest
+        The workload.
+    data : DataType or None
+        The data type; None: the result's, of a CSV file fp32.
+    edition : Edition or None
+        The edition of a CSV file; None: what it says.
+    sums : str or None
+        When PEs of a CSV file add their neighbours' sums.
+
+    Raises
+    ------
+    InputError
+        If the file is malformed, belongs to another workload or data type, or has no points.
     """
     if isinstance(path, str):
         path = Path(path)

@@ -13,7 +13,7 @@ from ithaca.commands.families.systolic.simulating import (
 )
 from ithaca.files.documents import validated
 from ithaca.results.files import check_same
-from ithaca.results.study_files import evaluated, posed
+from ithaca.results.study_files import evaluated, posed_problems
 from ithaca.results.verification import claims
 
 
@@ -21,7 +21,7 @@ def read_simulation(document: Any, path: Path) -> Simulation:
     """The simulation that a document states, simulated again. Raises `InputError` if something else
     happens."""
     run = validated(SimulationDocument, document, path).simulation
-    posed(document, path)
+    posed_problems(document, path)
     solution, platform = (
         evaluated(document["question"], document["best"], document["value"], path),
         document["question"]["platform"]["name"],

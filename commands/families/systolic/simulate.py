@@ -112,7 +112,21 @@ def print_points(
     *,
     as_json: bool,
 ) -> None:
-    """Print the cycles of every point."""
+    """Print the cycles of every point.
+
+    Parameters
+    ----------
+    ask : callable
+        The command's function with what was typed.
+    points : Path
+        The points, as CSV.
+    dtype : str or DataType
+        Their data type.
+    file : Path or None
+        Where the table is written.
+    as_json : bool
+        Whether a document is printed instead.
+    """
     options = dict(ask.keywords)  # type: ignore[attr-defined]
     workload = options.pop("source")
     if options.pop("design", None) is not None:

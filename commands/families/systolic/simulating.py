@@ -196,7 +196,21 @@ def _chosen(result: results.Result, design: str | None) -> Solution:
 def simulated(
     chosen: Solution, platform: str, machine: Machine, memory: MemoryTiming, *, check_values: bool
 ) -> Simulation:
-    """The run of a solution, with what was asked."""
+    """The run of a solution, with what was asked.
+
+    Parameters
+    ----------
+    chosen : Solution
+        A solution with a configuration.
+    platform : str
+        The name of the device.
+    machine : Machine
+        Cycles of loops, buffers and FIFOs.
+    memory : MemoryTiming
+        Latency, refresh (cycles) and bandwidth (bytes per cycle) of DRAM.
+    check_values : bool
+        Whether to run with random data, too, and compare with NumPy.
+    """
     assert chosen.configuration is not None
     assert chosen.value is not None
     design, checkpoint = systolic(chosen.problem), signals.check
@@ -242,7 +256,7 @@ def read_memory(
         return replace(platform, **words)
 
 
-def simulate_points(points: Iterable[Point], memory: MemoryTiming = IDEAL) -> list[int | None]:
+def simulate_points(points: Iterable[Point], memory: MemoryTiming) -> list[int | None]:
     """The cycles of points on the machine of each; None where an array hangs."""
     cycles = []
     for row, (design, configuration) in enumerate(points, start=1):
