@@ -25,7 +25,7 @@ from ithaca.formulations.algebra.expression import (
 )
 from ithaca.formulations.algebra.interval import Interval, as_interval
 from ithaca.formulations.algebra.monotonicity import bounds, falling
-from ithaca.formulations.algebra.number_systems import FRACTION, INTERVAL, NumbersByName
+from ithaca.formulations.algebra.number_systems import FRACTION, INTERVAL, NumbersByName, exactly
 from ithaca.formulations.algebra.parsing import parse_expression, quoted
 from ithaca.formulations.algebra.rounding import magnitude
 from ithaca.formulations.design import Design
@@ -190,7 +190,7 @@ class Problem:
 
     def metrics(self, configuration: Mapping[str, int]) -> dict[str, Fraction]:
         """All metrics of a configuration, by the exact reference (Fractions)."""
-        return self.design.metrics(_fractions(configuration), FRACTION)
+        return self.design.metrics(exactly(configuration), FRACTION)
 
     def value(self, configuration: Mapping[str, int]) -> Fraction:
         """The objective of a configuration, by the exact reference."""
@@ -198,7 +198,7 @@ class Problem:
 
     def preferences(self, configuration: Mapping[str, int]) -> tuple[Fraction | None, ...] | None:
         """Numbers that choose among configurations of equal objective, by the exact reference."""
-        return self.design.preferences(_fractions(configuration), FRACTION)
+        return self.design.preferences(exactly(configuration), FRACTION)
 
     def exceeded(self, configuration: Mapping[str, int]) -> tuple[Limit, ...]:
         """The limits that a configuration exceeds, by the exact reference."""
@@ -209,7 +209,7 @@ class Problem:
         """Whether a configuration meets the design's own conditions, by the exact reference."""
         return all(
             used <= bound
-            for used, bound in self.design.conditions(_fractions(configuration), FRACTION)
+            for used, bound in self.design.conditions(exactly(configuration), FRACTION)
         )
 
     def feasible_value(self, configuration: Mapping[str, int]) -> Fraction | None:
@@ -366,7 +366,7 @@ class Problem:
         return lowest if lowest > -SENSIBLE else None
 
     def _used(self, configuration: Mapping[str, int]) -> dict[str, Fraction]:
-        return self.design.metrics(_fractions(configuration), FRACTION, self.used_metrics)
+        return self.design.metrics(exactly(configuration), FRACTION, self.used_metrics)
 
     def keeping(self, kept: Sizes) -> Problem:
         """The same question where tensors stay on chip, for which its design has a place."""
@@ -394,7 +394,3 @@ class SymbolicProblem:
     def constraints(self) -> tuple[tuple[Expression, Fraction], ...]:
         """Limits of the problem, and conditions of its design."""
         return (*self.limits, *self.conditions)
-
-
-def _fractions(configuration: Mapping[str, int]) -> dict[str, Fraction]:
-    return {name: Fraction(value) for name, value in configuration.items()}

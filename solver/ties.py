@@ -32,7 +32,7 @@ from ithaca.formulations.algebra.expression import (
     add,
     multiply,
 )
-from ithaca.formulations.algebra.number_systems import FRACTION, NUMPY
+from ithaca.formulations.algebra.number_systems import FRACTION, NUMPY, exactly
 from ithaca.formulations.algebra.rounding import cutoff, finer_than_floats, loosened
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
@@ -186,7 +186,7 @@ class _Search(TreeSearch):
     def offer(self, configuration: Configuration) -> None:
         """Take a configuration as incumbent if the reference confirms that it is preferred."""
         if self._problem.feasible_value(configuration) == self._value:
-            values = {name: Fraction(number) for name, number in configuration.items()}
+            values = exactly(configuration)
             keys = tuple(Fraction(key.evaluate(values, FRACTION)) for key in self._keys)
             if keys < self._best:
                 self.incumbent, self._best = configuration, keys

@@ -32,7 +32,7 @@ from typing import Any
 import numpy as np
 
 from ithaca.files.errors import InputError
-from ithaca.formulations.algebra.number_systems import FRACTION
+from ithaca.formulations.algebra.number_systems import FRACTION, exactly
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.families import profile_of
 from ithaca.formulations.problem import Problem
@@ -170,7 +170,7 @@ def score_configuration(
     problem: Problem, configuration: Configuration
 ) -> tuple[Fraction, Fraction]:
     """The same for a configuration."""
-    values = {name: Fraction(value) for name, value in configuration.items()}
+    values = exactly(configuration)
     metrics = problem.design.metrics(values, FRACTION, problem.used_metrics)
     used = [(limit.used(metrics), limit.bound) for limit in problem.limits]
     used += problem.design.conditions(values, FRACTION)

@@ -46,6 +46,11 @@ class NumberSystem:
     minimum: Callable[..., Any]
 
 
+def exactly(values: Mapping[str, int | Fraction]) -> dict[str, Fraction]:
+    """Numbers by name, exactly: a configuration for the reference."""
+    return {name: Fraction(value) for name, value in values.items()}
+
+
 def _float_or_int(value: Fraction) -> float | int:
     return int(value) if value.denominator == 1 else float(value)
 

@@ -15,26 +15,19 @@ from ithaca.formulations.algebra.monotonicity import POSITIVE
 from ithaca.formulations.custom.design import CustomDesign
 from ithaca.formulations.custom.model import Model, ModelDocument, model_fields, read_model
 from ithaca.formulations.design import Metric
-from ithaca.formulations.hardware.accelerator import Trend, Work
+from ithaca.formulations.hardware.accelerator import Accelerator, Trend, Work
 from ithaca.formulations.hardware.kind import AcceleratorKind
 from ithaca.formulations.hardware.quantities import Figure
 from ithaca.formulations.problem import Objective, Problem
 
 
 @dataclass(frozen=True)
-class CustomAccelerator:
-    """Hardware of which a model says what layers cost (see
-    `ithaca.formulations.hardware.accelerator.Accelerator`)."""
+class CustomAccelerator(Accelerator):
+    """Hardware of which a model says what layers cost."""
 
     family: ClassVar[str] = "custom"
     model: Model
     """The model."""
-
-    def dividing(self) -> None:
-        """A model has no factors that might divide extents."""
-
-    def stages(self, work: Work) -> tuple[Work, ...]:
-        return (work,)
 
     @property
     def metrics(self) -> Mapping[str, Metric]:

@@ -11,7 +11,12 @@ from typing import Any
 
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import number
-from ithaca.formulations.algebra.number_systems import FRACTION, NumbersByName, NumberSystem
+from ithaca.formulations.algebra.number_systems import (
+    FRACTION,
+    NumbersByName,
+    NumberSystem,
+    exactly,
+)
 from ithaca.formulations.custom.model import LAYER, Model, facts
 from ithaca.formulations.design import Design, Metric
 from ithaca.formulations.space import Axis, Quantity, QuantityKind, Space, make_space
@@ -99,4 +104,4 @@ class CustomDesign(Design):
 
     def exactly(self, configuration: Mapping[str, int]) -> dict[str, Fraction]:
         """All that the model has names for, by the exact reference."""
-        return self._at({n: Fraction(v) for n, v in configuration.items()}, FRACTION)
+        return self._at(exactly(configuration), FRACTION)

@@ -60,9 +60,11 @@ class Accelerator(Protocol):
 
     def dividing(self) -> Accelerator | None:
         """The same where factors divide extents; None where that cannot be asked for."""
+        return None
 
     def stages(self, work: Work) -> tuple[Work, ...]:
         """A layer as those that it is run as, one after the other."""
+        return (work,)
 
     @property
     def metrics(self) -> Mapping[str, Metric]:

@@ -12,7 +12,7 @@ from math import prod
 from ithaca.formulations.algebra.expression import Expression, Symbol
 from ithaca.formulations.algebra.interval import Interval, as_interval
 from ithaca.formulations.algebra.monotonicity import trends
-from ithaca.formulations.algebra.number_systems import FRACTION, INTERVAL
+from ithaca.formulations.algebra.number_systems import FRACTION, INTERVAL, exactly
 from ithaca.formulations.configuration import Configuration
 
 #: Combinations of values over which a figure's range is found by trying all of them; beyond, by
@@ -132,9 +132,7 @@ class Figure:
 
     def at(self, values: Mapping[str, int | Fraction]) -> Fraction:
         """Its value for an accelerator. A `KeyError` if a table has no such entry."""
-        known = {name: Fraction(value) for name, value in values.items()} | {
-            n: figure.at(values) for n, figure in self.others
-        }
+        known = exactly(values) | {n: figure.at(values) for n, figure in self.others}
         number = Fraction(self.expression.evaluate(known, FRACTION))
         return dict(self.table)[number] if self.table else number
 

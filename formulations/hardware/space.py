@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from ithaca.formulations.algebra.interval import as_interval
-from ithaca.formulations.algebra.number_systems import FRACTION, INTERVAL
+from ithaca.formulations.algebra.number_systems import FRACTION, INTERVAL, exactly
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Metric
 from ithaca.formulations.hardware.accelerator import Accelerator, Trend
@@ -28,9 +28,7 @@ class Rule:
     def holds(self, values: Mapping[str, int | Fraction]) -> bool:
         """Whether values of quantities keep it; where it divides by 0 none do."""
         try:
-            return bool(
-                self.link.holds({name: Fraction(value) for name, value in values.items()}, FRACTION)
-            )
+            return bool(self.link.holds(exactly(values), FRACTION))
         except ZeroDivisionError:
             return False
 

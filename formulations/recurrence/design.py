@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from ithaca.formulations.algebra.number_systems import NumbersByName, NumberSystem
+from ithaca.formulations.algebra.number_systems import NumbersByName, NumberSystem, exactly
 from ithaca.formulations.design import Design, Metric
 from ithaca.formulations.recurrence.array import DEFAULT_TIMING, RecurrenceArray, Timing
 from ithaca.formulations.recurrence.cycles import cycles
@@ -72,7 +72,7 @@ class RecurrenceDesign(Design):
                 sum(chain.moved.values()) for chain in (*array.inputs, *array.outputs)
             ),
         }
-        return {name: Fraction(value) for name, value in figures.items()}
+        return exactly(figures)
 
     def metrics(
         self, values: NumbersByName, numbers: NumberSystem, names: Collection[str] | None = None

@@ -15,7 +15,7 @@ from ithaca.files.words import parse_choice
 from ithaca.formulations.algebra.expression import Constant, Symbol, add
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.design import Metric
-from ithaca.formulations.hardware.accelerator import Trend, Work
+from ithaca.formulations.hardware.accelerator import Accelerator, Trend, Work
 from ithaca.formulations.hardware.kind import AcceleratorKind
 from ithaca.formulations.hardware.space import HardwareSpace
 from ithaca.formulations.platform_files import load_platform
@@ -31,7 +31,7 @@ DIVIDED = "dsp", "bram18k", "bandwidth"
 
 
 @dataclass(frozen=True)
-class SystolicArrays:
+class SystolicArrays(Accelerator):
     """Up to so many arrays on a device, each for consecutive layers, with its shares of what the
     device has."""
 
@@ -50,12 +50,6 @@ class SystolicArrays:
     """What of the arrays counts: the slowest, for a stream of inputs, or the total of one input."""
     dataflow: tuple[str, ...] | None = None
     """The dataflow of every array; None: whichever is best."""
-
-    def dividing(self) -> None:
-        """Tiles of its layers may always be padded."""
-
-    def stages(self, work: Work) -> tuple[Work, ...]:
-        return (work,)
 
     @property
     def metrics(self) -> Mapping[str, Metric]:

@@ -29,7 +29,7 @@ from ithaca.formulations.algebra.expression import (
     multiply,
     walk,
 )
-from ithaca.formulations.algebra.number_systems import FRACTION
+from ithaca.formulations.algebra.number_systems import FRACTION, exactly
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.systolic.quantities import extent, lanes, t1, t2, tiles
 from ithaca.formulations.systolic.systolic_array import Packing
@@ -350,7 +350,7 @@ def _point(nest: LoopNest, names: Mapping[str, str], dice: Random) -> dict[str, 
         values |= {t2(loop).name: inner, lanes(loop).name: across, t1(loop).name: outer}
         values |= {extent(loop).name: bound, tiles(loop).name: -(-bound // outer)}
     values |= {name: values[meaning] for name, meaning in names.items()}
-    return {name: Fraction(value) for name, value in values.items()}
+    return exactly(values)
 
 
 def _linked(link: Field, parameters: Mapping[str, Field], kind: str) -> Field:

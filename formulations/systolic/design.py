@@ -16,7 +16,12 @@ from ithaca.formulations.algebra.expression import (
     maximum,
     minimum,
 )
-from ithaca.formulations.algebra.number_systems import FRACTION, NumbersByName, NumberSystem
+from ithaca.formulations.algebra.number_systems import (
+    FRACTION,
+    NumbersByName,
+    NumberSystem,
+    exactly,
+)
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.data_types import DataType
 from ithaca.formulations.design import Design, Metric
@@ -226,7 +231,7 @@ class SystolicDesign(Design):
         """Everything the cost model says at values of the quantities; by the exact reference unless
         told otherwise."""
         if numbers is FRACTION:
-            values = {name: Fraction(value) for name, value in values.items()}
+            values = exactly(values)
         buffers = {name: least for name, (least, _) in self.hardware if name.startswith("buffer.")}
         known = _With(
             values,

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import among
+from ithaca.formulations.algebra.number_systems import exactly
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.systolic_array import Edition, GroupRole, SystolicArray
@@ -95,7 +96,7 @@ class Tiling:
         values = {quantities.extent(loop).name: n for loop, n in sizes.items()} | dict(
             self.configuration(array, sizes)
         )
-        return {name: Fraction(value) for name, value in values.items()}
+        return exactly(values)
 
     def module_packs(self, array: SystolicArray) -> dict[str, int]:
         """Packing factor by buffer module name, as results and point files state it."""

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from functools import partial
 from typing import TypeVar
 
 from ithaca.files.numbers import number
-from ithaca.formulations.algebra.number_systems import FRACTION
+from ithaca.formulations.algebra.number_systems import FRACTION, exactly
 from ithaca.formulations.design import Design
 from ithaca.formulations.family import Baselines, Remarks, Remedies
 from ithaca.formulations.problem import Limit
@@ -73,9 +72,7 @@ class DmazerunnerProfile(MappingProfile[T]):
 
     def remarks(self, configuration: Mapping[str, int], limits: Sequence[Limit]) -> Remarks:
         """The part that binds, the share of the machine in use, padding, and limits of proofs."""
-        taken = self.design.used(
-            {name: Fraction(value) for name, value in configuration.items()}, FRACTION
-        )
+        taken = self.design.used(exactly(configuration), FRACTION)
         shares = (
             f"{number(taken[name])} of {most} {self.design.vocabulary[name].unit}"
             for name, most in self.design.machine.limits.items()

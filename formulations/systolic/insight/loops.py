@@ -5,11 +5,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from fractions import Fraction
 
 from ithaca.files.numbers import counted, number
 from ithaca.formulations.algebra.expression import ONE, Expression
-from ithaca.formulations.algebra.number_systems import FRACTION
+from ithaca.formulations.algebra.number_systems import FRACTION, exactly
 from ithaca.formulations.systolic.quantities import extent, inner, lanes, outer, t1, t2, tiles
 from ithaca.formulations.systolic.systolic_array import (
     Direction,
@@ -37,7 +36,7 @@ def loop_lines(nest: LoopNest, array: SystolicArray, values: Mapping[str, int]) 
     values : mapping of str to int
         Values of the quantities, and the extents, by name.
     """
-    exact = {name: Fraction(n) for name, n in values.items()}
+    exact = exactly(values)
 
     def whole(expression: Expression) -> int:
         return int(expression.evaluate(exact, FRACTION))
