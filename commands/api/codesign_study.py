@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from ithaca.commands.api.answers import StudyAnswer, least
 from ithaca.commands.api.codesign_result import CodesignResult
-from ithaca.commands.api.vary import check_axes, named_values
+from ithaca.commands.api.vary import (
+    LIMITS,
+    at_point,
+    check_axes,
+    limit_axis,
+    named_values,
+    parse_bounds,
+)
 from ithaca.exports.charts.chart import Chart, other_unit
 from ithaca.exports.charts.of_studies import grid_chart
 from ithaca.files.documents import validated
@@ -20,7 +27,6 @@ from ithaca.files.messages import among, errors_at, meant, quoted
 from ithaca.files.numbers import counted, json_number, number
 from ithaca.files.writing import SCHEMA
 from ithaca.formulations.design import Metric
-from ithaca.formulations.question import parse_upper
 from ithaca.results.codesign import read_codesign
 from ithaca.results.codesign_layers import hardware_text, metric_of
 from ithaca.results.files import check_same
@@ -221,10 +227,7 @@ def run_codesign_study(
     check_axes(axes)
     points: dict[Index, CodesignResult] = {}
     for index in visits(axes):
-        varied = question
-        for axis, change, place in zip(axes, changes, index, strict=True):
-            varied = change(varied, axis.values[place])
-        points[index] = solve(varied)
+        points[index] = solve(at_point(question, axes, changes, index))
     return CodesignStudy(axes, {index: points[index] for index in indices(axes)})
 
 
@@ -244,7 +247,7 @@ def read_codesign_study(document: Any, path: Path) -> CodesignStudy:
     with errors_at(path):
         axes, changes = zip(
             *(
-                _axis(replace(first, space=whole), axis.name.removesuffix("_limit"), axis.values)
+                _axis(replace(first, space=whole), axis.name.removesuffix(LIMITS), axis.values)
                 for axis in read.axes
             ),
             strict=True,
@@ -255,10 +258,7 @@ def read_codesign_study(document: Any, path: Path) -> CodesignStudy:
         study = CodesignStudy(axes, dict(zip(places, points, strict=True)), str(path))
         check_same(document, study.document, "")
         for count, (index, point) in enumerate(study.points.items()):
-            varied = first
-            for axis, change, place in zip(axes, changes, index, strict=True):
-                varied = change(varied, axis.values[place])
-            if varied != point.question:
+            if at_point(first, axes, changes, index) != point.question:
                 raise InputError(f"points[{count}].at is not what it asks: {EDITED}")
     return study
 
@@ -300,13 +300,7 @@ def _axis(
             f"{at} is unknown; allowed: limits {', '.join(known)}; {', '.join(others)}"
             f"{meant(name, (*known, *others))}"
         )
-    bounds = tuple(parse_upper(name, value, "--vary: ") for value in choices)
-    if not all(isinstance(bound, Fraction) for bound in bounds):
-        raise InputError(f"{at} is {quoted(str(choices[0]))}; allowed: numbers")
-    numbers = tuple(json_number(bound) for bound in bounds if isinstance(bound, Fraction))
-    axis = StudyAxis(
-        f"{name}_limit", bounds, numbers, metric_of(question, name).unit, f"upper limit of {name}"
-    )
+    axis = limit_axis(name, parse_bounds(name, choices), metric_of(question, name).unit)
     return axis, lambda q, bound: make_question(
         q.space, q.works, [o.text for o in q.objectives], _bounds(q) | {name: bound}
     )

@@ -12,6 +12,7 @@ from typing import Any
 
 from ithaca.commands.api.answers import NetworkResult
 from ithaca.commands.api.codesign_study import CodesignStudy, read_codesign_study
+from ithaca.commands.api.vary import LIMITS
 from ithaca.files.documents import validated
 from ithaca.files.errors import EDITED, InputError
 from ithaca.files.messages import errors_at
@@ -20,9 +21,6 @@ from ithaca.results.files import check_same
 from ithaca.results.network import read_network_result
 from ithaca.results.studies import CodesignStudyDocument
 from ithaca.studies.grid import Index, StudyAxis, indices
-
-#: What ends the name of an axis of limits.
-LIMIT = "_limit"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -111,8 +109,8 @@ def _asked(
     platform, own = document["platform"], {}
     limits = dict(platform["limits"])
     for axis in axes:
-        if axis.name.endswith(LIMIT):
-            own[axis.name] = limits.pop(axis.name.removesuffix(LIMIT), None)
+        if axis.name.endswith(LIMITS):
+            own[axis.name] = limits.pop(axis.name.removesuffix(LIMITS), None)
         elif axis.name == "platform":
             own[axis.name] = platform["name"]
         else:

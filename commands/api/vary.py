@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 from ithaca.commands.api.parsing import parse_extent
 from ithaca.files.errors import InputError
@@ -14,9 +14,9 @@ from ithaca.files.numbers import json_number
 from ithaca.files.words import several, split_values
 from ithaca.formulations.algebra.parsing import parse_expression, quoted
 from ithaca.formulations.design import Metric
-from ithaca.formulations.platform import Share
+from ithaca.formulations.platform import Bound, Share
 from ithaca.formulations.question import Question, Variable, parse_upper
-from ithaca.studies.grid import StudyAxis, check_grid
+from ithaca.studies.grid import Index, StudyAxis, check_grid
 from ithaca.workloads.nest import LoopNest
 
 Change = Callable[[Question, Any], Question]
@@ -26,6 +26,12 @@ NO_LIMIT = "none"
 
 #: Prefixes that say what a name is: an extent, or a limit (whose name may then be an expression).
 SIZE, LIMIT = "size.", "limit."
+
+#: What ends the name of an axis of limits.
+LIMITS = "_limit"
+
+#: A question of any kind.
+Q = TypeVar("Q")
 
 
 @dataclass(frozen=True)
@@ -186,13 +192,59 @@ def _size(loop: str, parts: Sequence[Any], nest: LoopNest) -> Variation:
 def _limit(metric: str, parts: Sequence[Any], metrics: Mapping[str, Metric]) -> Variation:
     bounds = tuple(parse_upper(metric, part) for part in parts)
     parse_expression(metric, where="limit", allowed=metrics)
-    unit = metrics[metric].unit if metric in metrics else ""
+    axis = limit_axis(metric, bounds, metrics[metric].unit if metric in metrics else "")
+    return Variation(axis, lambda r, bound: replace(r, bounds={**r.bounds, metric: bound}))
+
+
+def limit_axis(metric: str, bounds: Sequence[Bound], unit: str) -> StudyAxis:
+    """An axis of upper limits.
+
+    Parameters
+    ----------
+    metric : str
+        What is limited.
+    bounds : sequence of Fraction or Share or None
+        The limits, as they are put into a question; None lifts it.
+    unit : str
+        The unit of the metric.
+    """
     labels = tuple(
         json_number(bound) if isinstance(bound, Fraction) else str(bound or NO_LIMIT)
         for bound in bounds
     )
-    axis = StudyAxis(f"{metric}_limit", bounds, labels, unit, f"upper limit of {metric}")
-    return Variation(axis, lambda r, bound: replace(r, bounds={**r.bounds, metric: bound}))
+    return StudyAxis(f"{metric}{LIMITS}", tuple(bounds), labels, unit, f"upper limit of {metric}")
+
+
+def parse_bounds(name: str, values: Sequence[Any]) -> tuple[Fraction, ...]:
+    """Limits that are varied, where only numbers are allowed."""
+    bounds = []
+    for value in values:
+        bound = parse_upper(name, value, "--vary: ")
+        if not isinstance(bound, Fraction):
+            raise InputError(f"--vary {quoted(name)} is {quoted(str(value))}; allowed: numbers")
+        bounds.append(bound)
+    return tuple(bounds)
+
+
+def at_point(
+    question: Q, axes: Sequence[StudyAxis], changes: Sequence[Callable[[Q, Any], Q]], index: Index
+) -> Q:
+    """A question at a point of a grid.
+
+    Parameters
+    ----------
+    question : object
+        What is asked but for what varies.
+    axes : sequence of StudyAxis
+        What varies.
+    changes : sequence of callable
+        For each axis, what puts a value into a question.
+    index : tuple of int
+        The place of the point along each axis.
+    """
+    for axis, change, place in zip(axes, changes, index, strict=True):
+        question = change(question, axis.values[place])
+    return question
 
 
 def _figure(name: str, parts: Sequence[Any], figure: Metric) -> Variation:

@@ -11,17 +11,24 @@ from typing import Any
 
 from ithaca.commands.api.answers import NetworkResult
 from ithaca.commands.api.live_line import LiveLine
-from ithaca.commands.api.split_study import LIMIT, SplitStudy, shares
-from ithaca.commands.api.vary import check_axes, named_values
+from ithaca.commands.api.split_study import SplitStudy, shares
+from ithaca.commands.api.vary import (
+    LIMITS,
+    at_point,
+    check_axes,
+    limit_axis,
+    named_values,
+    parse_bounds,
+)
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
-from ithaca.files.numbers import json_number, number
+from ithaca.files.numbers import number
 from ithaca.files.signals import Interrupt
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.hardware.space import HardwareSpace
 from ithaca.formulations.platform import Bound
 from ithaca.formulations.platform_files import load_platform
-from ithaca.formulations.question import Minimise, parse_upper
+from ithaca.formulations.question import Minimise
 from ithaca.formulations.systolic.accelerator import SystolicArrays
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.question import ArrayQuestion
@@ -151,11 +158,9 @@ def _study(
     check_axes(axes)
     questions = {}
     for index in indices(axes):
-        varied = split
-        for axis, change, place in zip(axes, changes, index, strict=True):
-            varied = change(varied, axis.values[place])
+        varied = at_point(split, axes, changes, index)
         for axis, place in zip(axes, index, strict=True):
-            name = axis.name.removesuffix(LIMIT)
+            name = axis.name.removesuffix(LIMITS)
             if name in varied.sizes and axis.values[place] != varied.bounds[name]:
                 raise InputError(
                     f"--vary {quoted(name)} is {quoted(str(axis.labels[place]))}; allowed: numbers "
@@ -179,19 +184,13 @@ def _axis(
             f"--vary {quoted(name)} is unknown; allowed: limits {', '.join(split.sizes)}; "
             "objective, platform"
         )
-    bounds = [parse_upper(name, value, "--vary: ") for value in choices]
-    if wrong := [
-        text for text, b in zip(texts, bounds, strict=True) if not isinstance(b, Fraction)
-    ]:
-        raise InputError(f"--vary {quoted(name)} is {quoted(wrong[0])}; allowed: numbers")
+    bounds = parse_bounds(name, choices)
     return _limits(split, name, bounds), lambda own, bound: own.within(name, bound)
 
 
 def _limits(split: _Split, metric: str, bounds: Sequence[Any]) -> StudyAxis:
     """An axis of limits."""
-    unit = split.accelerator.metrics[metric].unit
-    labels, meaning = tuple(map(json_number, bounds)), f"upper limit of {metric}"
-    return StudyAxis(f"{metric}{LIMIT}", tuple(bounds), labels, unit, meaning)
+    return limit_axis(metric, bounds, split.accelerator.metrics[metric].unit)
 
 
 def _front(
