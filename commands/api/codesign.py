@@ -17,12 +17,11 @@ from ithaca.commands.api.codesign_result import CodesignResult
 from ithaca.commands.api.codesign_study import CodesignStudy, run_codesign_study
 from ithaca.commands.api.fronts import split_objectives
 from ithaca.commands.api.keywords import public
-from ithaca.commands.api.live_line import LiveLine, note
+from ithaca.commands.api.live_line import note, searching
 from ithaca.commands.api.options import Fuse, LayerPatterns, Results, Scheduler, SearchOptions
 from ithaca.commands.api.parsing import check_sizes, parse_sizes
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
-from ithaca.files.signals import Interrupt
 from ithaca.files.words import REPEATED, parse_choice, parse_integer, several
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.families import module_of
@@ -199,11 +198,9 @@ def codesign(
     options = CodesignOptions(
         search.options, threads=search.on(scheduler), scheduler=scheduler, results=folder, note=note
     )
-    with (
-        Interrupt() as interrupt,
-        LiveLine(f"choosing among {question.space.box.count:,} accelerators") as line,
-    ):
-        budget = Budget(replace(search.options, stop=interrupt))
+    among = f"choosing among {question.space.box.count:,} accelerators"
+    with searching(among, search.options) as (stoppable, line):
+        budget = Budget(stoppable)
         options = replace(options, report=lambda progress: line.show(question.space.name, progress))
         bank, starts, trail = (
             make_bank(question, options),
@@ -225,9 +222,7 @@ def codesign(
                 parse_choice("--method", method, (PROOF, *HARDWARE_PEERS)),
                 search.options.seed,
             )
-            trace = run_hardware_peer(
-                name, question, bank, many, seed, lambda: budget.over or interrupt()
-            )
+            trace = run_hardware_peer(name, question, bank, many, seed, lambda: budget.over)
             starts, trail = (
                 tuple(each.point for each in trace.evaluations if each.feasible),
                 trace.trail,

@@ -14,14 +14,13 @@ from typer import Option
 
 from ithaca.commands.api.codesign_result import CodesignResult
 from ithaca.commands.api.keywords import StatedOptions, public
-from ithaca.commands.api.live_line import LiveLine
+from ithaca.commands.api.live_line import searching
 from ithaca.commands.api.loading import Opened, Studied, answer_of
 from ithaca.commands.api.options import LayerName, Quick, ResultFile, TimeLimit
 from ithaca.commands.api.parsing import parse_search
 from ithaca.files.errors import InputError
 from ithaca.files.messages import errors_at
 from ithaca.files.numbers import number, percent
-from ithaca.files.signals import Interrupt
 from ithaca.files.writing import SCHEMA
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Metric
@@ -286,8 +285,8 @@ def explain_codesign(
     tried = None
     if options is not None and result.best is not None and len(result.front) == 1:
         bank = LayerCache(result.question.space.accelerator)
-        with Interrupt() as interrupt, LiveLine("searching accelerators") as line:
-            budget = Budget(replace(options, stop=interrupt))
+        with searching("searching accelerators", options) as (stoppable, line):
+            budget = Budget(stoppable)
 
             def solve(question: Question) -> CodesignResult:
                 report = partial(line.show, question.space.name)
@@ -376,8 +375,8 @@ def explain_result(result: Result, design: str | None, options: SolveOptions | N
     solutions = chosen_solutions(result, design)
     if options is None:
         return explain_solutions(result, solutions, None)
-    with Interrupt() as interrupt, LiveLine("building problems") as line:
-        budget = Budget(replace(options, stop=interrupt, any_tie=True))
+    with searching("building problems", replace(options, any_tie=True)) as (stoppable, line):
+        budget = Budget(stoppable)
         # raised limits, no limits, and once more should the result not be proven
         count, solved = (
             len(RAISES) * len(raisable_limits([s.problem for s in result.designs])) + 2,

@@ -12,7 +12,7 @@ from typer import Option
 from ithaca.commands.api.answers import NetworkResult, Result, Wrote
 from ithaca.commands.api.codesign_result import CodesignResult
 from ithaca.commands.api.keywords import public
-from ithaca.commands.api.live_line import LiveLine
+from ithaca.commands.api.live_line import searching
 from ithaca.commands.api.loading import opened
 from ithaca.commands.api.options import WRITTEN, LayerName, ResultFile
 from ithaca.exports.autosa.folder import AUTOSA, BACK_ENDS, autosa_tool
@@ -25,7 +25,6 @@ from ithaca.exports.timeloop.folder import TIMELOOP
 from ithaca.exports.timeloop.hierarchy import MAPPINGS, architecture_text
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import counted
-from ithaca.files.signals import Interrupt
 from ithaca.files.words import parse_choice
 from ithaca.files.writing import write_folder
 from ithaca.formulations.design import Design
@@ -272,10 +271,8 @@ def _choice(tool: Tool, result: Result, *, nearest: bool) -> tuple[Any, str]:
 def _buildable(problems: Sequence[Problem]) -> Solution:
     """The proven-best configuration that a tool builds."""
     names = [problem.design.name for problem in problems]
-    with Interrupt() as interrupt, LiveLine("building problems", names) as line:
-        solutions = solve_designs(
-            problems, SolveOptions(stop=interrupt), report=line.report, finished=line.finished
-        )
+    with searching("building problems", SolveOptions(), names) as (search, line):
+        solutions = solve_designs(problems, search, report=line.report, finished=line.finished)
     best = best_solution(solutions)
     if best is None:
         raise InputError("no configuration within the result's limits can be built by AutoSA")

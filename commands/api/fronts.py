@@ -11,7 +11,7 @@ from typer import Option
 
 from ithaca.commands.api.answers import StudyAnswer
 from ithaca.commands.api.keywords import FamilyOptions, public
-from ithaca.commands.api.live_line import LiveLine, note
+from ithaca.commands.api.live_line import note, searching
 from ithaca.commands.api.options import Effort, Extents, Results, Sizes, Workload
 from ithaca.commands.api.parsing import check_sizes, parse_extents, parse_proving_method
 from ithaca.commands.display import limited_metrics, unit_cells
@@ -19,7 +19,6 @@ from ithaca.exports.charts.chart import Chart, metric_label
 from ithaca.exports.charts.of_studies import front_chart
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import counted, number
-from ithaca.files.signals import Interrupt
 from ithaca.files.words import parse_integer, split_values
 from ithaca.formulations.design import Metric
 from ithaca.formulations.problem import Objective
@@ -164,11 +163,11 @@ def pareto(
     if before is not None:
         before(minimised)
     store = None if results is None else Store(Path(results), note)
-    with Interrupt() as interrupt, LiveLine("building problems") as line:
+    with searching("building problems", search) as (stoppable, line):
         front = fronts.pareto_front(
             problems,
             minimised,
-            replace(search, stop=interrupt),
+            stoppable,
             max_points=most,
             method=engine,
             threads=threads,

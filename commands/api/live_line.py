@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import inf
 from types import TracebackType
@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 from ithaca.files.messages import escaped, printable
 from ithaca.files.numbers import number
-from ithaca.files.signals import unwanted
+from ithaca.files.signals import Interrupt, unwanted
 from ithaca.solver.certificate import relative_gap
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
+    from ithaca.solver.options import SolveOptions
     from ithaca.solver.progress import Progress
     from ithaca.solver.solution import Solution
 
@@ -131,6 +132,27 @@ class _Cell:
     def close(self) -> None:
         if self._handle is not None:
             self.show("")
+
+
+@contextmanager
+def searching(
+    begin: str, options: SolveOptions, names: Sequence[str] = (), *, rivals: bool = True
+) -> Iterator[tuple[SolveOptions, LiveLine]]:
+    """A search that a signal ends: its options that say so, and the line that shows how far it is.
+
+    Parameters
+    ----------
+    begin : str
+        What happens before the search.
+    options : SolveOptions
+        How far to search.
+    names : sequence of str, optional
+        The designs that are counted.
+    rivals : bool, optional
+        Whether only the best of them matters.
+    """
+    with Interrupt() as interrupt, LiveLine(begin, names, rivals=rivals) as line:
+        yield replace(options, stop=interrupt), line
 
 
 def _in_notebook() -> bool:

@@ -13,7 +13,7 @@ from typer import Argument, Option
 
 from ithaca.commands.api.answers import NetworkResult
 from ithaca.commands.api.keywords import FamilyOptions, public
-from ithaca.commands.api.live_line import LiveLine, note
+from ithaca.commands.api.live_line import note, searching
 from ithaca.commands.api.options import (
     OBJECTIVE,
     Extents,
@@ -28,7 +28,6 @@ from ithaca.commands.api.options import (
 from ithaca.commands.api.parsing import parse_extents, parse_method, parse_steady_method
 from ithaca.commands.api.solving import restricted_share
 from ithaca.files.errors import InputError
-from ithaca.files.signals import Interrupt
 from ithaca.files.words import REPEATED, parse_choice, parse_integer, several
 from ithaca.formulations.question import Minimise
 from ithaca.solver.options import Budget
@@ -97,14 +96,13 @@ def network(
     for line in question.remarks(None):
         note(line)
     with _running(options, results) as running:
-        interrupt, budget, free = running.search.stop, Budget(running.search), question.unrestricted
-        assert interrupt is not None
+        budget, free = Budget(running.search), question.unrestricted
         run = replace(running, search=restricted_share(budget.options, free is not None))
         answer = NetworkResult.of(solve(layered, question, run))
-        if free is None or answer.value is None or interrupt():
+        if free is None or answer.value is None or running.search.stopped:
             return answer
         other = solve(layered, free, replace(run, search=budget.share()))
-        if other.total is None or interrupt():
+        if other.total is None or running.search.stopped:
             return answer
         compared = without_restriction(answer.value, other.total.value, other.total.certificate)
         return replace(answer, unrestricted=compared)
@@ -114,15 +112,13 @@ def network(
 def _running(options: RunOptions, results: str | Path | None) -> Iterator[RunOptions]:
     """The same options with what keeps results, tells how far the run is, and stops it."""
     store = None if results is None else problem_store(Path(results), options, note)
-    with Interrupt() as interrupt, LiveLine("deriving designs") as line:
+    with searching("deriving designs", options.search) as (search, line):
 
         def report(state: RunState) -> None:
             failed = f" · {state.failed} failed" if state.failed else ""
             line.show(state.place + failed, state.progress, done=state.done, total=state.total)
 
-        yield replace(
-            options, search=replace(options.search, stop=interrupt), store=store, report=report
-        )
+        yield replace(options, search=search, store=store, report=report)
 
 
 def _check_one_search(

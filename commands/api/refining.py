@@ -10,10 +10,9 @@ from typer import Option
 
 from ithaca.commands.api.answers import Result
 from ithaca.commands.api.keywords import public
-from ithaca.commands.api.live_line import LiveLine
+from ithaca.commands.api.live_line import searching
 from ithaca.commands.api.loading import one_result
 from ithaca.commands.api.options import Effort, LayerName, RandomSeed, ResultFile
-from ithaca.files.signals import Interrupt
 from ithaca.files.words import parse_integer
 from ithaca.refine.evolution.engine import SAMPLES, solve_evolve
 from ithaca.solver import conclusion
@@ -50,11 +49,13 @@ def refine(
     threads, loaded = effort.workers, one_result(result, layer)
     refined = dict(enumerate(loaded.designs))  # what is not reached stays as it is
     with (
-        Interrupt() as interrupt,
-        LiveLine("deriving tables", [s.design for s in loaded.designs]) as line,
+        searching("deriving tables", search, [s.design for s in loaded.designs]) as (
+            stoppable,
+            line,
+        ),
         open_executor(min(threads, len(refined))) as executor,
     ):
-        budget = Budget(replace(search, stop=interrupt))
+        budget = Budget(stoppable)
         jobs = [partial(_refined, recorded, most) for recorded in loaded.designs]
         for index, solution in executor.results(
             jobs, lambda left: budget.share(-(-left // executor.width)), line.report

@@ -11,7 +11,7 @@ from typer import Option
 
 from ithaca.commands.api.answers import Result
 from ithaca.commands.api.keywords import FamilyOptions, public
-from ithaca.commands.api.live_line import LiveLine, note
+from ithaca.commands.api.live_line import note, searching
 from ithaca.commands.api.options import (
     OBJECTIVE,
     Extents,
@@ -27,7 +27,6 @@ from ithaca.commands.api.parsing import check_sizes, parse_engines, parse_extent
 from ithaca.commands.api.points import points_of
 from ithaca.files.csv_text import Rows
 from ithaca.files.errors import InputError
-from ithaca.files.signals import Interrupt
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.families import profile_of
 from ithaca.formulations.problem import Problem
@@ -126,15 +125,12 @@ def answers(
     DisagreementError
         If the two engines contradict each other.
     """
-    problems, budget = [problem for row in rows for problem in row], Budget(options)
+    problems = [problem for row in rows for problem in row]
     rivals, compared = [number for number, row in enumerate(rows) for _ in row], None
-    with (
-        Interrupt() as interrupt,
-        LiveLine(
-            "building problems", [p.design.name for p in problems], rivals=len(rows) == 1
-        ) as line,
-    ):
-        bounded = replace(restricted_share(options, bool(unrestricted)), stop=interrupt)
+    names, alone = [p.design.name for p in problems], len(rows) == 1
+    with searching("building problems", options, names, rivals=alone) as (stoppable, line):
+        budget = Budget(stoppable)
+        bounded = restricted_share(stoppable, bool(unrestricted))
         solutions = solve_designs(
             problems,
             bounded,
@@ -152,11 +148,11 @@ def answers(
             for number in range(len(rows))
         ]
         best = best_solution(own[0])
-        if unrestricted and best is not None and best.value is not None and not interrupt():
+        if unrestricted and best is not None and best.value is not None and not stoppable.stopped:
             known = [
                 best.configuration if p.design.name == best.design else None for p in unrestricted
             ]
-            left = replace(budget.share(), stop=interrupt, any_tie=True)
+            left = replace(budget.share(), any_tie=True)
             free = solve_best(unrestricted, left, method=method, starts=known, report=line.show)
             compared = replace(
                 without_restriction(best.value, free.value, free.certificate),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from math import prod
 from pathlib import Path
@@ -14,7 +14,7 @@ from typer import Option
 
 from ithaca.commands.api.answers import StudyAnswer, least
 from ithaca.commands.api.keywords import FamilyOptions, public
-from ithaca.commands.api.live_line import LiveLine, note
+from ithaca.commands.api.live_line import note, searching
 from ithaca.commands.api.options import (
     OBJECTIVE,
     Extents,
@@ -32,7 +32,6 @@ from ithaca.exports.charts.chart import Chart, metric_label
 from ithaca.exports.charts.of_studies import study_chart
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import counted, number
-from ithaca.files.signals import Interrupt
 from ithaca.files.words import REPEATED, parse_number
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.question import Question
@@ -233,11 +232,11 @@ def whatif(
 
     store = None if results is None else Store(Path(results), note)
     count = prod(len(axis.values) for axis in axes)
-    with Interrupt() as interrupt, LiveLine("building problems") as line:
+    with searching("building problems", options) as (stoppable, line):
         study = studies.run_study(
             axes,
             pose,
-            replace(options, stop=interrupt),
+            stoppable,
             method=engine,
             threads=threads,
             store=store,

@@ -10,7 +10,7 @@ multiplies its fills exactly where a loop inside it that does has more than one 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, reduce
@@ -85,7 +85,7 @@ class MappingCounts:
         self._one: Number = mapping.system.number(Fraction(1))
         self._accesses = {access.tensor: access for access in nest.accesses}
 
-    def _product(self, factors: Iterator[Number]) -> Number:
+    def _product(self, factors: Iterable[Number]) -> Number:
         return reduce(mul, factors, self._one)
 
     # -- tiles ---------------------------------------------------------------------------
@@ -122,7 +122,7 @@ class MappingCounts:
     @remembered
     def tile(self, level: int, tensor: str) -> Number:
         """Words of a tensor's tile: of its bounding box."""
-        return self._product(iter(self.widths(level, tensor)))
+        return self._product(self.widths(level, tensor))
 
     # -- time: how often a tile is filled ------------------------------------------------
 
@@ -170,7 +170,7 @@ class MappingCounts:
             trips[k][d] if access.indexed_by(d) else self._one + moved[k, d] * (trips[k][d] - 1)
             for k, d in loops
         ]
-        words = self.tile(inner, tensor) * self._product(iter(factors))
+        words = self.tile(inner, tensor) * self._product(factors)
         before = list(accumulate(factors, mul, initial=self._one))
         after = list(accumulate(reversed(factors), mul, initial=self._one))[::-1]
         for place, (level, loop) in enumerate(loops):
@@ -349,7 +349,7 @@ class MappingCounts:
             return self._held(level, tensor, self.tile(level, tensor))
         least, whole = self._mapping.system.minimum, self._whole.extent
         sides = self._sides(tensor, lambda d: least(whole(level, d), self.extent(0, d)))
-        return self._held(level, tensor, self._product(iter(sides)))
+        return self._held(level, tensor, self._product(sides))
 
     def _held(self, level: int, tensor: str, words: Number) -> Number:
         kept = self.keeps(level, tensor)
@@ -412,7 +412,7 @@ class MappingCounts:
                 what = (
                     f"mapped max {kind}{'XY'[axis]} expansion {{}} exceeds hardware instances {{}}"
                 )
-                yield CapacityRule(part.name, what, self._product(iter(lanes)), limit)
+                yield CapacityRule(part.name, what, self._product(lanes), limit)
                 if within_parent and self._mapping.lanes[place - 1]:
                     what = (
                         f"mapped {'XY'[axis]} lanes {{}} inside one {outer.name} "

@@ -10,7 +10,7 @@ from math import floor
 from typing import Any
 
 from ithaca.commands.api.answers import NetworkResult
-from ithaca.commands.api.live_line import LiveLine
+from ithaca.commands.api.live_line import searching
 from ithaca.commands.api.split_study import SplitStudy, shares
 from ithaca.commands.api.vary import (
     LIMITS,
@@ -23,7 +23,6 @@ from ithaca.commands.api.vary import (
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
 from ithaca.files.numbers import number
-from ithaca.files.signals import Interrupt
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.hardware.space import HardwareSpace
 from ithaca.formulations.platform import Bound
@@ -69,8 +68,8 @@ def split_device(
             f"{', '.join(first.sizes)}{', without --vary' if vary else ''}"
         )
     name = f"splitting {first.accelerator.platform}"
-    with Interrupt() as interrupt, LiveLine(name) as line:
-        budget = Budget(replace(search, stop=interrupt))
+    with searching(name, search) as (stoppable, line):
+        budget = Budget(stoppable)
 
         def report(state: RunState) -> None:
             line.show(space.name, state.progress)

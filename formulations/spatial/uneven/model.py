@@ -74,7 +74,7 @@ class UnevenModel(TimeloopModel):
         if inner == len(self._levels):
             return self.steps
         around = self._node_trips[inner, tensor].around.values()
-        return self.tile(inner, tensor) * self._product(iter(around))
+        return self.tile(inner, tensor) * self._product(around)
 
     def positions(self, level: int, tensor: str) -> Number:
         access, lanes = self._accesses[tensor], self._mapping.lanes[level]
