@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from rich.console import Console
-from rich.markup import escape
 
 from ithaca.commands.api.codesign_result import CodesignResult
 from ithaca.commands.api.codesign_study import CodesignStudy
@@ -25,19 +24,17 @@ def print_codesign(result: CodesignResult) -> None:
         name if weight == 1 else f"{name} × {number(weight)}" for name, weight in weights.items()
     )
     out.print(
-        escape(
-            f"{question.space.name}: {counts.points:,} accelerators, for "
-            f"{workloads}, minimising {objectives}"
-        )
+        f"{question.space.name}: {counts.points:,} accelerators, for "
+        f"{workloads}, minimising {objectives}"
     )
     for line in result.trail:
-        out.print(escape(line))
+        out.print(line)
     if len(question.objectives) > 1:
         _print_front(out, result)
     elif result.best is not None:
         _print_best(out, result, result.best)
     if result.open:
-        out.print(escape(_open(result)))
+        out.print(_open(result))
     boxes = f"{counts.boxes:,} box{'' if counts.boxes == 1 else 'es'} of accelerators"
     boxes += f", {counts.excluded:,} excluded by limits and rules"
     out.print(
@@ -62,22 +59,22 @@ def _open(result: CodesignResult) -> str:
 
 def _print_best(out: Console, result: CodesignResult, best: HardwarePoint) -> None:
     question = result.question
-    out.print(escape(f"\nhardware   {hardware_text(question.space, best.point)}"))
+    out.print(f"\nhardware   {hardware_text(question.space, best.point)}")
     if best.costs:
         costs = "; ".join(cost_text(question, name, cost) for name, cost in best.costs.items())
-        out.print(escape(f"           {costs}"))
+        out.print(f"           {costs}")
     meaning = ": no accelerator of the space is better" if result.complete else ""
     meaning += ", with such mappings" if meaning and result.certificate.among else ""
     value = cost_text(question, question.objectives[0].text, best.values[0])
-    out.print(escape(f"objective  {value}  ({proof(result.certificate)}{meaning})"))
+    out.print(f"objective  {value}  ({proof(result.certificate)}{meaning})")
     where = "" if result.complete and len(result.networks) == 1 else " on this accelerator"
     for network in result.networks:
-        out.print(escape(f"\n{network.network.name}"))
+        out.print(f"\n{network.network.name}")
         print_layers(out, network, where)
     for use in limit_uses(question, best):
         share = f" ({percent(use.used / use.bound)})" if use.bound else ""
         used = cost_text(question, use.metric, use.used)
-        out.print(escape(f"limit      {used} of {number(use.bound)}{share}"))
+        out.print(f"limit      {used} of {number(use.bound)}{share}")
 
 
 def _print_front(out: Console, result: CodesignResult) -> None:
@@ -92,7 +89,7 @@ def _print_front(out: Console, result: CodesignResult) -> None:
             if bound is None
             else f"; {result.question.objectives[0].text} is at least {number(bound)}"
         )
-        out.print(escape(f"partial: {many} that none found dominates; others may be better{least}"))
+        out.print(f"partial: {many} that none found dominates; others may be better{least}")
     if result.front:
         names = {q.name for q in result.question.space.quantities if q.labels}
         out.print(Table(front_rows(result.question, result.front), left=names))
@@ -101,5 +98,5 @@ def _print_front(out: Console, result: CodesignResult) -> None:
 def print_codesign_study(study: CodesignStudy) -> None:
     """Print a row a point: what is varied, the best accelerator, and what is proven of it."""
     out = console()
-    out.print(escape(study.headline))
+    out.print(study.headline)
     out.print(Table(study.rows, left=study.texts))

@@ -8,7 +8,6 @@ from fractions import Fraction
 from typing import Any
 
 from rich.console import Console
-from rich.markup import escape
 from rich.text import Text
 
 from ithaca.commands.tables import Table
@@ -45,11 +44,11 @@ class _Output(Console):
 def console() -> Console:
     """Standard output; where it is no terminal, lines of text stay whole, and tables fit the width
     that COLUMNS states."""
-    plain = _Output(highlight=False)
+    plain = _Output(highlight=False, markup=False)
     if plain.is_terminal:
         return plain
     width = None if os.environ.get("COLUMNS", "").isdigit() else WIDTH
-    return _Output(highlight=False, width=width, color_system=None, soft_wrap=True)
+    return _Output(highlight=False, markup=False, width=width, color_system=None, soft_wrap=True)
 
 
 def bound_cells(certificate: Certificate) -> list[tuple[str, str]]:
@@ -184,7 +183,7 @@ def print_result(result: Result) -> None:
     out, best, objective = console(), result.best, result.objective.text
     design = result.problem.design if best is None else best.problem.design
     profile = profile_of(design)
-    out.print(escape(f"{profile.title}, on {result.platform_name}, minimising {objective}"))
+    out.print(f"{profile.title}, on {result.platform_name}, minimising {objective}")
     if best is None or best.configuration is None:
         known = result.designs[0].certificate
         unknown = (
@@ -199,10 +198,7 @@ def print_result(result: Result) -> None:
         )
         return
     out.print(
-        escape(
-            f"\nobjective  {number(best.value)}  "
-            f"({proof_text(best.certificate)}{as_stated(result)})"
-        )
+        f"\nobjective  {number(best.value)}  ({proof_text(best.certificate)}{as_stated(result)})"
     )
     figures = [
         f"{title} {show(best.metrics[name])} {unit}"
@@ -211,17 +207,15 @@ def print_result(result: Result) -> None:
     ]
     out.print(f"           {'; '.join(figures)}\n")
     for line in profile.loops(best.configuration):
-        out.print(escape(line))
+        out.print(line)
     print_parts(profile.breakdown(best.configuration, best.metrics))
     for statement in profile.remarks(best.configuration, best.problem.limits).statements:
         term, _, text = statement.partition(": ")
-        out.print(escape(f"{term.lower():<11}{text}"))
+        out.print(f"{term.lower():<11}{text}")
     for limit in best.problem.limits:
         used = limit.used(best.metrics)
         share = f" ({percent(used / limit.bound)})" if limit.bound else ""
         unit = (
             f" {design.vocabulary[limit.metric].unit}" if limit.metric in design.vocabulary else ""
         )
-        out.print(
-            escape(f"{limit.metric:<10} {number(used)} of {number(limit.bound)}{unit}{share}")
-        )
+        out.print(f"{limit.metric:<10} {number(used)} of {number(limit.bound)}{unit}{share}")

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
-from rich.markup import escape
 from typer import Option
 
 from ithaca.commands.api.grids import METRIC, Grid
@@ -114,13 +113,13 @@ def _print(grid: Grid) -> None:
     shape = " × ".join(f"{name} {size}" for name, size in window.shape.items())
     with grid.at_work():
         legal, feasible = (int(dataset[name].sum()) for name in ("legal", "feasible"))
-    out.print(f"design {escape(problem.design.name)}, {dataset.attrs['window']}")
+    out.print(f"design {problem.design.name}, {dataset.attrs['window']}")
     out.print(
         f"grid   {counted(window.points, 'point')} ({shape}); legal "
         f"{legal:,}, feasible {feasible:,}"
     )
     for line in _held_packs(window):
-        out.print(escape(line))
+        out.print(line)
     if best is None:
         return
     exact, here = problem.feasible_value(best.configuration), problem.feasible_value(window.center)
@@ -131,7 +130,7 @@ def _print(grid: Grid) -> None:
     same = (
         "the result's" if exact is not None and exact == here else f"the result has {number(here)}"
     )
-    out.print(f"best   {escape(problem.objective.text)} {number(exact)} ({same}) at {place}")
+    out.print(f"best   {problem.objective.text} {number(exact)} ({same}) at {place}")
 
 
 def _held_packs(window: Window) -> list[str]:

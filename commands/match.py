@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rich.markup import escape
-
 from ithaca.commands.api.matching import Matches
 from ithaca.commands.api.matching import match as find_matches
 from ithaca.commands.conclusion import Outputs, conclude
@@ -28,8 +26,8 @@ def show(matches: Matches) -> None:
     """Print the choices, and what the published count has beyond them."""
     out, intrinsic, (leaves, taken) = console(), matches.intrinsic, matches.leaves
     sizes = ", ".join(f"{loop}={n}" for loop, n in intrinsic.extents)
-    out.print(escape(f"{matches.nest.name} ({matches.nest.shown_sizes}): {matches.nest}"))
-    out.print(escape(f"on {intrinsic.name} ({sizes}): {intrinsic}"))
+    out.print(f"{matches.nest.name} ({matches.nest.shown_sizes}): {matches.nest}")
+    out.print(f"on {intrinsic.name} ({sizes}): {intrinsic}")
     published = (
         f", {len(matches.choices) + len(matches.refused)} by the published count"
         if matches.refused

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rich.console import Console
-from rich.markup import escape
 
 from ithaca.commands.display import (
     console,
@@ -32,7 +31,7 @@ def print_network(result: NetworkResult) -> None:
     what = f"{network.name}{f' ({sizes})' if sizes else ''}"
     what += "".join(f" {fact}" for _, fact in request.terms)
     what += f" on {request.place}, {request.model} model edition, {result.mode}"
-    out.print(escape(f"{what}, minimising {request.objective.text}"))
+    out.print(f"{what}, minimising {request.objective.text}")
     if not result.complete:
         out.print("the run ended early, by the time limit or an interrupt")
     if (own := module_of("ithaca.commands.families", result.family, "networks")) is not None:
@@ -48,19 +47,16 @@ def print_network(result: NetworkResult) -> None:
             f"{boxes:,} boxes, {seconds:.2f} s"
         )
     for line in fusing_lines(result):
-        out.print(escape(line))
+        out.print(line)
     for layer in dict.fromkeys(replace(layer, count=1) for layer in network.layers):
         if layer.folded is not None:
             sizes = " ".join(f"{name}={n}" for name, n in layer.nest.settings.items())
             same = "the same multiply-accumulates and tensors"
             out.print(
-                escape(
-                    f"folded     {layer.name}: {layer.folded} runs as "
-                    f"{layer.nest.name} {sizes}: {same}"
-                )
+                f"folded     {layer.name}: {layer.folded} runs as {layer.nest.name} {sizes}: {same}"
             )
     for line in omission_lines(network):
-        out.print(escape(line))
+        out.print(line)
 
 
 def fusing_lines(result: NetworkResult) -> list[str]:
@@ -79,10 +75,8 @@ def print_comparison(result: NetworkResult, other: NetworkResult) -> None:
         "" if other.total is None else f"  ({proof(other.total.certificate)}{as_stated(other)})"
     )
     console().print(
-        escape(
-            f"compared   {compared_name(other, [result, other])}: {what} "
-            f"{number(whole)}, {difference}{proven}"
-        )
+        f"compared   {compared_name(other, [result, other])}: {what} "
+        f"{number(whole)}, {difference}{proven}"
     )
 
 
@@ -138,13 +132,13 @@ def print_layers(out: Console, result: NetworkResult, where: str = "") -> None:
         Table([[cell for cell in row if cell[0] in known] for row in rows], left=("layer", "sizes"))
     )
     if result.total is None:
-        out.print(escape(f"total      none: '{objective}' does not add up over layers"))
+        out.print(f"total      none: '{objective}' does not add up over layers")
     else:
         value, certificate = number(result.total.value), result.total.certificate
         proven = proof(certificate) + (where if certificate.status.proven else "")
-        out.print(escape(f"total      {objective} {value}  ({proven})"))
+        out.print(f"total      {objective} {value}  ({proven})")
         if minimised != objective:
-            out.print(escape(f"           of all layers together; each is least in {minimised}"))
+            out.print(f"           of all layers together; each is least in {minimised}")
     latency, energy = result.sum_of("latency"), result.sum_of("energy")
     if latency is not None:
         spent = "" if energy is None else f"; energy {microjoules(energy)} µJ"

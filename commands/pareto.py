@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
-from rich.markup import escape
 from typer import Option
 
 from ithaca.commands.api.fronts import Front
@@ -48,7 +47,7 @@ def pareto(
 def print_front(front: Front) -> None:
     """Print what is proven about the front, then its points."""
     out = console()
-    out.print(escape(front.title))
+    out.print(front.title)
     points = counted(len(front.points), "point")
     effort, among = (
         f"{front.nodes:,} boxes, {front.seconds:.2f} s",
@@ -61,7 +60,7 @@ def print_front(front: Front) -> None:
         )
     else:
         proven = f"{points}, each proven to be on the front{among}; others may exist; {effort}"
-        out.print(f"partial ({escape(str(front.unfinished))}): {proven}")
+        out.print(f"partial ({front.unfinished!s}): {proven}")
     if front.points:
         out.print(Table(front.rows, left=front.texts))
     if target := front.provenance.get("for"):

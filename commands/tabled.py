@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from rich.markup import escape
-
 from ithaca.commands.display import console
 from ithaca.commands.outcome import print_document, write_rows
 from ithaca.commands.tables import Table
@@ -30,4 +28,4 @@ def show_list(
     cells = [list(zip(headings, row, strict=True)) for row in rows]
     console().print(Table(cells, left=headings))
     for source in sources:
-        console().print(escape(source))
+        console().print(source)

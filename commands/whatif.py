@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
-from rich.markup import escape
 from typer import Option
 
 from ithaca.commands.api.options import Written
@@ -46,7 +45,7 @@ def print_study(study: Study) -> None:
     """Print a table of the points, then what each limit is worth, then why some points are
     infeasible."""
     out = console()
-    out.print(escape(study.provenance.get("title", "what-if study")))
+    out.print(study.provenance.get("title", "what-if study"))
     if not study.complete:
         reached = sum(
             p.answer.certificate.nodes > 0 or p.answer.settled for p in study.points.values()
@@ -59,4 +58,4 @@ def print_study(study: Study) -> None:
             f"for=none,{target} shows what that costs"
         )
     for line in study.remarks:
-        out.print(escape(line))
+        out.print(line)

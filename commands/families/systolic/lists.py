@@ -79,8 +79,7 @@ def print_designs(nest: LoopNest, edition: Edition, data: DataType) -> None:
     out, listed = console(), designs_document(nest, edition, data)["designs"]
     buildable = sum(design["buildable"] for design in listed)
     out.print(
-        f"{escape(str(nest))}: {len(listed)} designs, {buildable} "
-        f"buildable ({edition.value} model edition)"
+        f"{nest}: {len(listed)} designs, {buildable} buildable ({edition.value} model edition)"
     )
     for design in listed:
         _print_design(out, design)
@@ -89,7 +88,10 @@ def print_designs(nest: LoopNest, edition: Edition, data: DataType) -> None:
 def _print_design(out: Console, design: dict[str, Any]) -> None:
     loops = ", ".join(design["dataflow"])
     name = escape(f"[{loops.replace(' ', '')}] {design['permutation']}")
-    out.print(f"\n[bold]{name}[/bold]  space loops {loops}; order {', '.join(design['order'])}")
+    out.print(
+        f"\n[bold]{name}[/bold]  space loops {loops}; order {', '.join(design['order'])}",
+        markup=True,
+    )
     rows = []
     for module in design["modules"]:
         double = {True: "yes", False: "no", None: None}[module["double_buffered"]]
@@ -104,11 +106,9 @@ def _print_design(out: Console, design: dict[str, Any]) -> None:
         rows.append(("PE", "–", design["accumulators"], design["pes"], "no", design["pes"]))
     headings = ("module", "level", "buffer (words)", "buffers", "double", "modules")
     out.print(Table([list(zip(headings, row, strict=True)) for row in rows], left=headings))
-    out.print(f"  DSP      = {escape(design['dsp'])}")
-    out.print(f"  BRAM18K  = {escape(design['bram18k'])}")
-    out.print(
-        f"  buildable: {'yes' if design['buildable'] else 'no: ' + escape(design['obstacle'])}"
-    )
+    out.print(f"  DSP      = {design['dsp']}")
+    out.print(f"  BRAM18K  = {design['bram18k']}")
+    out.print(f"  buildable: {'yes' if design['buildable'] else 'no: ' + design['obstacle']}")
 
 
 def designs_document(nest: LoopNest, edition: Edition, data: DataType) -> dict[str, Any]:

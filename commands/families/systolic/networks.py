@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rich.console import Console
-from rich.markup import escape
 
 from ithaca.commands.display import gap, limited_metrics, microjoules, proof, shortened
 from ithaca.commands.families.systolic.printing import target_text
@@ -40,7 +39,7 @@ def print_layers(out: Console, result: NetworkResult) -> None:
             out.print(_design_table(result.choices))
     else:
         for line in _share_lines(result):
-            out.print(escape(line))
+            out.print(line)
     if result.arrays:
         out.print(_array_table(result.arrays, limited_metrics(result.request.limits)))
     _print_totals(out, result)
@@ -147,15 +146,13 @@ def _array_table(arrays: Sequence[ArrayResult], resources: Sequence[str]) -> Tab
 def _print_totals(out: Console, result: NetworkResult) -> None:
     text = result.request.objective.text
     if result.total is None:
-        out.print(f"total      none: '{escape(text)}' does not add up over layers")
+        out.print(f"total      none: '{text}' does not add up over layers")
     else:
         certificate = result.total.certificate
         what = f" ({result.request.minimise.value})" if result.request.arrays > 1 else ""
-        out.print(
-            f"total      {escape(text)}{what} {number(result.total.value)}  ({proof(certificate)})"
-        )
+        out.print(f"total      {text}{what} {number(result.total.value)}  ({proof(certificate)})")
         if (minimised := result.layer_objective.text) != text:
-            out.print(f"           of all layers together; each is least in {escape(minimised)}")
+            out.print(f"           of all layers together; each is least in {minimised}")
         target = systolic(result.layers[0].answer.problem).options.target
         if target is not None and result.total.value is not None:
             out.print(

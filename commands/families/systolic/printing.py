@@ -49,8 +49,8 @@ def print_result(result: Result) -> None:
     out, design = console(), systolic(result.problem)
     out.print(
         f"{design.nest.name} ({design.nest.shown_sizes}) {design.data.name} "
-        f"on {escape(result.platform_name)}, "
-        f"{design.array.edition.value} model edition, minimising {escape(result.objective.text)}"
+        f"on {result.platform_name}, "
+        f"{design.array.edition.value} model edition, minimising {result.objective.text}"
     )
     if "kernel" in workload_document(design.nest):  # not as the library has it
         inside = ", ".join(loop for loop in design.nest.loops if loop in design.nest.untiled)
@@ -69,7 +69,7 @@ def print_result(result: Result) -> None:
             "warning    PEs wait for their neighbours' sums, which they add first. "
             "If they added them last (--sums last):"
         )
-        out.print(escape(f"           {'; '.join(slowed)}"))
+        out.print(f"           {'; '.join(slowed)}")
 
 
 def _slowed_by_sums(designs: Iterable[Solution]) -> list[str]:
@@ -88,10 +88,10 @@ def _print_best(out: Console, result: Result, best: Solution) -> None:
     array, tiling, certificate = systolic(best.problem).array, best.tiling, best.certificate
     assert tiling is not None
     unbuildable = f" ({array.reservation})" if array.reservation else ""
-    out.print(f"\n[bold]best[/bold]       design {escape(array.name)}{escape(unbuildable)}")
     out.print(
-        f"objective  {number(best.value)}  ({escape(proof_text(certificate) + as_stated(result))})"
+        f"\n[bold]best[/bold]       design {escape(array.name)}{escape(unbuildable)}", markup=True
     )
+    out.print(f"objective  {number(best.value)}  ({proof_text(certificate) + as_stated(result)})")
     unproven = [
         s
         for s in result.designs
@@ -109,10 +109,8 @@ def _print_best(out: Console, result: Result, best: Solution) -> None:
     if target is not None:
         proof = conclude_least([(s.value, s.certificate) for s in result.designs])
         out.print(
-            escape(
-                f"{f'for {target.title}':<10} "
-                f"{target_text(target, best.value, proof, result.unrestricted)}"
-            )
+            f"{f'for {target.title}':<10} "
+            f"{target_text(target, best.value, proof, result.unrestricted)}"
         )
     for index, loop in enumerate(array.band):
         out.print(("           " if index else "tiling     ") + _loop_text(best, loop))
@@ -150,9 +148,7 @@ def _print_best(out: Console, result: Result, best: Solution) -> None:
         used = limit.used(best.metrics)
         share = f" ({float(used / limit.bound):.1%})" if limit.bound else ""
         unit = f" {METRICS[limit.metric].unit}" if limit.metric in METRICS else ""
-        out.print(
-            f"{escape(f'{limit.metric:<10}')} {number(used)} of {number(limit.bound)}{unit}{share}"
-        )
+        out.print(f"{f'{limit.metric:<10}'} {number(used)} of {number(limit.bound)}{unit}{share}")
     out.print(f"limited by {_bottleneck(best)}")
     assert best.configuration is not None
     print_parts(profile_of(best.problem.design).breakdown(best.configuration, best.metrics))
