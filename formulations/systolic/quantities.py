@@ -10,7 +10,7 @@ over memory ports ``ports.g``; where tiles are tiled again, per parallel band lo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from ithaca.formulations.algebra.expression import Symbol
 
@@ -31,51 +31,28 @@ MEANINGS: Mapping[str, tuple[str, str]] = {
 ACCUMULATORS = "PE"
 
 
-def extent(loop: str) -> Symbol:
-    """Trip count of a loop (iterations)."""
-    return Symbol(f"extent.{loop}")
+def _symbols(kind: str) -> Callable[[str], Symbol]:
+    """The symbols of a kind of quantity, by loop or I/O group."""
+    return lambda owner: Symbol(f"{kind}.{owner}")
 
 
-def tiles(loop: str) -> Symbol:
-    """Tiles (trips of the array-partitioning loop), ceil(N/t1)."""
-    return Symbol(f"tiles.{loop}")
-
-
-def t1(loop: str) -> Symbol:
-    """Array partitioning factor (iterations)."""
-    return Symbol(f"t1.{loop}")
-
-
-def t2(loop: str) -> Symbol:
-    """Latency hiding factor, or the SIMD factor of the SIMD loop (iterations)."""
-    return Symbol(f"t2.{loop}")
-
-
-def lanes(loop: str) -> Symbol:
-    """t1/t2: PEs along a space loop, trips of the PE along any other."""
-    return Symbol(f"lanes.{loop}")
-
-
-def inner(loop: str) -> Symbol:
-    """Tiles of an outer tile."""
-    return Symbol(f"inner.{loop}")
-
-
-def outer(loop: str) -> Symbol:
-    """Outer tiles, tiles/inner."""
-    return Symbol(f"outer.{loop}")
-
-
-def pack(group: str) -> Symbol:
-    """Data packing factor of an I/O group (words)."""
-    return Symbol(f"pack.{group}")
-
-
-def ports(group: str) -> Symbol:
-    """Memory ports that an I/O group is spread over."""
-    return Symbol(f"ports.{group}")
-
-
-def buffer(group: str) -> Symbol:
-    """Words that a buffer of an I/O group, or of a PE (`ACCUMULATORS`), holds."""
-    return Symbol(f"buffer.{group}")
+extent = _symbols("extent")
+"""Trip count of a loop (iterations)."""
+tiles = _symbols("tiles")
+"""Tiles (trips of the array-partitioning loop), ceil(N/t1)."""
+t1 = _symbols("t1")
+"""Array partitioning factor (iterations)."""
+t2 = _symbols("t2")
+"""Latency hiding factor, or the SIMD factor of the SIMD loop (iterations)."""
+lanes = _symbols("lanes")
+"""t1/t2: PEs along a space loop, trips of the PE along any other."""
+inner = _symbols("inner")
+"""Tiles of an outer tile."""
+outer = _symbols("outer")
+"""Outer tiles, tiles/inner."""
+pack = _symbols("pack")
+"""Data packing factor of an I/O group (words)."""
+ports = _symbols("ports")
+"""Memory ports that an I/O group is spread over."""
+buffer = _symbols("buffer")
+"""Words that a buffer of an I/O group, or of a PE (`ACCUMULATORS`), holds."""
