@@ -168,6 +168,8 @@ class Tool:
     builds_all: Callable[[Result], list[Problem]] | None = None
     """The problems of what it builds instead of a result; None where only what is in the result can
     be expressed."""
+    edition: str = ""
+    """The edition whose configurations it takes; empty if any."""
 
     def export(self, configuration: Any) -> Mapping[str, str]:
         """Content by file name, to be written by `ithaca.files.writing.write_folder`.

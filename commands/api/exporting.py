@@ -18,9 +18,12 @@ from ithaca.commands.api.options import WRITTEN, LayerName, ResultFile
 from ithaca.exports.autosa.folder import AUTOSA, BACK_ENDS, autosa_tool
 from ithaca.exports.autosa.recurrence import RECURRENCES
 from ithaca.exports.configuration import Tool
+from ithaca.exports.gemmini.folder import GEMMINI
+from ithaca.exports.instructions.folder import INSTRUCTIONS
 from ithaca.exports.layers import TABLE, ExportedLayer, export_layers
 from ithaca.exports.rtl.folder import MEMORIES, RTL, STREAM, remark, rtl_tool
 from ithaca.exports.scalesim.folder import SCALESIM
+from ithaca.exports.tensorlib.folder import TENSORLIB
 from ithaca.exports.timeloop.folder import TIMELOOP
 from ithaca.exports.timeloop.hierarchy import MAPPINGS, architecture_text
 from ithaca.files.errors import InputError
@@ -30,6 +33,7 @@ from ithaca.files.writing import write_folder
 from ithaca.formulations.design import Design
 from ithaca.formulations.families import profile_of
 from ithaca.formulations.problem import Problem
+from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.target import Target
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import solve_designs
@@ -41,7 +45,13 @@ from ithaca.workloads.nest import LoopNest
 @public
 def export(
     result: ResultFile,
-    to: Annotated[str, Option("--to", help="Target: autosa, timeloop, scalesim or rtl.")],
+    to: Annotated[
+        str,
+        Option(
+            "--to",
+            help="Target: autosa, timeloop, scalesim, rtl, instructions, gemmini or tensorlib.",
+        ),
+    ],
     output: Annotated[str | Path, Option("-o", "--output", help="Folder to write."), WRITTEN],
     *,
     nearest: Annotated[
@@ -129,8 +139,6 @@ def export(
 
 def _tool(to: str, target: Tool, design: Design, *, nearest: bool) -> Tool:
     """The tool of a name, for a design. Raises `InputError` if it has no such ones."""
-    if design.family == target.family:
-        return target
     if design.family == RECURRENCES.family:
         if to != "autosa":
             raise InputError(
@@ -138,20 +146,25 @@ def _tool(to: str, target: Tool, design: Design, *, nearest: bool) -> Tool:
                 "allowed: --to autosa"
             )
         return RECURRENCES
-    if design.family != MAPPINGS.family:
+    by_name = {name: tool for name, tool in TARGETS.items() if tool.family == design.family}
+    edition = ""
+    if design.family == MAPPINGS.family:
+        edition, by_name = str(_edition(design)), {"timeloop": MAPPINGS, **by_name}
+    able = [name for name, tool in by_name.items() if tool.edition == edition]
+    if not able:
+        of = f"edition {edition}" if edition else f"family {design.family}"
         raise InputError(
-            f"the result is of family {design.family}, which no tool takes; allowed: "
-            f"{MAPPINGS.family}, or {target.family}"
+            f"the result is of {of}, which no tool takes; allowed: family {SystolicDesign.family}, "
+            f"or edition {MAPPINGS.edition} or {INSTRUCTIONS.edition} of family {MAPPINGS.family}"
         )
-    edition = _edition(design)
-    if to != "timeloop" or edition != "timeloop":
-        what = f"--to {to}" if to != "timeloop" else f"edition {edition}"
-        raise InputError(
-            f"{what} does not go with a mapping; allowed: --to timeloop, of edition timeloop"
-        )
+    if to not in able:
+        of = f"a mapping of edition {edition}" if edition else f"family {design.family}"
+        raise InputError(f"--to {to} does not go with {of}; allowed: --to {', '.join(able)}")
+    if not edition:
+        return target
     if nearest:
         raise InputError("--nearest does not go with a mapping; allowed: without it")
-    return MAPPINGS
+    return by_name[to]
 
 
 def _edition(design: Design) -> str | float:
@@ -169,10 +182,12 @@ def _export_accelerator(
 ) -> Wrote:
     """Export the best accelerator as an architecture, and the mapping of every layer where the tool
     can take it."""
-    if to != "timeloop" or nearest:
+    tool = MAPPINGS if to == "timeloop" else TARGETS[to]
+    if not tool.edition or nearest:
+        able = ", ".join(name for name, each in TARGETS.items() if each.edition)
         raise InputError(
             f"{'--nearest' if nearest else f'--to {to}'} does not go with a "
-            "co-design; allowed: --to timeloop"
+            f"co-design; allowed: --to timeloop, {able}"
         )
     if result.architecture is None:
         raise InputError(
@@ -182,12 +197,15 @@ def _export_accelerator(
         {"arch.yaml": architecture_text(result.architecture)},
         "arch.yaml, for ithaca map --arch",
     )
-    if _edition(result.networks[0].layers[0].answer.problem.design) == "timeloop":
+    design = result.networks[0].layers[0].answer.problem.design
+    if tool is not MAPPINGS:
+        tool = _tool(to, tool, design, nearest=nearest)
+    if _edition(design) == tool.edition:
         for network in result.networks:
             folder = "" if len(result.networks) == 1 else f"{network.network.name}/"
             files |= {
                 f"{folder}{name}": text
-                for name, text in _layer_files(MAPPINGS, network, nearest)[0].items()
+                for name, text in _layer_files(tool, network, nearest)[0].items()
             }
         summary += f", and {counted(len(result.question.works), 'layer')} ({TABLE})"
     write_folder(output, files)
@@ -244,7 +262,7 @@ def _hint(tool: Tool, question: str, result: Result, more: str = "") -> str:
     """What else may be asked for; how to solve again such that the tool takes the answer, where
     that can be said."""
     others = (s for s in result.solutions if s.configuration is not None)
-    if tool is MAPPINGS or (
+    if tool.edition or (
         tool.cannot == RTL.cannot and all(tool.obstacles(tool.configured(s)) for s in others)
     ):
         return ""
@@ -307,4 +325,7 @@ TARGETS: Mapping[str, Tool] = {
     "timeloop": TIMELOOP,
     "scalesim": SCALESIM,
     "rtl": RTL,
+    "instructions": INSTRUCTIONS,
+    "gemmini": GEMMINI,
+    "tensorlib": TENSORLIB,
 }

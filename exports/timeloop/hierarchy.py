@@ -112,6 +112,7 @@ MAPPINGS = Tool(
     '(cd "$here/$folder" && timeloop-model arch.yaml ert.yaml problem.yaml mapping.yaml "$@")',
     MappingDesign.family,
     MappedNest.of,
+    edition=MappedNest.edition,
 )
 
 

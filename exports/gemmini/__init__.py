@@ -1,0 +1,1 @@
+"""Tile sizes of Gemmini's library, and C programs that call it."""

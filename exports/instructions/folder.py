@@ -1,0 +1,96 @@
+"""The exported folder: the program, where its words lie, and what runs it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import Any
+
+from ithaca.exports.configuration import Tool, block_obstacles, template
+from ithaca.exports.instructions.called import CalledNest
+from ithaca.exports.instructions.program import COLUMNS, rows
+from ithaca.files.csv_text import csv_text
+from ithaca.files.numbers import number
+from ithaca.files.writing import document_text
+from ithaca.formulations.algebra.number_systems import FRACTION
+from ithaca.formulations.spatial.mapping_design import MappingDesign
+
+
+def obstacles(called: CalledNest) -> Iterator[str]:
+    """Every reason, in plain words, why calls of an intrinsic do not compute the layer."""
+    if not called.matched:
+        yield (
+            f"match {called.name}: tensors that the intrinsic takes for one word change within a "
+            "call; allowed: loops that index the same tensors"
+        )
+
+
+def off_chip_words(called: CalledNest) -> Fraction:
+    """Words of all sub-problems off chip by the model, whether they take cycles or not."""
+    tile, work = called.tile, called.design.work
+    one = {p: Fraction(-(-extent // tile[p])) for p, extent in work.extents}
+    return Fraction(work.traffic(one, FRACTION))
+
+
+def expected(called: CalledNest) -> dict[str, int]:
+    """What the model counts of what the program does, by name."""
+    counts = {"off_chip_words": off_chip_words(called)} | {
+        name: called.metrics[name] for name in ("subproblems", "calls", "words", "computes")
+    }
+    return {name: int(count) for name, count in counts.items()}
+
+
+def _layout(called: CalledNest) -> dict[str, Any]:
+    """Where words lie, off chip and in the scratchpad, and what the model counts."""
+    work, computes = called.design.work, called.computes
+    return {
+        "statement": str(called.nest),
+        "loops": called.nest.sizes,
+        "scratchpad_words": work.scratchpad,
+        "call": {"name": computes.name, "statement": str(computes), "sizes": computes.sizes},
+        "operands": [
+            {
+                "tensor": operand.access.tensor,
+                "off_chip": operand.begin,
+                "steps": operand.steps,
+                "loops": [p for p in computes.loops if own.indexed_by(p)],
+                "strides": [operand.step(p) for p in computes.loops if own.indexed_by(p)],
+                "call_words": words,
+                "held": known.held,
+            }
+            for operand, (own, _), words, known in zip(
+                called.operands, called.matched, work.call_words, work.operands, strict=True
+            )
+        ],
+        "model": expected(called),
+    }
+
+
+def files(called: CalledNest) -> dict[str, str]:
+    """Content by file name."""
+    counts = expected(called)
+    return {
+        "program.csv": csv_text(COLUMNS, rows(called)),
+        "layout.json": document_text(_layout(called)),
+        "run.py": template("instructions/run.py.txt"),
+        "README.md": template("instructions/readme.md.txt").format(
+            title=called.said,
+            statement=called.nest,
+            call=called.computes,
+            sizes=" × ".join(f"{p} {n}" for p, n in called.computes.extents),
+            counts="\n".join(f"| {name} | {number(count)} |" for name, count in counts.items()),
+        ),
+    }
+
+
+INSTRUCTIONS = Tool(
+    "no instructions compute",
+    block_obstacles,
+    lambda called: (*block_obstacles(called.nest), *obstacles(called)),
+    files,
+    "`run.py` in every folder",
+    'python3 "$here/$folder/run.py" "$@"',
+    MappingDesign.family,
+    CalledNest.of,
+    edition=CalledNest.edition,
+)

@@ -1,0 +1,1 @@
+"""Space-time transforms for TensorLib, which generates arrays."""
