@@ -14,19 +14,39 @@ from functools import cached_property
 
 from ithaca.exports.configuration import block_obstacles
 from ithaca.exports.instructions.called import CalledNest, Placed
-from ithaca.exports.instructions.folder import obstacles as of_calls
 
-#: Bytes of a sum in the accumulators.
-SUM_BYTES = 4
+#: Bits of a sum in the accumulators.
+SUM_BITS = 32
 
 #: Gemmini's counters of blocks are of 16 bits.
-MOST_BLOCKS = 65_535
+MOST_BLOCKS = 65_534
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """A tensor as a matrix."""
+
+    placed: Placed
+    row: int
+    """Words from a row to the next; 0 where there is one."""
+    column: int
+    """Words from a column to the next; 0 where there is one."""
+
+    @property
+    def across(self) -> bool:
+        """Whether it lies column by column."""
+        return self.column > 1
+
+    @property
+    def stride(self) -> int:
+        """Words from one line in memory to the next."""
+        return max(self.row, self.column, 1)
 
 
 @dataclass(frozen=True)
 class Product:
     """A layer in calls as products of matrices, one for every iteration of the loops that no call
-    has; refused ones have `obstacles`."""
+    has."""
 
     called: CalledNest
 
@@ -36,52 +56,32 @@ class Product:
         return self.called.design.architecture.compute.mesh_x
 
     @property
-    def weight_stationary(self) -> bool:
-        """Whether the array holds an input, as its sides say."""
-        return "k" in self.called.array.sides
+    def flow(self) -> str:
+        """What the array holds, as its sides say."""
+        return "weight" if "k" in self.called.array.sides else "output"
 
     @cached_property
-    def exchanged(self) -> bool:
-        """Whether Gemmini's rows are the intrinsic's columns: results then lie column by column."""
-        rows, columns = (self._step(self.called.operands[-1], p) for p in "ij")
-        return columns > 1 >= rows
-
-    @property
     def loops(self) -> Mapping[str, str]:
-        """The loop of the intrinsic that is Gemmini's I, J or K."""
-        return dict(zip("IJK", "jik" if self.exchanged else "ijk", strict=True))
+        """The loop of the intrinsic that is Gemmini's I, J or K: its results lie row by row."""
+        rows, columns = (self._step(self.called.operands[-1], p) for p in "ij")
+        return dict(zip("IJK", "jik" if columns > 1 >= rows else "ijk", strict=True))
 
-    @property
-    def matrices(self) -> Mapping[str, tuple[Placed, str, str]]:
-        """Gemmini's A, B and C, with what runs along rows and columns."""
+    @cached_property
+    def matrices(self) -> Mapping[str, Matrix]:
+        """Gemmini's A, B and C."""
+        i, j, k = self.loops.values()
         left, right, result = self.called.operands
-        if self.exchanged:
+        if i == "j":
             left, right = right, left
-        return {"A": (left, "I", "K"), "B": (right, "K", "J"), "C": (result, "I", "J")}
+        sides = {"A": (left, i, k), "B": (right, k, j), "C": (result, i, j)}
+        return {
+            name: Matrix(placed, self._step(placed, row), self._step(placed, column))
+            for name, (placed, row, column) in sides.items()
+        }
 
-    def _step(self, operand: Placed, p: str) -> int:
-        """Words from one iteration of a loop of the intrinsic to the next; 0 where it has one."""
+    def _step(self, placed: Placed, p: str) -> int:
         q = self.called.binding.get(p)
-        return 0 if q is None or self.called.nest.sizes[q] == 1 else operand.steps[q]
-
-    def steps(self, matrix: str) -> tuple[int, int]:
-        """Words from a row to the next, and from a column."""
-        operand, row, column = self.matrices[matrix]
-        return self._step(operand, self.loops[row]), self._step(operand, self.loops[column])
-
-    def transposed(self, matrix: str) -> bool:
-        """Whether a matrix lies column by column."""
-        return self.steps(matrix)[1] > 1
-
-    def stride(self, matrix: str) -> int:
-        """Words from one line of a matrix in memory to the next."""
-        return max(*self.steps(matrix), 1)
-
-    @property
-    def extents(self) -> dict[str, int]:
-        """Of I, J and K."""
-        known = dict(self.called.design.work.extents)
-        return {name: known.get(p, 1) for name, p in self.loops.items()}
+        return 0 if q is None or self.called.nest.sizes[q] == 1 else placed.steps[q]
 
     @property
     def tiles(self) -> dict[str, int]:
@@ -90,61 +90,45 @@ class Product:
 
     @property
     def rows(self) -> tuple[int, int]:
-        """Rows of the scratchpad and of the accumulators."""
+        """Rows of the scratchpad and of the accumulators, which local memory stands for."""
         _, scratchpad, local = self.called.design.architecture.levels
-        assert scratchpad.words is not None
-        assert local.words is not None
-        sums = local.words * local.word_bits // (8 * SUM_BYTES)
-        return scratchpad.words // self.dim, sums // self.dim
+        sums = (local.words or 0) * local.word_bits // SUM_BITS
+        return (scratchpad.words or 0) // self.dim, sums // self.dim
 
     def obstacles(self) -> Iterator[str]:
         """Every reason, in plain words, why Gemmini does not run the layer so."""
-        called, compute = self.called, self.called.design.architecture.compute
-        yield from (*block_obstacles(called.nest), *of_calls(called))
-        if called.computes.name != "gemm" or compute.mesh_x != compute.mesh_y:
+        array, compute = self.called.array, self.called.design.architecture.compute
+        yield from block_obstacles(self.called.nest)
+        if (array.computes.name, len(array.sides), compute.mesh_y) != ("gemm", 2, self.dim):
             yield (
-                f"the array runs {called.computes.name} on {compute.mesh_x} × {compute.mesh_y} PEs; "
-                "allowed: gemm on as many columns as rows"
+                f"the array runs {array.computes.name} on {compute.mesh_x} × {compute.mesh_y} PEs "
+                f"along {' and '.join(array.sides)}; allowed: gemm along two loops, on a square"
             )
             return
-        if len(set(called.array.sides)) < 2:
-            yield f"loop {called.array.sides[0]} lies along the whole array; allowed: two loops"
-            return
-        if not called.matched:
-            return
-        yield from self._of_memory()
+        for each in self.matrices.values():
+            if not 0 <= min(each.row, each.column) <= 1:
+                yield (
+                    f"{each.placed.access}: neighbours in a matrix are {each.row} and "
+                    f"{each.column} words apart; allowed: 1, along rows or columns"
+                )
+        across = [str(each.placed.access) for each in self.matrices.values() if each.across]
+        if len(across) > (self.flow == "weight"):
+            yield (
+                f"{' and '.join(across)} lies column by column; allowed: one input that does, "
+                "where the array holds an input"
+            )
         yield from self._of_tiles()
 
-    def _of_memory(self) -> Iterator[str]:
-        for name, (operand, *_) in self.matrices.items():
-            steps = self.steps(name)
-            if min(steps) < 0 or min(steps) > 1:
-                yield (
-                    f"{operand.access}: neighbours in a matrix are {steps[0]} and {steps[1]} words "
-                    "apart; allowed: 1, along rows or columns"
-                )
-        across = [name for name in "ABC" if self.transposed(name)]
-        if across and (not self.weight_stationary or len(across) > 1):
-            names = " and ".join(str(self.matrices[name][0].access) for name in across)
-            yield (
-                f"{names} lies column by column; allowed: one input that does, where the array "
-                "holds an input"
-            )
-
     def _of_tiles(self) -> Iterator[str]:
-        half = 2 if self.weight_stationary else 1
-        i, j, k = (self.tiles[name] for name in "IJK")
-        flow = "weight" if self.weight_stationary else "output"
-        for what, needed, there in zip(
-            ("the scratchpad", "the accumulators"),
-            ((i + j) * k * self.dim, i * j * self.dim),
-            self.rows,
-            strict=True,
-        ):
-            if needed > there // half:
+        i, j, k = self.tiles.values()
+        tiles = f"tiles of {i}, {j} and {k} blocks"
+        needs = ("scratchpad", (i + j) * k), ("accumulators", i * j)
+        for (what, blocks), there in zip(needs, self.rows, strict=True):
+            usable = there // 2 if self.flow == "weight" else there
+            if blocks * self.dim > usable:
                 yield (
-                    f"tiles of {i}, {j} and {k} blocks fill {needed:,} rows of {what}; allowed: "
-                    f"{there // half:,} of {there:,}, {flow}-stationary"
+                    f"{tiles} fill {blocks * self.dim:,} rows of the {what}; allowed: {usable:,} "
+                    f"of {there:,}, {self.flow}-stationary"
                 )
         if max(i, j, k) > MOST_BLOCKS:
-            yield f"tiles of {i}, {j} and {k} blocks; allowed: up to {MOST_BLOCKS:,}"
+            yield f"{tiles}; allowed: up to {MOST_BLOCKS:,}"

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from itertools import permutations
 from math import gcd, prod
 from typing import ClassVar
 
@@ -40,10 +39,16 @@ class Dimension:
 class Placed:
     """A tensor of an intrinsic: what it is of the layer, off chip and in the scratchpad."""
 
+    own: Access
+    """How the intrinsic indexes it."""
     access: Access
-    """How the layer indexes it."""
-    begin: int
-    """Where the word of the first iteration of all loops lies off chip."""
+    """How the layer does."""
+    words: int
+    """Of the tensor."""
+    off_chip: int
+    """Where it begins off chip."""
+    first: int
+    """From there to the word of the first iteration of all loops."""
     steps: Mapping[str, int]
     """What an iteration of a loop of the layer adds to that."""
     base: int
@@ -52,9 +57,9 @@ class Placed:
     """Of its tile."""
 
     @cached_property
-    def rows(self) -> tuple[int, ...]:
+    def rows(self) -> list[int]:
         """From one word of a dimension to the next, in the scratchpad."""
-        return tuple(row_weights([each.size for each in self.dimensions]))
+        return row_weights([each.size for each in self.dimensions])
 
     def step(self, loop: str) -> int:
         """What an iteration of a loop of the intrinsic adds to an address in the scratchpad."""
@@ -113,64 +118,50 @@ class CalledNest:
     @cached_property
     def tile(self) -> Mapping[str, int]:
         """Iterations of a sub-problem along every loop of the intrinsic."""
-        values = {name: Fraction(value) for name, value in self.configuration.items()}
-        return {p: 1 for p in self.computes.loops} | {
-            p: int(n) for p, n in self.design.tile(values).items()
+        return {
+            p: self.configuration[self.design.quantity(p)] if p in self.binding else 1
+            for p in self.computes.loops
         }
 
     @cached_property
-    def matched(self) -> tuple[tuple[Access, Access], ...]:
-        """The tensors of the intrinsic, inputs first, with those of the layer; none if it is not
-        known which is which."""
-        image = self.binding
-
-        def bound(access: Access, loops: Mapping[str, str]) -> set[str]:
-            return {loops[p] for p in access.loops if p in loops}
-
-        every = {loop: loop for loop in image.values()}
-        for order in permutations(self.nest.inputs):
-            pairs = (*zip(self.computes.inputs, order, strict=False),)
-            pairs += ((self.computes.output, self.nest.output),)
-            if all(bound(p, image) == bound(q, every) for p, q in pairs):
-                return pairs
-        return ()
-
-    @cached_property
     def operands(self) -> tuple[Placed, ...]:
-        """Its tensors, in the order of the intrinsic's: off chip row by row, one after the other in
-        the layer's order; likewise tiles in the scratchpad."""
-        begins, end = {}, 0
+        """The intrinsic's tensors, inputs first: off chip row by row, one after the other in the
+        layer's order; likewise tiles in the scratchpad."""
+        inputs, image = list(self.nest.inputs), self.binding
+        sizes, begins, end = self.nest.sizes, {}, 0
         for access in self.nest.accesses:
             begins[access.tensor] = end
-            end += prod(span(subscript, self.nest.sizes) for subscript in access)
+            end += prod(span(subscript, sizes) for subscript in access)
         placed: list[Placed] = []
         base = 0
-        for own, access in self.matched:
-            rows = row_weights([span(subscript, self.nest.sizes) for subscript in access])
-            steps = {
-                loop: sum(row * s.coefficient(loop) for row, s in zip(rows, access, strict=True))
-                for loop in self.nest.loops
-            }
-            begin = begins[access.tensor] + sum(
-                row * reach_below(s, self.nest.sizes) for row, s in zip(rows, access, strict=True)
-            )
-            placed.append(Placed(access, begin, steps, base, tuple(self._dimensions(own, steps))))
-            base += prod(each.size for each in placed[-1].dimensions)
+        for own in (*self.computes.inputs, self.computes.output):
+            bound = {image[p] for p in own.loops & image.keys()}
+            access = self.nest.output
+            if own is not self.computes.output:
+                access = next(a for a in inputs if a.loops & {*image.values()} == bound)
+                inputs.remove(access)
+            shape = [span(subscript, sizes) for subscript in access]
+            pairs = [*zip(row_weights(shape), access, strict=True)]
+            steps = {q: sum(row * s.coefficient(q) for row, s in pairs) for q in self.nest.loops}
+            first = sum(row * reach_below(s, sizes) for row, s in pairs)
+            dimensions = tuple(self._dimensions(own, steps))
+            begin = begins[access.tensor]
+            placed.append(Placed(own, access, prod(shape), begin, first, steps, base, dimensions))
+            base += prod(each.size for each in dimensions)
         return tuple(placed)
 
     def _dimensions(self, own: Access, steps: Mapping[str, int]) -> Iterator[Dimension]:
         """A dimension of each subscript, whose windows overlap; or of each loop, where that takes
         no more words."""
-        image = self.binding
         for subscript in own:
-            terms = [(p, c) for p, c in subscript.terms if p in image]
-            shared = gcd(*(c for _, c in terms))
-            units = {p: c // shared for p, c in terms}
-            strides = {Fraction(steps[image[p]], unit) for p, unit in units.items()}
-            box = Dimension(units, int(min(strides, default=0)), 0)
-            size = box.covered(self.tile) if min(units.values(), default=1) > 0 else 0
-            if len(strides) == 1 and 0 < size <= prod(self.tile[p] for p in units):
-                yield Dimension(units, box.off_chip, size)
+            terms = {p: c for p, c in subscript.terms if p in self.binding}
+            shared = gcd(*terms.values())
+            units = {p: c // shared for p, c in terms.items()}
+            strides = {Fraction(steps[self.binding[p]], unit) for p, unit in units.items()}
+            whole = Dimension(units, int(min(strides, default=0)), 1)
+            size = whole.covered(self.tile)
+            if len(strides) == 1 and size <= prod(self.tile[p] for p in units):
+                yield replace(whole, size=size)
             else:
                 for p in units:
-                    yield Dimension({p: 1}, steps[image[p]], self.tile[p])
+                    yield Dimension({p: 1}, steps[self.binding[p]], self.tile[p])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from fractions import Fraction
 from typing import Any
 
 from ithaca.exports.configuration import Tool, block_obstacles, template
@@ -16,28 +14,14 @@ from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.spatial.mapping_design import MappingDesign
 
 
-def obstacles(called: CalledNest) -> Iterator[str]:
-    """Every reason, in plain words, why calls of an intrinsic do not compute the layer."""
-    if not called.matched:
-        yield (
-            f"match {called.name}: tensors that the intrinsic takes for one word change within a "
-            "call; allowed: loops that index the same tensors"
-        )
-
-
-def off_chip_words(called: CalledNest) -> Fraction:
-    """Words of all sub-problems off chip by the model, whether they take cycles or not."""
-    tile, work = called.tile, called.design.work
-    one = {p: Fraction(-(-extent // tile[p])) for p, extent in work.extents}
-    return Fraction(work.traffic(one, FRACTION))
-
-
 def expected(called: CalledNest) -> dict[str, int]:
-    """What the model counts of what the program does, by name."""
-    counts = {"off_chip_words": off_chip_words(called)} | {
-        name: called.metrics[name] for name in ("subproblems", "calls", "words", "computes")
+    """What the model counts of what the program does, by name; words off chip whether they take
+    cycles or not."""
+    work = called.design.work
+    tiles = {p: -(-extent // called.tile[p]) for p, extent in work.extents}
+    return {"off_chip_words": int(work.traffic(tiles, FRACTION))} | {
+        name: int(called.metrics[name]) for name in ("subproblems", "calls", "words", "computes")
     }
-    return {name: int(count) for name, count in counts.items()}
 
 
 def _layout(called: CalledNest) -> dict[str, Any]:
@@ -51,15 +35,14 @@ def _layout(called: CalledNest) -> dict[str, Any]:
         "operands": [
             {
                 "tensor": operand.access.tensor,
-                "off_chip": operand.begin,
+                "off_chip": operand.off_chip + operand.first,
                 "steps": operand.steps,
-                "loops": [p for p in computes.loops if own.indexed_by(p)],
-                "strides": [operand.step(p) for p in computes.loops if own.indexed_by(p)],
+                "strides": {p: operand.step(p) for p in operand.own.loops},
                 "call_words": words,
                 "held": known.held,
             }
-            for operand, (own, _), words, known in zip(
-                called.operands, called.matched, work.call_words, work.operands, strict=True
+            for operand, words, known in zip(
+                called.operands, work.call_words, work.operands, strict=True
             )
         ],
         "model": expected(called),
@@ -86,7 +69,7 @@ def files(called: CalledNest) -> dict[str, str]:
 INSTRUCTIONS = Tool(
     "no instructions compute",
     block_obstacles,
-    lambda called: (*block_obstacles(called.nest), *obstacles(called)),
+    lambda called: block_obstacles(called.nest),
     files,
     "`run.py` in every folder",
     'python3 "$here/$folder/run.py" "$@"',

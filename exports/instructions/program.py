@@ -8,8 +8,7 @@ a loop around adds to it: ``512+16*t0+8*t2``, t0 the trip of the outermost loop,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
 
 from ithaca.exports.instructions.called import CalledNest, Placed
 
@@ -18,118 +17,77 @@ COLUMNS = ("opcode", "what", "off_chip", "scratchpad", "sizes", "off_chip_stride
 
 Row = tuple[str, ...]
 
-
-@dataclass(frozen=True)
-class Axis:
-    """A loop over sub-problems or calls."""
-
-    name: str
-    """Of the layer's loop, or the intrinsic's if it is over calls."""
-    steps: tuple[int, ...]
-    """What an iteration adds to the address of each operand."""
-    each: int
-    """Iterations of a whole trip."""
-    inside: str = ""
-    """The loop of the intrinsic whose iterations a trip has."""
+#: A loop over sub-problems or calls: the loop of the intrinsic whose iterations its trips have, if
+#: any; its iterations, 0 for those of the sub-problem; those of a trip; and what each adds to every
+#: address, off chip and then in the scratchpad.
+Axis = tuple[str, int, int, tuple[int, ...]]
 
 
-@dataclass(frozen=True)
-class Place:
-    """Where in the program an instruction stands."""
-
-    off_chip: tuple[str, ...]
-    """The address of the tile of each operand, which grows as loops are entered."""
-    scratchpad: tuple[str, ...]
-    """The address of the call's part of each operand."""
-    extents: Mapping[str, int] = field(default_factory=dict)
-    """Iterations that remain to be run of each loop of the intrinsic."""
-    depth: int = 0
-    """Loops around."""
-
-
-def moved(addresses: Sequence[str], steps: Sequence[int], times: int | str) -> tuple[str, ...]:
-    """Addresses a number of steps on, or as many as the trip of a loop."""
+def moved(addresses: Sequence[str], steps: Sequence[int], trip: str) -> tuple[str, ...]:
+    """Addresses after a number of trips, or in the trip of a loop: ``t0``."""
     found = []
     for address, step in zip(addresses, steps, strict=True):
-        first, *rest = address.split("+")
-        if isinstance(times, int):
-            found.append("+".join((str(int(first) + step * times), *rest)))
-        else:
-            found.append(address + (f"+{step}*{times}" if step else ""))
+        begin, *rest = address.split("+")
+        if trip.isdigit():
+            begin = str(int(begin) + step * int(trip))
+        elif step:
+            rest = [*rest, f"{step}*{trip}"]
+        found.append("+".join((begin, *rest)))
     return tuple(found)
 
 
 def rows(called: CalledNest) -> Iterator[Row]:
     """The instructions, as rows of `COLUMNS`."""
-    image, sizes = called.binding, called.computes.sizes
-    runs = {q: p for p, q in image.items()}
-    (outer_order,), (call_order,), _ = called.design.orders.values()
-    tiles = [
-        Axis(
-            q,
-            tuple(operand.steps[q] for operand in called.operands),
-            called.tile[runs[q]] if q in runs else 1,
-            runs.get(q, ""),
-        )
-        for q in outer_order
+    operands, sizes = called.operands, called.nest.sizes
+    runs = {q: p for p, q in called.binding.items()}
+    (tile_order,), (call_order,), _ = called.design.orders.values()
+    still = (0,) * len(operands)
+    tiles: list[Axis] = [
+        (p, sizes[q], called.tile.get(p, 1), (*(each.steps[q] for each in operands), *still))
+        for q in tile_order
+        for p in [runs.get(q, "")]
     ]
-    calls = [
-        Axis(
-            "", tuple(operand.step(runs[q]) for operand in called.operands), sizes[runs[q]], runs[q]
-        )
+    calls: list[Axis] = [
+        (p, 0, called.computes.sizes[p], (*still, *(each.step(p) for each in operands)))
         for q in call_order
-        if q in runs
+        if (p := runs.get(q))
     ]
 
-    def subproblem(place: Place) -> Iterator[Row]:
-        for number, operand in enumerate(called.operands):
-            yield _transfer("load", operand, place.off_chip[number], place.extents)
-        yield from nested(calls, place, call)
-        yield _transfer("store", called.operands[-1], place.off_chip[-1], place.extents)
-
-    def call(place: Place) -> Iterator[Row]:
-        extents = "x".join(str(place.extents.get(p, 1)) for p in called.computes.loops)
-        yield ("compute", called.computes.name, "", " ".join(place.scratchpad), extents, "", "")
-
-    def nested(
-        axes: Sequence[Axis], place: Place, body: Callable[[Place], Iterator[Row]]
+    def run(
+        axes: Sequence[Axis], at: Sequence[str], left: Mapping[str, int], depth: int
     ) -> Iterator[Row]:
         if not axes:
-            yield from body(place)
+            extents = "x".join(str(left.get(p, 1)) for p in called.computes.loops)
+            parts = " ".join(at[len(operands) :])
+            yield ("compute", called.computes.name, "", parts, extents, "", "")
             return
-        axis, *inner = axes
-        over = "off_chip" if axis.name else "scratchpad"
-        total = called.nest.sizes[axis.name] if axis.name else place.extents[axis.inside]
-        whole, left = divmod(total, axis.each)
-        steps = [step * axis.each for step in axis.steps]
+        moves: list[Row] = []
+        if len(axes) == len(calls):
+            moves = [_transfer(*each, left) for each in zip(operands, at, strict=False)]
+            yield from (("load", *each) for each in moves)
+        (p, total, each, steps), *inside = axes
+        whole, rest = divmod(total or left[p], each)
+        trips = [("0" if whole == 1 else f"t{depth}", each)] * (whole > 0)
+        for trip, iterations in (*trips, *[(str(whole), rest)] * (rest > 0)):
+            looped = not trip.isdigit()
+            if looped:
+                yield ("loop", str(whole), *[""] * 5)
+            there = moved(at, [step * each for step in steps], trip)
+            yield from run(inside, there, {**left, p: iterations}, depth + looped)
+            if looped:
+                yield ("end", *[""] * 6)
+        yield from (("store", *each) for each in moves[-1:])
 
-        def trip(number: int | str, iterations: int, depth: int = place.depth) -> Iterator[Row]:
-            at = {over: moved(getattr(place, over), steps, number)}
-            extents = {**place.extents, axis.inside: iterations}
-            yield from nested(inner, replace(place, **at, extents=extents, depth=depth), body)
-
-        if whole > 1:
-            yield ("loop", str(whole), *[""] * 5)
-            yield from trip(f"t{place.depth}", axis.each, place.depth + 1)
-            yield ("end", *[""] * 6)
-        elif whole:
-            yield from trip(0, axis.each)
-        if left:
-            yield from trip(whole, left)
-
-    start = Place(
-        tuple(str(operand.begin) for operand in called.operands),
-        tuple(str(operand.base) for operand in called.operands),
-    )
-    yield from nested(tiles, start, subproblem)
+    begins = (*(n.off_chip + n.first for n in operands), *(n.base for n in operands))
+    yield from run([*tiles, *calls], [*map(str, begins)], {}, 0)
 
 
-def _transfer(opcode: str, operand: Placed, off_chip: str, extents: Mapping[str, int]) -> Row:
-    """A load or store of the tile of a tensor: its dimensions of more than one word."""
+def _transfer(operand: Placed, off_chip: str, extents: Mapping[str, int]) -> Row:
+    """The tile of a tensor: its dimensions of more than one word."""
     parts = [
         (str(words), str(each.off_chip), str(row))
         for each, row in zip(operand.dimensions, operand.rows, strict=True)
         if (words := each.covered(extents)) > 1
     ]
     columns = ("x".join(column) for column in zip(*parts or [("1", "1", "1")], strict=True))
-    return (opcode, operand.access.tensor, off_chip, str(operand.base), *columns)
+    return (operand.access.tensor, off_chip, str(operand.base), *columns)
