@@ -33,7 +33,6 @@ from ithaca.files.writing import write_folder
 from ithaca.formulations.design import Design
 from ithaca.formulations.families import profile_of
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.target import Target
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import solve_designs
@@ -154,7 +153,7 @@ def _tool(to: str, target: Tool, design: Design, *, nearest: bool) -> Tool:
     if not able:
         of = f"edition {edition}" if edition else f"family {design.family}"
         raise InputError(
-            f"the result is of {of}, which no tool takes; allowed: family {SystolicDesign.family}, "
+            f"the result is of {of}, which no tool takes; allowed: family {AUTOSA.family}, "
             f"or edition {MAPPINGS.edition} or {INSTRUCTIONS.edition} of family {MAPPINGS.family}"
         )
     if to not in able:

@@ -7,7 +7,6 @@ from typing import Any
 from ithaca.exports.configuration import Tool, block_obstacles, template
 from ithaca.exports.instructions.called import CalledNest
 from ithaca.exports.instructions.program import COLUMNS, rows
-from ithaca.files.csv_text import csv_text
 from ithaca.files.numbers import number
 from ithaca.files.writing import document_text
 from ithaca.formulations.algebra.number_systems import FRACTION
@@ -53,7 +52,7 @@ def files(called: CalledNest) -> dict[str, str]:
     """Content by file name."""
     counts = expected(called)
     return {
-        "program.csv": csv_text(COLUMNS, rows(called)),
+        "program.csv": "".join(f"{','.join(row)}\n" for row in (COLUMNS, *rows(called))),
         "layout.json": document_text(_layout(called)),
         "run.py": template("instructions/run.py.txt"),
         "README.md": template("instructions/readme.md.txt").format(
