@@ -150,15 +150,10 @@ def _tool(to: str, target: Tool, design: Design, *, nearest: bool) -> Tool:
     if design.family == MAPPINGS.family:
         edition, by_name = str(_edition(design)), {"timeloop": MAPPINGS, **by_name}
     able = [name for name, tool in by_name.items() if tool.edition == edition]
-    if not able:
-        of = f"edition {edition}" if edition else f"family {design.family}"
-        raise InputError(
-            f"the result is of {of}, which no tool takes; allowed: family {AUTOSA.family}, "
-            f"or edition {MAPPINGS.edition} or {INSTRUCTIONS.edition} of family {MAPPINGS.family}"
-        )
     if to not in able:
         of = f"a mapping of edition {edition}" if edition else f"family {design.family}"
-        raise InputError(f"--to {to} does not go with {of}; allowed: --to {', '.join(able)}")
+        allowed = f"--to {', '.join(able)}" if able else "arrays, editions timeloop and intrinsic"
+        raise InputError(f"--to {to} does not go with {of}; allowed: {allowed}")
     if not edition:
         return target
     if nearest:
@@ -183,10 +178,9 @@ def _export_accelerator(
     can take it."""
     tool = MAPPINGS if to == "timeloop" else TARGETS[to]
     if not tool.edition or nearest:
-        able = ", ".join(name for name, each in TARGETS.items() if each.edition)
         raise InputError(
             f"{'--nearest' if nearest else f'--to {to}'} does not go with a "
-            f"co-design; allowed: --to timeloop, {able}"
+            "co-design; allowed: --to timeloop, instructions, gemmini or tensorlib"
         )
     if result.architecture is None:
         raise InputError(
@@ -198,7 +192,7 @@ def _export_accelerator(
     )
     design = result.networks[0].layers[0].answer.problem.design
     if tool is not MAPPINGS:
-        tool = _tool(to, tool, design, nearest=nearest)
+        _tool(to, tool, design, nearest=nearest)
     if _edition(design) == tool.edition:
         for network in result.networks:
             folder = "" if len(result.networks) == 1 else f"{network.network.name}/"

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from ithaca.exports.configuration import Tool, block_obstacles, template
+from ithaca.exports.configuration import template
 from ithaca.exports.gemmini.tiling import Product
-from ithaca.exports.instructions.called import CalledNest
-from ithaca.formulations.spatial.mapping_design import MappingDesign
+from ithaca.exports.instructions.called import CalledNest, ToolOfCalls
 
 
 def sizes_text(product: Product) -> str:
@@ -54,12 +53,6 @@ def files(called: CalledNest) -> dict[str, str]:
     }
 
 
-GEMMINI = Tool(
-    "Gemmini cannot run",
-    block_obstacles,
-    lambda called: tuple(Product(called).obstacles()),
-    files,
-    family=MappingDesign.family,
-    configured=CalledNest.of,
-    edition=CalledNest.edition,
+GEMMINI = ToolOfCalls(
+    "Gemmini cannot run", obstacles=lambda called: (*Product(called).obstacles(),), files=files
 )

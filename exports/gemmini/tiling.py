@@ -12,14 +12,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from ithaca.exports.configuration import block_obstacles
 from ithaca.exports.instructions.called import CalledNest, Placed
 
 #: Bits of a sum in the accumulators.
 SUM_BITS = 32
-
-#: Gemmini's counters of blocks are of 16 bits.
-MOST_BLOCKS = 65_534
 
 
 @dataclass(frozen=True)
@@ -98,7 +94,6 @@ class Product:
     def obstacles(self) -> Iterator[str]:
         """Every reason, in plain words, why Gemmini does not run the layer so."""
         array, compute = self.called.array, self.called.design.architecture.compute
-        yield from block_obstacles(self.called.nest)
         if (array.computes.name, len(array.sides), compute.mesh_y) != ("gemm", 2, self.dim):
             yield (
                 f"the array runs {array.computes.name} on {compute.mesh_x} × {compute.mesh_y} PEs "
@@ -121,14 +116,11 @@ class Product:
 
     def _of_tiles(self) -> Iterator[str]:
         i, j, k = self.tiles.values()
-        tiles = f"tiles of {i}, {j} and {k} blocks"
         needs = ("scratchpad", (i + j) * k), ("accumulators", i * j)
         for (what, blocks), there in zip(needs, self.rows, strict=True):
             usable = there // 2 if self.flow == "weight" else there
             if blocks * self.dim > usable:
                 yield (
-                    f"{tiles} fill {blocks * self.dim:,} rows of the {what}; allowed: {usable:,} "
-                    f"of {there:,}, {self.flow}-stationary"
+                    f"tiles of {i}, {j} and {k} blocks fill {blocks * self.dim:,} rows of the "
+                    f"{what}; allowed: {usable:,} of {there:,}, {self.flow}-stationary"
                 )
-        if max(i, j, k) > MOST_BLOCKS:
-            yield f"{tiles}; allowed: up to {MOST_BLOCKS:,}"

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from math import gcd, prod
 from typing import ClassVar
 
+from ithaca.exports.configuration import Tool
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.matching import Computation
 from ithaca.formulations.spatial.intrinsic.array import IntrinsicArray, array_of
@@ -125,15 +126,11 @@ class CalledNest:
 
     @cached_property
     def operands(self) -> tuple[Placed, ...]:
-        """The intrinsic's tensors, inputs first: off chip row by row, one after the other in the
-        layer's order; likewise tiles in the scratchpad."""
+        """The intrinsic's tensors, inputs first: off chip row by row, one after the other; likewise
+        tiles in the scratchpad."""
         inputs, image = list(self.nest.inputs), self.binding
-        sizes, begins, end = self.nest.sizes, {}, 0
-        for access in self.nest.accesses:
-            begins[access.tensor] = end
-            end += prod(span(subscript, sizes) for subscript in access)
+        sizes, begin, base = self.nest.sizes, 0, 0
         placed: list[Placed] = []
-        base = 0
         for own in (*self.computes.inputs, self.computes.output):
             bound = {image[p] for p in own.loops & image.keys()}
             access = self.nest.output
@@ -145,8 +142,8 @@ class CalledNest:
             steps = {q: sum(row * s.coefficient(q) for row, s in pairs) for q in self.nest.loops}
             first = sum(row * reach_below(s, sizes) for row, s in pairs)
             dimensions = tuple(self._dimensions(own, steps))
-            begin = begins[access.tensor]
             placed.append(Placed(own, access, prod(shape), begin, first, steps, base, dimensions))
+            begin += placed[-1].words
             base += prod(each.size for each in dimensions)
         return tuple(placed)
 
@@ -165,3 +162,13 @@ class CalledNest:
             else:
                 for p in units:
                     yield Dimension({p: 1}, steps[self.binding[p]], self.tile[p])
+
+
+#: A tool that takes layers in calls, which are dense as all of their family.
+ToolOfCalls = partial(
+    Tool,
+    nest_obstacles=lambda nest: (),
+    family=IntrinsicDesign.family,
+    configured=CalledNest.of,
+    edition=CalledNest.edition,
+)

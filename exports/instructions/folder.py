@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ithaca.exports.configuration import Tool, block_obstacles, template
-from ithaca.exports.instructions.called import CalledNest
+from ithaca.exports.configuration import template
+from ithaca.exports.instructions.called import CalledNest, ToolOfCalls
 from ithaca.exports.instructions.program import COLUMNS, rows
 from ithaca.files.numbers import number
 from ithaca.files.writing import document_text
 from ithaca.formulations.algebra.number_systems import FRACTION
-from ithaca.formulations.spatial.mapping_design import MappingDesign
 
 
 def expected(called: CalledNest) -> dict[str, int]:
@@ -65,14 +64,10 @@ def files(called: CalledNest) -> dict[str, str]:
     }
 
 
-INSTRUCTIONS = Tool(
+INSTRUCTIONS = ToolOfCalls(
     "no instructions compute",
-    block_obstacles,
-    lambda called: block_obstacles(called.nest),
-    files,
-    "`run.py` in every folder",
-    'python3 "$here/$folder/run.py" "$@"',
-    MappingDesign.family,
-    CalledNest.of,
-    edition=CalledNest.edition,
+    obstacles=lambda called: (),
+    files=files,
+    builds="`run.py` in every folder",
+    command='python3 "$here/$folder/run.py" "$@"',
 )

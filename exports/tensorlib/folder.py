@@ -11,10 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ithaca.exports.configuration import Tool, block_obstacles
-from ithaca.exports.instructions.called import CalledNest
+from ithaca.exports.instructions.called import CalledNest, ToolOfCalls
 from ithaca.files.writing import document_text
-from ithaca.formulations.spatial.mapping_design import MappingDesign
 
 #: By intrinsic what TensorLib calls it, the intrinsic's loops in TensorLib's order, those of the
 #: sides and of time, whose sums are diagonals of the array, and TensorLib's names of the tensors.
@@ -27,7 +25,6 @@ OPERATIONS = {
 def obstacles(called: CalledNest) -> Iterator[str]:
     """Every reason, in plain words, why TensorLib does not know the array."""
     name, sides = called.computes.name, called.array.sides
-    yield from block_obstacles(called.nest)
     if name not in OPERATIONS:
         yield f"the array runs {name}; allowed: {' or '.join(OPERATIONS)}"
     elif len(sides) < 2 or not {*sides} <= {*OPERATIONS[name][2]}:
@@ -58,12 +55,6 @@ def files(called: CalledNest) -> dict[str, str]:
     return {"tensorlib.json": document_text(document)}
 
 
-TENSORLIB = Tool(
-    "TensorLib cannot generate",
-    block_obstacles,
-    lambda called: tuple(obstacles(called)),
-    files,
-    family=MappingDesign.family,
-    configured=CalledNest.of,
-    edition=CalledNest.edition,
+TENSORLIB = ToolOfCalls(
+    "TensorLib cannot generate", obstacles=lambda called: (*obstacles(called),), files=files
 )

@@ -10,7 +10,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from fractions import Fraction
-from itertools import product
+from itertools import cycle, product
 from math import ceil
 from pathlib import Path
 
@@ -61,19 +61,21 @@ def tiled(architecture: Architecture, nest: LoopNest, **tile: int) -> CalledNest
 
 
 def problems(count: int) -> Iterator[CalledNest]:
-    numbers, found = random.Random(7), 0
-    while found < count:
-        statement = numbers.choice([*WORKLOADS])
+    numbers, turns = random.Random(7), product((1, 2), WORKLOADS)
+    found = 0
+    for flow, statement in cycle(turns):
         most = 20 if len(WORKLOADS[statement]) < 4 else 6
         nest = statement_nest(
             statement, {x: numbers.randint(1, most) for x in WORKLOADS[statement]}
         )
         memory = {"Scratchpad.words": 1024, "Local.words": 1024}
-        architecture = gemm(numbers.randint(1, 2), numbers.choice((2, 4)), **memory)
+        architecture = gemm(flow, numbers.choice((2, 4)), **memory)
         called = random_calls(numbers, numbers.choice(designs(architecture, nest)))
         if called is not None and not GEMMINI.obstacles(called):
             found += 1
             yield called
+            if found == count:
+                return
 
 
 def wanted(called: CalledNest) -> int:

@@ -98,7 +98,8 @@ def problems(count: int, seed: int = 0) -> Iterator[CalledNest]:
         try:
             all_designs = designs(random_machine(numbers), random_nest(numbers))
         except InputError as error:
-            assert "no loop runs on" in str(error)
+            if "no loop runs on" not in str(error):
+                raise
             continue
         called = random_calls(numbers, numbers.choice(all_designs))
         if called is not None:
@@ -119,13 +120,14 @@ def run(called: CalledNest, interpreter: dict[str, Any]) -> Any:
     tensors = random_tensors(nest, data_type("int8"))
     wanted, _ = reference(nest, tensors)
     begin = np.arange(wanted.size).reshape(wanted.shape) % 7
-    parts = [tensors[access.tensor].ravel() for access in nest.inputs]
+    *inputs, _ = called.operands
+    parts = [tensors[each.access.tensor].ravel() for each in inputs]
     memory = np.concatenate([*parts, begin.ravel()]).astype(np.int64)
     found = interpreter["Machine"](json.loads(files["layout.json"]), memory)
     found.run(list(csv.DictReader(io.StringIO(files["program.csv"]))))
-    inputs = memory.size - wanted.size
-    assert np.array_equal(memory[:inputs], np.concatenate(parts))
-    assert np.array_equal(memory[inputs:].reshape(wanted.shape), begin + wanted)
+    read = memory.size - wanted.size
+    assert np.array_equal(memory[:read], np.concatenate(parts))
+    assert np.array_equal(memory[read:].reshape(wanted.shape), begin + wanted)
     return found
 
 
@@ -168,7 +170,7 @@ def test_words_off_chip_are_those_of_sub_problems_by_hand(interpreter: dict[str,
         "loop,3,,,,,",
         "compute,gemm,,0+1*t1 6+3*t1 15,2x2x1,,",
     ]
-    assert text[-1] == "store,C,44,15,3,1,1"
+    assert text[-1] == "store,C,44,15,1x3,3x1,3x1"
 
 
 def test_programs_stay_small(interpreter: dict[str, Any]) -> None:
@@ -256,4 +258,4 @@ def test_the_layers_of_an_accelerator(tmp_path: Path) -> None:
     assert ran.returncode == 0
     assert ran.stdout.count("right: ") == len(rows)
     text = refused("export", path, "--to", "rtl", "-o", tmp_path / "rtl")
-    assert "allowed: --to timeloop, instructions, gemmini, tensorlib" in text
+    assert "allowed: --to timeloop, instructions, gemmini or tensorlib" in text

@@ -96,7 +96,7 @@ class IntrinsicDesign(MappingDesign):
         sub-problem."""
         return Slot(self.architecture.levels[1].name).quantity(dict(self.binding)[loop])
 
-    def tile(self, values: NumbersByName) -> dict[str, Any]:
+    def _tile(self, values: NumbersByName) -> dict[str, Any]:
         return {loop: values[self.quantity(loop)] for loop, _ in self.binding}
 
     @cached_property
@@ -105,7 +105,7 @@ class IntrinsicDesign(MappingDesign):
         condition of the design."""
         axes = [Axis(name, (Quantity(name, 1, extent),)) for name, extent in self._extents.items()]
         held = self.work.held_words(
-            self.tile(
+            self._tile(
                 {
                     name: axis.quantities[0].symbol
                     for name, axis in zip(self._extents, axes, strict=True)
@@ -136,7 +136,7 @@ class IntrinsicDesign(MappingDesign):
             The metrics wanted; by default all.
         """
         along = {
-            loop: self.work.tiles(loop, tile, numbers) for loop, tile in self.tile(values).items()
+            loop: self.work.tiles(loop, tile, numbers) for loop, tile in self._tile(values).items()
         }
         costs = self.work.metrics(
             {n: tiles for n, (tiles, _) in along.items()},
@@ -193,7 +193,7 @@ class IntrinsicDesign(MappingDesign):
         off_chip, scratchpad, local = (level.name for level in self.architecture.levels)
         tiles = {loop: extent for loop, extent in self.nest.extents if loop not in image.values()}
         calls, inside = {}, {loop: size for loop, size in sizes.items() if loop in image}
-        for loop, tile in self.tile(configuration).items():
+        for loop, tile in self._tile(configuration).items():
             tiles[image[loop]] = -(-self.nest.sizes[image[loop]] // tile)
             calls[image[loop]] = -(-tile // sizes[loop])
         factors = {

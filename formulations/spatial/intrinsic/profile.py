@@ -70,7 +70,7 @@ class IntrinsicProfile(MappingProfile[IntrinsicDesign]):
         slower = "computing" if computing >= network else "network"
         redundant = 1 - self.design.nest.operations / metrics["computes"]
         held, alone = (
-            self.design.work.held_words(self.design.tile(values), FRACTION),
+            self.design.work.held_words(self.design._tile(values), FRACTION),
             metrics["startup"] + metrics["skew"] + metrics["bus"],
         )
         lines = [
