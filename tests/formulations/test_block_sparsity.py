@@ -402,6 +402,7 @@ def test_a_parallel_simd_loop_has_no_blocks() -> None:
     assert "is no reduction that is the last subscript of w" in run.stderr
 
 
+@pytest.mark.ci
 def test_layers_of_networks_state_blocks(tmp_path: Path) -> None:
     run = ithaca("network", "resnet18", "--block-sparse", "w=2/4")
     assert run.returncode == 2

@@ -397,6 +397,7 @@ def test_layers_that_share_an_array_have_one_level() -> None:
     )
 
 
+@pytest.mark.ci
 def test_autosa_gets_outer_tiles_by_its_own_options(tmp_path: Path) -> None:
     file = tmp_path / "r.json"
     solved = ithaca(*SMALL, "--two-level", "--for", "autosa", "-o", file)

@@ -142,6 +142,7 @@ def test_a_rival_between_steps_hides_nothing() -> None:
         assert search.lower_bound == best
 
 
+@pytest.mark.ci
 def test_an_edge_without_room_is_said_so() -> None:
     runs = tuple(
         LayerRun(f"l{n}", workload("mm", {"i": 64, "j": 64, "k": 64}), 1, n > 0) for n in range(2)

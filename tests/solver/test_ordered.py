@@ -177,6 +177,7 @@ def test_files_state_and_verify_checks_both(tmp_path: Path) -> None:
         assert "certificate.then" in refused("verify", str(other))
 
 
+@pytest.mark.ci
 def test_networks_are_least_in_order(tmp_path: Path) -> None:
     path = tmp_path / "net.yaml"
     path.write_text(

@@ -260,6 +260,7 @@ def test_two_convolutions_are_proven_by_both_arguments() -> None:
     assert not Proof(designs, (0, 1), 2, Minimise.SLOWEST, SolveOptions()).holds(outcome.value + 1)
 
 
+@pytest.mark.ci
 def test_stages_told_apart_by_ports_are_bounded_by_what_they_share() -> None:
     designs = two_convolutions()
     proof = Proof(designs, (0, 1), 1, Minimise.TOTAL, SolveOptions())

@@ -103,6 +103,7 @@ def asked(objective: str, dsp: int, **others: Any) -> Any:
     return limited(request, Limit("dsp", Fraction(dsp)))
 
 
+@pytest.mark.ci
 @settings(max_examples=4, deadline=None)
 @given(
     networks(), st.sampled_from([20, 60, 400]), st.sampled_from([("edp", 1), ("edp*latency", 2)])
