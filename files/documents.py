@@ -148,12 +148,10 @@ def _refusal(where: object, error: ValidationError, model: type[BaseModel]) -> I
         return refuse(
             where, f"{at} is {quoted(first['input'])}; allowed: a mapping of names to values"
         )
-    allowed = (
-        first["msg"]
-        .removeprefix("Input should be ")
-        .removeprefix("List should have ")
-        .removeprefix("Value error, ")
+    wording = (
+        r"(Input should be|(List|Dictionary) should have|Value error,) | after validation, not.*"
     )
+    allowed = re.sub(wording, "", first["msg"])
     hint = meant(first["input"], re.findall(r"'([^']*)'", first.get("ctx", {}).get("expected", "")))
     return refuse(where, f"{at} is {quoted(first['input'])}; allowed: {allowed}{hint}")
 

@@ -68,8 +68,9 @@ def _network(
         for work, answer in own
     )
     method = own[0][1].certificate.method
-    factors, alone = of_runs(question).factors, len(question.workloads) == 1
-    whole = taken_together(factors, [(work.count, answer) for work, answer in own], method)
+    amount, alone = of_runs(question), len(question.workloads) == 1
+    factors, runs = amount.factors, [(work.count**amount.degree, answer) for work, answer in own]
+    whole = taken_together(factors, runs, method)
     if factors and proven and alone and all(work.factor == work.count for work, _ in own):
         whole = Total(whole.value, conclude(whole.value, whole.value, method=method))
     network = Network(name, tuple(layer.layer for layer in layers))

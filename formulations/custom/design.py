@@ -60,17 +60,20 @@ class CustomDesign(Design):
     def space(self) -> Space:
         axes = []
         for choice in self.model.choices:
-            low, high = (
+            ends = [
                 Fraction(end.evaluate(self._known, FRACTION)) for end in (choice.low, choice.high)
-            )
+            ]
+            low, high = ceil(ends[0]), floor(ends[1])
             kind = QuantityKind.POWER_OF_TWO if choice.powers else QuantityKind.INTEGER
-            if not 1 <= low <= high <= LARGEST:
+            if choice.powers:  # the next one inside
+                low, high = 1 << max(low - 1, 0).bit_length(), 1 << max(high, 1).bit_length() - 1
+            if not (ends[0] >= 1 and low <= high <= LARGEST):
+                spans = "powers of two " if choice.powers else ""
                 raise InputError(
-                    f"choices.{choice.name} of {self.nest.name} is from {number(low)} to "
-                    f"{number(high)}; allowed: from 1 to {number(LARGEST)}, the first no more "
-                    "than the second"
+                    f"choices.{choice.name} of {self.nest.name} is {spans}from {number(ends[0])} "
+                    f"to {number(ends[1])}; allowed: from 1 to {number(LARGEST)}, one at least"
                 )
-            quantity = Quantity(choice.name, ceil(low), floor(high), kind)
+            quantity = Quantity(choice.name, low, high, kind)
             axes.append(Axis(choice.name, (quantity,)))
         # without choices there is one configuration all the same
         return make_space(axes or [Axis("run", (Quantity("run", 1, 1),))], ())

@@ -101,13 +101,17 @@ def certified(
     least = proven and alike and place == 0 and len(question.objectives) == 1
     for work, old in zip(question.works, accelerator.layers, strict=True):
         run = bank.run(work, figures, objective)
-        bare = [problem.design for problem in problems_of(space.accelerator, run.ask)]
-        problem = space.accelerator.problems(work, figures, objective)[
-            bare.index(old.problem.design)
-        ]
+        bare = problems_of(space.accelerator, run.ask)
+        whole = space.accelerator.problems(work, figures, objective)
+        # a search inside another one has certified its accelerator already
+        problem = next(
+            new
+            for new, known in zip(whole, bare, strict=True)
+            if old.problem.design in (known.design, new.design)
+        )
         assert old.configuration is not None
-        value, known = problem.value(old.configuration), bank.given(run)
-        bound = value if least or known.value == known.bound == value else None
+        value, given = problem.value(old.configuration), bank.given(run)
+        bound = value if least or given.value == given.bound == value else None
         proof = conclude(value, bound, method=old.certificate.method, nodes=old.certificate.nodes)
         proof = replace(proof, seconds=old.certificate.seconds)
         layers.append(make_solution(problem, old.configuration, proof))

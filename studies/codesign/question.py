@@ -42,6 +42,8 @@ class Amount:
     """The workload that it is limited for; None: all together."""
     factors: Factors | None = None
     """Of which two sums it is the product; None: it is a sum itself."""
+    degree: int = 1
+    """To which power counts how often a layer runs: 2 of a product of what one layer takes."""
 
     def of_layer(self, costs: Mapping[str, Fraction]) -> Objective:
         """The objective of a run, on hardware that costs so much."""
@@ -91,12 +93,13 @@ class Question:
         expression, factors = objective.expression, factors_of(objective)
         if not self.of_runs(expression):
             return Amount(objective.words, expression, bound=bound)
-        shares = tuple(work.factor for work in self.works)
-        if len(shares) == 1 and factors is not None:  # of one layer it is a multiple of a run's
-            shares, factors = (shares[0] ** factors.degree,), None
+        degree = 1
+        if len(self.works) == 1 and factors is not None:  # of one layer it is a multiple of a run's
+            degree, factors = factors.degree, None
         if factors is not None and factors.symbols & self.space.costs.keys():
             factors = None
-        return Amount(objective.words, expression, shares, bound, factors=factors)
+        shares = tuple(work.factor**degree for work in self.works)
+        return Amount(objective.words, expression, shares, bound, factors=factors, degree=degree)
 
     def among_optima(self, value: Fraction) -> Question | None:
         """The question of the next objective, among accelerators and mappings of an optimum; None

@@ -209,6 +209,9 @@ def test_the_dissertation_s_example_asks_for_as_many_pes() -> None:
         ),
         (("metrics", "compute"), "layer.p", "layer.p is no fact of mm; allowed: layer.i, "),
         (("choices", "tile"), {"range": ["layer.i + 1", "layer.i"]}, "choices.tile"),
+        (("choices", "tile"), {"range": [1.5, 1.6]}, "choices.tile of mm is from 1.5 to 1.6"),
+        (("choices", "tile"), {"powers_of_two": [3, 3]}, "choices.tile of mm is powers of two"),
+        (("metrics",), {}, "metrics is an object; allowed: at least 1 item"),
     ],
 )
 def test_what_a_space_cannot_state_is_refused(
@@ -223,6 +226,22 @@ def test_what_a_space_cannot_state_is_refused(
     file = tmp_path / "edge.json"
     file.write_text(json.dumps(document))
     assert line in refused("codesign", file, "mm", "-s", "i=8,j=8,k=8")
+
+
+def test_objectives_in_order_and_products_are_those_of_the_runs(tmp_path: Path) -> None:
+    """An accelerator that an inner search has certified already is certified again."""
+    every = [each for pes in (4, 64) for each in costs((8, 8, 8), pes, 8, 5)]
+    space = deepcopy(EDGE) | {"quantities": {"pes": [4, 64], "l2_kb": [8], "bandwidth": [5]}}
+    sizes = {"i": 8, "j": 8, "k": 8}
+    order = ithaca.codesign(space, "mm", sizes=sizes, objective="latency,energy,dma")
+    least = min((each["latency"], each["energy"]) for each in every)
+    assert order.certificate.then is not None
+    assert (order.value, order.certificate.then.value) == least
+    layers = [{"op": "kernel", "name": name, "kernel": "mm", "sizes": sizes} for name in "ab"]
+    (tmp_path / "two.yaml").write_text(json.dumps({"name": "two", "layers": layers}))
+    runs = ithaca.codesign(space, str(tmp_path / "two.yaml"), objective="energy * latency")
+    assert runs.value == 4 * min(each["energy"] * each["latency"] for each in every)
+    assert [each.total.value for each in runs.networks if each.total] == [runs.value]
 
 
 @pytest.mark.parametrize("limits", [{}, {"area": 40}])
