@@ -25,7 +25,9 @@ from ithaca.solver.staged.engine import solve_staged
 
 #: What ways are all of.
 AMONG = (
-    "plans in which layers that pass tiles on all share the same loops, and compute nothing twice"
+    "plans in which layers that pass tiles on share the same loops, whose trips divide, "
+    "keep no tensor whole beside them, store in inner levels inside of them alone, "
+    "and compute nothing twice"
 )
 
 

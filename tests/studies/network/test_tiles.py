@@ -276,14 +276,14 @@ def check(seed: int, objective: str | None = None) -> bool:
     search = search_of(chain)
     proof, best = search.run(), least_of(chain)
     if best == inf:
-        assert proof.status is Status.UNKNOWN  # as of all ways, not of all plans
+        assert proof.empty
         return False
     assert proof.status is Status.OPTIMAL
     assert search.value == best, (seed, chain.nests, chain.architecture, chain.objective)
     return any(solution.problem.design.shared.trips for solution in search.best)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [0, 1, 2, 5])  # in the last one nothing fits
 def test_proofs_against_all_shared_loops_and_mappings(seed: int) -> None:
     check(seed)
 
