@@ -8,7 +8,7 @@ closed form: chains hand on a word a cycle, and keep their order.
 from __future__ import annotations
 
 from collections import defaultdict
-from graphlib import TopologicalSorter
+from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from operator import sub
 
@@ -19,9 +19,13 @@ from ithaca.workloads.recurrence import Point
 Edges = dict[Point, dict[Point, int]]
 
 
-def cycles(array: RecurrenceArray) -> int:
-    """The cycles from the first word that is read to the last one written."""
-    begin = _begins(array)
+def cycles(array: RecurrenceArray) -> int | None:
+    """The cycles from the first word that is read to the last one written; None where it hangs: PEs
+    wait for words, and for room in FIFOs, in a circle."""
+    try:
+        begin = _begins(array)
+    except CycleError:
+        return None
     return max(_drained(array, chain, begin) for chain in array.outputs)
 
 

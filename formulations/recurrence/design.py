@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from ithaca.formulations.algebra.number_systems import NumbersByName, NumberSystem, exactly
@@ -58,10 +58,16 @@ class RecurrenceDesign(Design):
         pes = len(self.array.pes)
         return make_space((Axis("array", (Quantity("size", pes, pes, role=Role.HARDWARE),)),), ())
 
+    @property
+    def latency(self) -> int | None:
+        """Its cycles; None where it hangs."""
+        return _latency(self.nest, self.dataflow, self.timing)
+
     @cached_property
     def figures(self) -> Mapping[str, Fraction]:
-        """Every metric."""
-        array, latency = self.array, cycles(self.array)
+        """Every metric, of an array that does not hang."""
+        array, latency = self.array, self.latency
+        assert latency is not None
         figures: dict[str, int | Fraction] = {
             "latency": latency,
             "time": latency / self.clock_mhz / 1000,
@@ -87,3 +93,9 @@ class RecurrenceDesign(Design):
     def preferences(self, values: NumbersByName, numbers: NumberSystem) -> tuple[Any, ...]:
         own = self.metrics(values, numbers)
         return own["dsp"], own["bram18k"]
+
+
+@lru_cache(maxsize=64)
+def _latency(nest: Recurrence, dataflow: tuple[str, ...], timing: Timing) -> int | None:
+    """Cycles of an array, which take long to count."""
+    return cycles(RecurrenceArray(nest, dataflow, timing))

@@ -9,11 +9,11 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from ithaca.files.documents import json_schema
-from ithaca.files.words import parse_choice
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Metric
 from ithaca.formulations.family import Breakdown, Family, Profile
-from ithaca.formulations.recurrence.array import Timing, dataflows
+from ithaca.formulations.recurrence.array import Timing
+from ithaca.formulations.recurrence.choice import choose_designs
 from ithaca.formulations.recurrence.design import METRICS, RecurrenceDesign
 from ithaca.formulations.recurrence.question import RecurrenceQuestion
 from ithaca.formulations.schema import (
@@ -150,6 +150,5 @@ class RecurrenceFamily(Family[RecurrenceDesign]):
         self, setting: tuple[Recurrence, Timing, Fraction], choice: ChoiceDocument
     ) -> RecurrenceDesign:
         nest, timing, clock = setting
-        known = {",".join(each): each for each in dataflows(nest)}
-        chosen = parse_choice("dataflow", ",".join(choice.dataflow), known)
-        return RecurrenceDesign(nest, known[chosen], timing, clock)
+        (design,) = choose_designs(nest, choice.dataflow, timing, clock, "dataflow")
+        return design

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Annotated, Any, Self
@@ -10,7 +10,6 @@ from typing import Annotated, Any, Self
 from typer import Option
 
 from ithaca.files.errors import InputError
-from ithaca.files.messages import quoted
 from ithaca.files.words import REPEATED, parse_choice, parse_loops
 from ithaca.formulations.design import Metric
 from ithaca.formulations.platform import Platform
@@ -18,6 +17,7 @@ from ithaca.formulations.platform_files import platform_names, read_platform
 from ithaca.formulations.problem import Limit, Objective
 from ithaca.formulations.question import Limits, Question, Variable, parse_limits
 from ithaca.formulations.recurrence.array import Timing, dataflows
+from ithaca.formulations.recurrence.choice import HANGS, choose_designs
 from ithaca.formulations.recurrence.design import METRICS, RecurrenceDesign
 from ithaca.workloads.nest import LoopNest, Stored
 from ithaca.workloads.recurrence import Recurrence, find_recurrence, is_recurrence
@@ -80,17 +80,9 @@ class RecurrenceQuestion(Question):
     def designs(self, nest: LoopNest, memory: Stored = ()) -> tuple[RecurrenceDesign, ...]:
         if not isinstance(nest, Recurrence):
             raise InputError(f"{nest.name} is a loop nest; allowed: a system of recurrences")
-        known = dataflows(nest)
-        chosen = [each for each in known if self.dataflow in (None, each)]
-        if not chosen:
-            words = "; ".join(map(",".join, known))
-            raise InputError(
-                f"--dataflow is {quoted(','.join(self.dataflow or ()))}; allowed: {words}"
-            )
         technology = self.platform.technology
         timing = self.timing or Timing(hop=technology.machine.hop)
-        clock = technology.clock_mhz
-        return tuple(RecurrenceDesign(nest, each, timing, clock) for each in chosen)
+        return choose_designs(nest, self.dataflow, timing, technology.clock_mhz, "--dataflow")
 
     @property
     def limits(self) -> tuple[Limit, ...]:
@@ -100,6 +92,14 @@ class RecurrenceQuestion(Question):
     @property
     def facts(self) -> Mapping[str, str]:
         return {"dtype": "fp32", "platform": self.platform.name, "edition": "cycle"}
+
+    def remarks(self, nest: LoopNest | None) -> Iterator[str]:
+        """Which choices of loops are left out, as their arrays hang."""
+        if isinstance(nest, Recurrence) and self.dataflow is None:
+            running = self.designs(nest)
+            every = (replace(running[0], dataflow=each) for each in dataflows(nest))
+            if hanging := [each.name for each in every if each.latency is None]:
+                yield f"left out: {'; '.join(hanging)}: {HANGS}"
 
     def vocabulary(self, nest: LoopNest) -> Mapping[str, Metric]:
         return METRICS

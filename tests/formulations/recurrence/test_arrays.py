@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from ithaca.commands.families.recurrence.simulation import RecurrenceRun, simulate
+from ithaca.files.errors import InputError
 from ithaca.formulations.recurrence.array import RecurrenceArray, Timing, Value, dataflows
 from ithaca.formulations.recurrence.cycles import cycles
 from ithaca.workloads.recurrence import Recurrence, find_recurrence, read_recurrence
@@ -50,9 +51,42 @@ STENCIL = {
 }
 
 
+#: Neighbours along k hand on words at once (Y) and a row later (X): once a row has more iterations
+#: than the FIFO of X has room, the array of space loop k hangs.
+HANGING = {
+    "name": "hanging",
+    "parameters": {"n": 4, "m": 2},
+    "loops": {"k": [0, "m"], "j": [0, "m"], "i": [0, "n"]},
+    "values": {
+        "X": "B[k][j][i]",
+        "Y": "X if k == 0 else X + Y[k-1][j][i]",
+        "U": "Y if k == 0 else Y if j == 0 else Y + X[k-1][j-1][i]",
+    },
+    "outputs": {"C[k][j][i]": "U"},
+}
+
+#: The same along every loop: no array of one or two loops runs.
+ALL_HANGING = {
+    "name": "all-hanging",
+    "parameters": {"n": 3},
+    "loops": {"a": [0, "n"], "b": [0, "n"], "c": [0, "n"], "d": [0, "n"]},
+    "values": {
+        "X": "T[a][b][c][d]",
+        "A": "X if a == 0 else X + A[a-1][b][c][d]",
+        "B": "A if b == 0 else A + B[a][b-1][c][d]",
+        "C": "B if c == 0 else B + C[a][b][c-1][d]",
+        "D": "C if d == 0 else C + D[a][b][c][d-1]",
+        "U": "D if a == 0 else D if b == 0 else D if c == 0 else D if d == 0 "
+        "else D + X[a-1][b-1][c-1][d-1]",
+    },
+    "outputs": {"R[a][b][c][d]": "U"},
+}
+
+
 def nest_of(name: str, **sizes: int) -> Recurrence:
-    own = {"banded": BANDED, "stencil": STENCIL}
-    return read_recurrence(own[name], name) if name in own else find_recurrence(name, sizes)
+    own = {each["name"]: each for each in (BANDED, STENCIL, HANGING, ALL_HANGING)}
+    read = read_recurrence(own[name], name) if name in own else find_recurrence(name, {})
+    return read.with_sizes(sizes)
 
 
 def computed(nest: Recurrence, inputs: Mapping[Value, float]) -> dict[Value, float]:
@@ -95,6 +129,23 @@ def test_the_count_is_what_a_run_of_every_word_takes(name: str, sizes: dict[str,
         array = RecurrenceArray(nest, space, timing)
         elements = sum(len(nest.tensors[tensor]) for tensor in outputs)
         assert simulate(array) == RecurrenceRun(cycles(array), elements, 0), (space, timing)
+
+
+@pytest.mark.parametrize(
+    ("name", "sizes"),
+    [*(("hanging", {"n": n, "m": m}) for n, m in ((3, 2), (4, 2), (6, 3))), ("all-hanging", {})],
+    ids=str,
+)
+def test_an_array_hangs_where_a_run_of_every_word_does(name: str, sizes: dict[str, int]) -> None:
+    nest = nest_of(name, **sizes)
+    for space, timing in product(dataflows(nest), TIMINGS):
+        array = RecurrenceArray(nest, space, timing)
+        counted = cycles(array)
+        if counted is None:
+            with pytest.raises(InputError, match="the array hangs"):
+                simulate(array)
+        else:
+            assert simulate(array).cycles == counted, (space, timing)
 
 
 @pytest.mark.slow

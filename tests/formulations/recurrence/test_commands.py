@@ -13,7 +13,7 @@ import yaml
 import ithaca
 from tests.command_line import ithaca as command
 from tests.command_line import succeed
-from tests.formulations.recurrence.test_arrays import BANDED
+from tests.formulations.recurrence.test_arrays import ALL_HANGING, BANDED, HANGING
 
 LU = ("lu", "-s", "n=5")
 
@@ -91,6 +91,35 @@ def test_what_cannot_be_is_refused_in_a_line(words: tuple[str, ...], folder: Pat
     assert done.returncode == 2
     assert done.stderr.startswith(f"ithaca: {REFUSED[words]}")
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_arrays_that_hang_are_left_out(folder: Path) -> None:
+    """Along k words of a row wait for room that the row behind them would make."""
+    for nest in (HANGING, ALL_HANGING):
+        (folder / f"{nest['name']}.yaml").write_text(yaml.safe_dump(nest, sort_keys=False))
+    why = "the array hangs: PEs wait for each other's words and full FIFOs in a circle"
+    done = command("solve", "hanging.yaml", "-o", "hanging.json", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert f"left out: k: {why}" in " ".join((done.stdout + done.stderr).split())
+    document = json.loads((folder / "hanging.json").read_text())
+    found = [",".join(d["dataflow"]) for d in document["designs"]]
+    assert found == ["j", "i", "k,j", "k,i", "j,i"]
+    assert command("verify", "hanging.json", cwd=folder).returncode == 0
+    document["best"]["dataflow"] = ["k"]
+    (folder / "edited.json").write_text(json.dumps(document))
+    runs = "j; i; k,j; k,i; j,i"
+    for words, line in (
+        (
+            ("solve", "hanging.yaml", "--dataflow", "k"),
+            f"--dataflow is 'k': {why}; allowed: {runs}",
+        ),
+        (("simulate", "edited.json"), f"dataflow is 'k': {why}; allowed: {runs}"),
+        (("solve", "all-hanging.yaml"), f"all-hanging: {why}; allowed: recurrences of which"),
+    ):
+        done = command(*words, cwd=folder)
+        assert done.returncode == 2
+        assert line in done.stderr
+        assert len(done.stderr.splitlines()) == 1
 
 
 BROKEN = {

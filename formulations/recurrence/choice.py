@@ -1,0 +1,38 @@
+"""Choices of space loops whose arrays run to their end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from ithaca.files.errors import InputError
+from ithaca.files.messages import quoted
+from ithaca.formulations.recurrence.array import Timing, dataflows
+from ithaca.formulations.recurrence.design import RecurrenceDesign
+from ithaca.workloads.recurrence import Recurrence
+
+#: Why designs are left out.
+HANGS = "the array hangs: PEs wait for each other's words and full FIFOs in a circle"
+
+
+def choose_designs(
+    nest: Recurrence,
+    dataflow: Sequence[str] | None,
+    timing: Timing,
+    clock_mhz: Fraction,
+    option: str,
+) -> tuple[RecurrenceDesign, ...]:
+    """The design of a choice, or those of all choices, that do not hang.
+
+    Raises `InputError`, which names ``option``, if there is no such choice, or none that runs.
+    """
+    every = [RecurrenceDesign(nest, each, timing, clock_mhz) for each in dataflows(nest)]
+    chosen = [each for each in every if dataflow is None or each.dataflow == tuple(dataflow)]
+    running = tuple(each for each in chosen if each.latency is not None)
+    if running:
+        return running
+    allowed = [each.name for each in every if not chosen or each.latency is not None]
+    said = nest.name if dataflow is None else f"{option} is {quoted(','.join(dataflow))}"
+    why = f": {HANGS}" if chosen else ""
+    none = "recurrences of which an array runs"
+    raise InputError(f"{said}{why}; allowed: {'; '.join(allowed) or none}")
