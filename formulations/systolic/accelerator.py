@@ -11,6 +11,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from ithaca.files.errors import InputError
+from ithaca.files.messages import quoted
 from ithaca.files.words import parse_choice
 from ithaca.formulations.algebra.expression import Constant, Symbol, add
 from ithaca.formulations.data_types import data_type
@@ -79,6 +80,11 @@ class SystolicArrays(Accelerator):
         limits = load_platform(self.platform).bounds({})
         kept = set() if any(n.endswith(".bandwidth") for n in space.figures) else {"bandwidth"}
         divided = [metric for metric in DIVIDED if metric not in kept]
+        if lacking := ", ".join(metric for metric in divided if metric not in limits):
+            raise InputError(
+                f"platform is {quoted(self.platform)}, which states no {lacking}; "
+                f"allowed: one with all that is divided, {', '.join(divided)}"
+            )
         for metric in divided:
             symbols = []
             for name in (f"array{n}.{metric}" for n in range(1, self.arrays + 1)):

@@ -90,11 +90,23 @@ def test_shares_are_proven_and_say_what_more_would_buy(
         ("d1 + d2 <= 400", "d1 + d2 <= 399", "rules do not divide dsp; allowed: d1 + d2 <= 400"),
         ("b1: {range: [1, 400]}", "b1: {range: [1, 8]}", "figures.array1.bram18k is not free"),
         ("platform: u250", "platform: nosuch", "platform"),
+        (
+            "platform: u250",
+            "platform: asic-28nm",
+            "platform is 'asic-28nm', which states no dsp, bram18k, bandwidth; allowed: one with",
+        ),
+        ("platform: u250", "platform: ./own.yaml", "which states no bandwidth; allowed: one with"),
     ],
 )
 def test_other_spaces_are_refused(
-    files: tuple[Path, Path], old: str, new: str, message: str
+    files: tuple[Path, Path],
+    old: str,
+    new: str,
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.chdir(files[0].parent)
+    Path("own.yaml").write_text("{name: own, resources: {dsp: {total: 8}, bram18k: {total: 8}}}")
     files[0].write_text(SPACE.replace(old, new))
     with pytest.raises(InputError, match=message.replace("+", r"\+")):
         ithaca.codesign(files[0], workload=str(files[1]))
