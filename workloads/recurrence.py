@@ -279,7 +279,7 @@ class Recurrence(LoopNest):
 
     def _parsed(self, text: object) -> ast.expr:
         try:
-            return ast.parse(str(text).strip(), mode="eval").body
+            return _tree(str(text).strip())
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             self._refuse(f"{quoted(str(text))} cannot be read; allowed: such as P / W if i == k")
 
@@ -293,12 +293,16 @@ class Recurrence(LoopNest):
             for node in ast.walk(tree):
                 if not isinstance(node, kinds) or len(getattr(node, "ops", "=")) > 1:
                     raise TypeError
-            value = eval(_compiled(str(text)), _FUNCTIONS, known)
+                if isinstance(node, ast.Constant) and type(node.value) is not int:
+                    raise TypeError
+            read = ast.unparse(tree)
+            value = eval(_compiled(read), _FUNCTIONS, known)
             if type(value) is not (bool if comparison else int):
                 raise TypeError
         except (TypeError, ValueError, NameError):
-            self._refuse(f"{quoted(str(text))}; allowed: {allowed} over {', '.join(known)}")
-        return str(text)
+            names = ", ".join([*known, "integers"])
+            self._refuse(f"{quoted(str(text))}; allowed: {allowed} over {names}")
+        return read
 
     def _comparisons(self, node: ast.expr) -> Iterator[str]:
         """Conditions one by one."""
@@ -371,6 +375,14 @@ class Recurrence(LoopNest):
 
     def _where(self, point: Point) -> str:
         return ", ".join(f"{x} = {value}" for x, value in zip(self.loops, point, strict=True))
+
+
+@cache
+def _tree(text: str) -> ast.expr:
+    """An expression, not nested too deeply to be written again."""
+    tree = ast.parse(text, mode="eval").body
+    ast.unparse(tree)
+    return tree
 
 
 @cache

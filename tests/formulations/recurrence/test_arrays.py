@@ -243,3 +243,8 @@ def test_an_own_file_is_read(tmp_path: Path) -> None:
     path.write_text(yaml.safe_dump(BANDED, sort_keys=False))
     assert find_recurrence(path, {}) == nest_of("banded")
     assert len(find_recurrence(path, {"n": 8}).iterations) == (7 * 2 + 1) * 3
+
+
+def test_blanks_around_bounds_are_nothing() -> None:
+    own = BANDED | {"loops": {**BANDED["loops"], "i": [" 0", "\tn "]}}
+    assert [*read_recurrence(own, "own").iterations] == [*nest_of("banded").iterations]

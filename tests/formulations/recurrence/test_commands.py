@@ -134,6 +134,14 @@ BROKEN = {
         "loops": {**BANDED["loops"], "k": ["i", "open(i)"]}
     },
     "allowed: conditions joined by and": {"outputs": {"C[i][r]": "S where __import__('os')"}},
+    "'k == 'x''; allowed: conditions": {"outputs": {"C[i][r]": "S where k == 'x'"}},
+    "9'; allowed: sums, min, max over n, m, w, integers": {
+        "loops": {**BANDED["loops"], "i": [0, "'a'*99999999999999"]}
+    },
+    "'min(n, 1.5)'; allowed: sums, min, max": {
+        "loops": {**BANDED["loops"], "i": [0, "min(n, 1.5)"]}
+    },
+    "'n+0+0+0+0+": {"loops": {**BANDED["loops"], "i": [0, "n" + "+0" * 900]}},
     "outputs is missing": {"outputs": None},
 }
 
