@@ -108,8 +108,17 @@ def omission_lines(network: Network) -> list[str]:
 
 
 def print_layers(out: Console, result: NetworkResult, where: str = "") -> None:
-    """Print a table of the layers, and their totals; ``where`` says what proofs of these are
-    about."""
+    """Print a table of the layers, and their totals.
+
+    Parameters
+    ----------
+    out : Console
+        Where to.
+    result : NetworkResult
+        The result.
+    where : str, optional
+        What proofs of the totals are about.
+    """
     rows, objective = [], result.request.objective.text
     minimised = result.layer_objective.text
     for layer in result.layers:

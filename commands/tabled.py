@@ -17,9 +17,23 @@ def show_list(
     file: Path | None,
     sources: Sequence[str] = (),
     *,
-    as_json: bool = False,
+    as_json: bool,
 ) -> None:
-    """Print a table and where its figures are from, and write it if asked for."""
+    """Print a table and where its figures are from, and write it if asked for.
+
+    Parameters
+    ----------
+    headings : tuple of str
+        Those of the columns.
+    rows : sequence of tuple of str
+        The cells.
+    file : Path or None
+        Where the table is written.
+    sources : sequence of str, optional
+        Lines on where figures are from.
+    as_json : bool
+        Whether a document is printed instead.
+    """
     write_rows(file, headings, rows)
     if as_json:
         named = [dict(zip(headings, row, strict=True)) for row in rows]

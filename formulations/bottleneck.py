@@ -16,6 +16,7 @@ from ithaca.files.numbers import json_number, number, percent
 from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.traced import TRACED, How, Traced, given, traced
 from ithaca.formulations.design import Design
+from ithaca.formulations.remembered import remembered
 
 #: What is added up, or compared, without a name.
 REST = "the rest"
@@ -103,7 +104,6 @@ class _Tree:
 
     def __init__(self, names: Mapping[int, str], whole: Fraction) -> None:
         self._names, self._whole = names, whole
-        self._inside: dict[int, bool] = {}
 
     def part(self, node: Traced, times: Fraction) -> Part:
         """A number, as often as it counts, as a part of the whole."""
@@ -143,15 +143,11 @@ class _Tree:
     def _matters(self, node: Traced) -> bool:
         return id(node) in self._names or self._named_inside(node)
 
+    @remembered
     def _named_inside(self, node: Traced) -> bool:
         """Whether parts of it have names; what is subtracted from one is none of its parts."""
-        key = id(node)
-        if key not in self._inside:
-            named = [part for part in node.parts if self._matters(part)]
-            self._inside[key] = bool(named and node.value) and all(
-                part.value >= 0 for part in named
-            )
-        return self._inside[key]
+        named = [part for part in node.parts if self._matters(part)]
+        return bool(named and node.value) and all(part.value >= 0 for part in named)
 
 
 def _opened(part: Part, how: How) -> tuple[Part, ...]:

@@ -80,7 +80,21 @@ class Listener:
         done: int,
         total: int | None,
     ) -> None:
-        """Pass on a new incumbent at once, all else now and then."""
+        """Pass on a new incumbent at once, all else now and then.
+
+        Parameters
+        ----------
+        doing : str
+            The design, layer or point that is searched.
+        value : Fraction or None
+            The best objective so far.
+        bound : Fraction or None
+            No configuration has a smaller one.
+        done : int
+            Designs, layers or points that are done.
+        total : int or None
+            Of how many.
+        """
         seconds = time.perf_counter() - self._began
         soon = seconds - self._last < PERIOD and done != total
         if self.stopped or (value == self._value and soon):

@@ -75,7 +75,17 @@ def print_list(
 
 
 def print_designs(nest: LoopNest, edition: Edition, data: DataType) -> None:
-    """Print every design of a nest: modules, resource formulas, buildable or not and why."""
+    """Print every design of a nest: modules, resource formulas, buildable or not and why.
+
+    Parameters
+    ----------
+    nest : LoopNest
+        The workload.
+    edition : Edition
+        The edition of the cost model.
+    data : DataType
+        The type of all tensors.
+    """
     out, listed = console(), designs_document(nest, edition, data)["designs"]
     buildable = sum(design["buildable"] for design in listed)
     out.print(

@@ -255,8 +255,19 @@ def _design_table(result: Result) -> Table:
 def target_text(
     target: Target, value: Fraction | None, proof: Certificate, unrestricted: Unrestricted | None
 ) -> str:
-    """How good an answer is among what a compiler builds, and what the restriction to that
-    costs."""
+    """How good an answer is among what a compiler builds, and what the restriction to that costs.
+
+    Parameters
+    ----------
+    target : Target
+        The compiler.
+    value : Fraction or None
+        The objective of the answer.
+    proof : Certificate
+        What is proven of it.
+    unrestricted : Unrestricted or None
+        The answer without the restriction, where that is known.
+    """
     proven = "proven optimal" if proof.status is Status.OPTIMAL else "the best found, not proven,"
     text = f"{proven} among what {target.title} builds"
     if unrestricted is None or value is None:

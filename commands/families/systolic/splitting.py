@@ -58,7 +58,29 @@ def split_device(
 ) -> NetworkResult | SplitStudy:
     """The shares of each array and the layers that run on it, proven, and what one more share of
     each resource would buy; of several questions, or for the front of an objective and a resource,
-    a study."""
+    a study.
+
+    Parameters
+    ----------
+    space : HardwareSpace
+        The device, its shares, and how many arrays there may be.
+    workloads : sequence of Workload
+        One after the other, each as often as it counts.
+    layers : sequence of str
+        Patterns of the layers that count; none: all.
+    extents : mapping of str to int
+        Extents of loops, and parameters.
+    objectives : sequence of str
+        What is minimised of layers, and perhaps a resource.
+    limits : mapping of str to Bound
+        Limits on what all arrays take together.
+    vary : mapping of str to sequence of object or sequence of str, optional
+        What varies, and its values.
+    search : SolveOptions
+        How far to search.
+    fuse : bool
+        Whether tensors may stay on chip between layers.
+    """
     network, first = _network(workloads, layers, extents), _Split(space, objectives[0], limits)
     front = [name for name in objectives if name in first.sizes]
     if len(objectives) > 1 and (len(objectives) > 2 or len(front) != 1 or vary):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import lcm, prod
-from typing import Any
+from typing import Any, TypeVar
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import refuse
@@ -15,6 +15,9 @@ from ithaca.formulations.algebra.number_systems import NumbersByName, NumberSyst
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.workloads.affine import Access
 from ithaca.workloads.nest import LoopNest, Stored, check_stored
+
+#: A field of architectures that one edition reads.
+F = TypeVar("F")
 
 #: The levels whose loops have an order, and all slots of a loop, as quantities name them.
 DRAM, SPM, RF, SPATIAL = "DRAM", "SPM", "RF", "SPM.x"
@@ -70,6 +73,35 @@ class Energies:
         return int(energy * self.grain)
 
 
+def stated_field(architecture: Architecture, edition: str, name: str, value: F | None) -> F:
+    """What an architecture of three levels states for an edition alone.
+
+    Parameters
+    ----------
+    architecture : Architecture
+        The architecture.
+    edition : str
+        The edition.
+    name : str
+        How files call the field.
+    value : object, optional
+        Its value; None where it is not stated.
+
+    Raises
+    ------
+    InputError
+        If the levels are others, or it is not stated.
+    """
+    names = [level.name for level in architecture.levels]
+    if names == [DRAM, SPM, RF] and value is not None:
+        return value
+    lacks = f"no field {name}" if names == [DRAM, SPM, RF] else f"the levels {', '.join(names)}"
+    raise refuse(
+        architecture.name,
+        f"has {lacks}; allowed in edition {edition}: {DRAM}, {SPM}, {RF}, and the field {name}",
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Machine(Capacities):
     """The figures of an accelerator that the model reads."""
@@ -84,18 +116,7 @@ class Machine(Capacities):
     @classmethod
     def of(cls, architecture: Architecture) -> Machine:
         """The figures of an architecture; `InputError` if it has other levels, or lacks bursts."""
-        names = [level.name for level in architecture.levels]
-        if names != [DRAM, SPM, RF] or (bursts := architecture.bursts) is None:
-            what = (
-                f"has the levels {', '.join(names)}"
-                if names != [DRAM, SPM, RF]
-                else "has no field dmazerunner"
-            )
-            raise refuse(
-                architecture.name,
-                f"{what}; allowed in edition dmazerunner: {DRAM}, {SPM}, "
-                f"{RF}, and the field dmazerunner",
-            )
+        bursts = stated_field(architecture, "dmazerunner", "dmazerunner", architecture.bursts)
         _, spm, rf = architecture.levels
         if spm.words is None or rf.words is None:
             what = SPM if spm.words is None else RF

@@ -35,6 +35,7 @@ from ithaca.formulations.spatial.dmazerunner.machine import (
     Capacities,
     Energies,
     StoredLayer,
+    stated_field,
 )
 from ithaca.formulations.spatial.dmazerunner.model import (
     Pricing,
@@ -66,26 +67,11 @@ class Machine(Capacities):
     @classmethod
     def of(cls, architecture: Architecture) -> Machine:
         """The figures of an architecture; `InputError` if it lacks one."""
-        names, network = [level.name for level in architecture.levels], architecture.network
-        if names != [DRAM, SPM, RF] or network is None:
-            what = (
-                f"has the levels {', '.join(names)}"
-                if names != [DRAM, SPM, RF]
-                else "has no field network"
-            )
-            raise refuse(
-                architecture.name,
-                f"{what}; allowed in edition explainable: {DRAM}, "
-                f"{SPM}, {RF}, and the field network",
-            )
+        network = stated_field(architecture, "explainable", "network", architecture.network)
         dram, spm, rf = architecture.levels
         if spm.words is None or rf.words is None or dram.shared_bandwidth is None:
-            lacks = f"{SPM} has no capacity" if spm.words is None else f"{RF} has no capacity"
-            lacks = (
-                lacks
-                if spm.words is None or rf.words is None
-                else f"{DRAM} has no shared_bandwidth"
-            )
+            no_words = SPM if spm.words is None else RF if rf.words is None else None
+            lacks = f"{no_words} has no capacity" if no_words else f"{DRAM} has no shared_bandwidth"
             raise refuse(
                 architecture.name,
                 f"{lacks}; allowed in edition explainable: entries, and words a cycle of {DRAM}",
