@@ -35,9 +35,11 @@ def run(how: Run) -> Outcome:
     for network in NETWORKS if how.full else NETWORKS[:1]:
         question = ask(SPACE, network, ["latency"], LIMITS, () if how.full else QUICK)
         how.step(f"proof for {network}")
-        seconds, certificate, value = _proof(question, how)
+        seconds, certificate, value = proof(question, how, SECONDS)
         bound = certificate.lower_bound
         assert bound is not None
+        if value is None:
+            raise InputError(f"nothing was found in {SECONDS:g} s; allowed: a faster machine")
         known: dict[str, Cell] = {
             "network": network,
             "method": "proof",
@@ -81,7 +83,9 @@ def run(how: Run) -> Outcome:
     )
 
 
-def _proof(question: Question, how: Run) -> tuple[float, Certificate, Fraction]:
+def proof(
+    question: Question, how: Run, seconds: float
+) -> tuple[float, Certificate, Fraction | None]:
     """Seconds until something feasible was found, what is proven in the end, and the best value."""
     began, found = time.perf_counter(), list[float]()
 
@@ -89,9 +93,8 @@ def _proof(question: Question, how: Run) -> tuple[float, Certificate, Fraction]:
         if told.value is not None and not found:
             found.append(time.perf_counter() - began)
 
-    search = replace(how.search, time_limit=SECONDS)
-    proof = codesign(question, CodesignOptions(search=search, report=report))
+    search = replace(how.search, time_limit=seconds)
+    answer = codesign(question, CodesignOptions(search=search, report=report))
     how.check()
-    if proof.best is None:
-        raise InputError(f"nothing was found in {SECONDS:g} s; allowed: a faster machine")
-    return min(found, default=proof.certificate.seconds), proof.certificate, proof.best.values[0]
+    value = None if answer.best is None else answer.best.values[0]
+    return min(found, default=answer.certificate.seconds), answer.certificate, value
