@@ -180,6 +180,7 @@ def find_document(
     tags: Collection[str] = (),
     depth: int = MAX_DEPTH,
     load: Callable[[Path], Any] | None = None,
+    more: Collection[str] = (),
 ) -> tuple[Any, object]:
     """The YAML document of a name that comes with Ithaca, or of a user's own file.
 
@@ -201,6 +202,8 @@ def find_document(
         How deep mappings and lists may be nested.
     load : callable, optional
         Reads a user's own file; `load_document` by default.
+    more : collection of str, optional
+        Further names that an error line says are known.
 
     Returns
     -------
@@ -222,9 +225,10 @@ def find_document(
         or "\\" in name_or_path
         or name_or_path.lower().endswith((".yaml", ".yml", ".json"))
     ):
+        names = sorted((*known, *more))
         raise InputError(
-            f"unknown {what} {quoted(name_or_path)}; known: {', '.join(known)}; or {files}"
-            f"{meant(name_or_path, known)}"
+            f"unknown {what} {quoted(name_or_path)}; known: {', '.join(names)}; or {files}"
+            f"{meant(name_or_path, names)}"
         )
     path = Path(name_or_path)
     return load_document(path, max_bytes, tags, depth) if load is None else load(path), path

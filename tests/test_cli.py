@@ -241,6 +241,8 @@ def test_a_stride_is_told(tmp_path: Path) -> None:
 
 BAD_INPUT = {
     "unknown workload": (("solve", "nm"), "batched_mm, conv2d"),
+    "recurrences are workloads": (("solve", "mmm"), "depthwise_conv2d, lu, mm, "),
+    "near a recurrence": (("solve", "trisolv"), "did you mean trisolve?"),
     "unknown loop": (("solve", "mm", "-s", "x=4"), "loops i, j, k"),
     "extent 0": (("solve", "mm", "-s", "i=0"), "loop 'i' is 0"),
     "negative extent": (("solve", "mm", "-s", "i=-3"), "loop 'i' is -3"),

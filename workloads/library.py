@@ -30,14 +30,15 @@ def _read(name_or_path: str) -> LoopNest:
     from ithaca.files.timeloop_files import load_timeloop
     from ithaca.workloads.kernel_files import MAX_BYTES, kernel_nest
     from ithaca.workloads.problem_files import problem_nest
-    from ithaca.workloads.recurrence import is_recurrence
+    from ithaca.workloads.recurrence import is_recurrence, recurrence_names
 
     if is_recurrence(name_or_path):
         raise InputError(
             f"workload {quoted(name_or_path)} is a system of recurrences; allowed here: a loop nest"
         )
     load = partial(load_timeloop, max_bytes=MAX_BYTES, tags=())
-    read, where = find_document("workload", name_or_path, _PACKAGE, MAX_BYTES, load=load)
+    find = partial(find_document, "workload", name_or_path, _PACKAGE, MAX_BYTES)
+    read, where = find(load=load, more=recurrence_names())
     if isinstance(read, dict) and "problem" in read:
         return problem_nest(read["problem"], f"{where}: problem")
     return kernel_nest(read, where)
