@@ -215,6 +215,20 @@ def test_no_row_of_documents_and_items_is_missing() -> None:
     assert set(re.findall(r"\]\(#([^)]*)\)", page)) <= sections
 
 
+def test_no_verdict_is_kinder_than_its_section() -> None:
+    """Where a section says of a claim that it differs, so does a row of the document table."""
+    page = (Path(__file__).parents[2] / "docs" / "results.md").read_text()
+    verdicts = re.findall(r"^\|[^|]*\|[^|]*\|(.*)\| ([^|]*) \|$", page, re.MULTILINE)
+    differing = 0
+    for section in page.split("\n## ")[1:]:
+        anchor = re.sub(r"[^\w -]", "", section.splitlines()[0].lower()).replace(" ", "-")
+        own = [verdict for where, verdict in verdicts if f"](#{anchor})" in where]
+        if own and re.search(r"\*[^*\n]*: differs?\b[^*\n]*\*", section):
+            differing += 1
+            assert any(re.search(r"\b(differs?|but)\b", verdict) for verdict in own), anchor
+    assert differing >= 10
+
+
 @pytest.mark.ci
 def test_what_figure_1_loses() -> None:
     rows = quick("figure-1").table.rows
