@@ -117,7 +117,7 @@ class PlatformDocument(Document):
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
     description: Note = ""
-    clock_mhz: Annotated[float, Field(gt=0, le=100_000)] = float(DEFAULT_TECHNOLOGY.clock_mhz)
+    clock_mhz: Annotated[float, Field(ge=0.001, le=100_000)] = float(DEFAULT_TECHNOLOGY.clock_mhz)
     resources: ResourcesDocument
     memory: MemoryDocument | None = None
     sources: SourcesDocument = SourcesDocument()

@@ -247,7 +247,12 @@ FIELDS = [
         "{total: 500}\n  slice: {total: 1}",
         ["resources.slice is unknown", "dsp, bram18k, uram"],
     ),
-    ("clock_mhz: 250.5", "clock_mhz: -300", ["clock_mhz", "-300", "greater than 0"]),
+    (
+        "clock_mhz: 250.5",
+        "clock_mhz: -300",
+        ["clock_mhz", "-300", "greater than or equal to 0.001"],
+    ),
+    ("clock_mhz: 250.5", "clock_mhz: 1e-300", ["clock_mhz", "1e-300", "than or equal to 0.001"]),
     (
         "clock_mhz: 250.5",
         "clock_mhz: 1e12",
