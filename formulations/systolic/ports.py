@@ -15,6 +15,7 @@ from ithaca.files.errors import InputError
 from ithaca.files.numbers import counted
 from ithaca.files.words import parse_integer
 from ithaca.formulations.algebra.expression import Constant, add
+from ithaca.formulations.machine import LARGEST
 from ithaca.formulations.platform import Platform
 from ithaca.formulations.space import Link, Quantity, QuantityKind, Relation, Role
 from ithaca.formulations.systolic import quantities
@@ -74,7 +75,8 @@ def with_channels(
         return technology
     channel = platform.memory.bandwidth.limit / platform.memory.channels  # GB/s over MHz
     port = max(floor(channel * 1000 / technology.clock_mhz), 1)
-    return replace(technology, memory=replace(technology.memory, port=port))
+    # no word is as wide as the largest
+    return replace(technology, memory=replace(technology.memory, port=min(port, LARGEST)))
 
 
 def split(group: IOGroup, dataflow: tuple[str, ...]) -> IOGroup:

@@ -18,7 +18,8 @@ from ithaca.exports.configuration import ArrayConfiguration
 from ithaca.formulations.algebra.number_systems import FRACTION, NUMPY
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.data_types import DATA_TYPES, data_type
-from ithaca.formulations.machine import REGIMES, MemoryTiming, Sums
+from ithaca.formulations.machine import LARGEST, REGIMES, MemoryTiming, Sums
+from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.cost_model import evaluate
@@ -26,7 +27,7 @@ from ithaca.formulations.systolic.dataflows import dataflows
 from ithaca.formulations.systolic.derivation import derive, in_edition
 from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign, systolic
 from ithaca.formulations.systolic.metrics import metric_values, parse_objective
-from ithaca.formulations.systolic.ports import MemoryPorts
+from ithaca.formulations.systolic.ports import MemoryPorts, with_channels
 from ithaca.formulations.systolic.simulation.arrays import array_network
 from ithaca.formulations.systolic.simulation.values import check_values
 from ithaca.formulations.systolic.systolic_array import Edition
@@ -387,3 +388,16 @@ def test_sums_that_never_leave_have_ports_of_their_own(k: int, lanes: int, built
             "tile: AutoSA splits such chains, or none",
         )
     )
+
+
+def test_a_slow_clock_leaves_ports_as_fast_as_can_be_said(tmp_path: Path) -> None:
+    path = tmp_path / "slow.yaml"
+    path.write_text(
+        "{name: slow, clock_mhz: 0.001, memory: {channels: 4, bandwidth: 77},"
+        " resources: {dsp: {total: 100}, bram18k: {total: 100}}}"
+    )
+    technology = with_channels(DEFAULT_TECHNOLOGY, load_platform(str(path)), MemoryPorts(2, 4))
+    assert technology.memory.port == 77 * 1000 // 4 // 300
+    slow = replace(DEFAULT_TECHNOLOGY, clock_mhz=Fraction("0.001"))
+    own = with_channels(slow, load_platform(str(path)), MemoryPorts(2, 4))
+    assert own.memory.port == LARGEST
