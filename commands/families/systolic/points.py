@@ -183,8 +183,8 @@ def load_any_points(
     path: str | Path | Result | Rows,
     nest: LoopNest,
     data: DataType | None,
-    edition: Edition | None,
-    sums: str | None,
+    edition: Edition | None = None,
+    sums: str | None = None,
 ) -> tuple[Point, ...]:
     """Read the points of a CSV file, or of a result file (one that ends in .json), which states its
     data type and edition.
@@ -197,9 +197,9 @@ def load_any_points(
         The workload.
     data : DataType or None
         The data type; None: the result's, of a CSV file fp32.
-    edition : Edition or None
-        The edition of a CSV file; None: what it says.
-    sums : str or None
+    edition : Edition, optional
+        The edition of a CSV file; by default what it says.
+    sums : str, optional
         When PEs of a CSV file add their neighbours' sums.
 
     Raises
