@@ -12,7 +12,7 @@ from ithaca.files.errors import EDITED, InputError
 from ithaca.files.messages import among, quoted
 from ithaca.files.numbers import number
 from ithaca.formulations.algebra.rounding import ROUNDING
-from ithaca.formulations.families import choice_of, profile_of
+from ithaca.formulations.families import choice_of
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.question import Minimise
 from ithaca.solver.certificate import Status
@@ -234,7 +234,7 @@ def _check_arrays(result: NetworkResult) -> None:
         own = [r for r in result.layers if r.array == index]
         for layer in own:
             choice = choice_of(layer.answer.problem.design)
-            parameters = profile_of(layer.answer.problem.design).given
+            parameters = layer.answer.profile.given
             parts = (tuple(choice["dataflow"]), choice["permutation"], parameters)
             if parts != (array.dataflow, array.permutation, dict(array.parameters)):
                 raise InputError(

@@ -159,7 +159,7 @@ def enlarged_hardware(answer: Solution, solve: Solve) -> tuple[Change, ...]:
     if answer.value is None:
         return ()
     enlarged = []
-    for what, design in profile_of(answer.problem.design).enlarged.items():
+    for what, design in answer.profile.enlarged.items():
         after = solve([replace(answer.problem, design=design)], [answer.configuration])
         if after.value is not None:
             proven = answer.certificate.status is after.certificate.status is Status.OPTIMAL
@@ -256,7 +256,7 @@ def chosen_solutions(result: Result, design: str | None) -> tuple[Solution, ...]
     """
     if design is None:
         return result.solutions
-    same = [s for s in result.solutions if profile_of(s.problem.design).answers_to(design)]
+    same = [s for s in result.solutions if s.profile.answers_to(design)]
     if not same:
         held = list(dict.fromkeys(s.design for s in result.solutions))
         what = f"--design is {quoted(design)}; allowed: one of the result's, {'; '.join(held)}"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any
 
+from ithaca.formulations.family import Profile
 from ithaca.formulations.problem import Limit, Objective, Problem
 from ithaca.solver.certificate import Certificate
 from ithaca.solver.solution import Solution
@@ -40,6 +42,11 @@ class Result:
     def problem(self) -> Problem:
         """The problem of any of the designs, for what all have in common."""
         return self.designs[0].problem
+
+    @property
+    def profile(self) -> Profile[Any]:
+        """Facts of any of the designs, for what all have in common."""
+        return self.designs[0].profile
 
     @property
     def limits(self) -> tuple[Limit, ...]:

@@ -11,6 +11,7 @@ from typing import Any
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.families import profile_of
+from ithaca.formulations.family import Profile
 from ithaca.formulations.problem import Problem
 from ithaca.solver.certificate import Certificate, Further
 from ithaca.solver.shortfall import Shortfall, explain
@@ -54,6 +55,11 @@ class Solution:
         return self.problem.design.name
 
     @property
+    def profile(self) -> Profile[Any]:
+        """Facts of its design for people and studies."""
+        return profile_of(self.problem.design)
+
+    @property
     def found(self) -> Solution | None:
         """The solution, if it has a configuration."""
         return None if self.configuration is None else self
@@ -82,11 +88,7 @@ class Solution:
     @property
     def tiling(self) -> Any:
         """The configuration in the form its family likes to write; None where none was found."""
-        return (
-            None
-            if self.configuration is None
-            else profile_of(self.problem.design).native(self.configuration)
-        )
+        return None if self.configuration is None else self.profile.native(self.configuration)
 
     def rank(self) -> tuple[tuple[bool, Fraction], ...]:
         """A key by which solutions of equal value are ordered, the preferred first: further

@@ -368,7 +368,7 @@ def loop_text(solution: Solution) -> str:
     return (
         ""
         if solution.configuration is None
-        else "\n".join(profile_of(solution.problem.design).loops(solution.configuration))
+        else "\n".join(solution.profile.loops(solution.configuration))
     )
 
 

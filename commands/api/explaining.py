@@ -24,7 +24,6 @@ from ithaca.files.numbers import number, percent
 from ithaca.files.writing import SCHEMA
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Metric
-from ithaca.formulations.families import profile_of
 from ithaca.formulations.problem import Problem
 from ithaca.results import codesign_explanation as codesigns
 from ithaca.results.explanation import (
@@ -66,10 +65,7 @@ def statements(result: Result, explanation: Explanation) -> list[str]:
 
 def _statements(result: Result, explanation: Explanation) -> Iterator[str]:
     objective, solution = result.objective.text, explanation.solution
-    yield (
-        f"Result: {profile_of(result.problem.design).title}, on {result.platform_name}, "
-        f"minimising {objective}."
-    )
+    yield (f"Result: {result.profile.title}, on {result.platform_name}, minimising {objective}.")
     if solution is None or solution.value is None or explanation.certificate is None:
         yield f"No configuration: {explanation.failure}{as_stated(result)}."
         return
@@ -91,7 +87,7 @@ def _statements(result: Result, explanation: Explanation) -> Iterator[str]:
     if explanation.next_best is not None:
         yield _rival(objective, solution.value, *explanation.next_best)
     proof = proof_of_changes(result, settled=certificate.settled)
-    innate = profile_of(result.problem.design).innate
+    innate = result.profile.innate
     yield from change_statements(objective, explanation.changes, innate, proof)
 
 
@@ -382,7 +378,7 @@ def explain_result(result: Result, design: str | None, options: SolveOptions | N
             len(RAISES) * len(raisable_limits([s.problem for s in result.designs])) + 2,
             0,
         )
-        count += len(profile_of(result.problem.design).enlarged)
+        count += len(result.profile.enlarged)
 
         def solve(problems: Sequence[Problem], starts: Sequence[Configuration | None]) -> Solution:
             nonlocal solved

@@ -166,7 +166,7 @@ def _edition(design: Design) -> str | float:
 
 
 def _nest(result: Result) -> LoopNest:
-    nest = profile_of(result.problem.design).nest
+    nest = result.profile.nest
     assert nest is not None
     return nest
 
@@ -261,7 +261,7 @@ def _hint(tool: Tool, question: str, result: Result, more: str = "") -> str:
         return ""
     command = (
         f"{question} --platform {result.platform_name} --dtype "
-        f"{profile_of(result.problem.design).attributes['dtype']} --for {Target.AUTOSA.value}"
+        f"{result.profile.attributes['dtype']} --for {Target.AUTOSA.value}"
     )
     again = f"solve again: ithaca {command}; or " if tool.cannot == AUTOSA.cannot else ""
     return f" ({again}see --nearest{more})"

@@ -43,7 +43,6 @@ from ithaca.files.words import parse_choice, parse_integer
 from ithaca.files.writing import check_writable, document_text, write_folder, write_text_atomically
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Design
-from ithaca.formulations.families import profile_of
 from ithaca.formulations.problem import Problem
 from ithaca.results.files import result_document
 from ithaca.solver.options import SolveOptions
@@ -184,7 +183,7 @@ def origin_of_result(result: Result, words: Mapping[str, Any]) -> Origin:
     Raises `InputError` if it holds no such configuration.
     """
     solutions = [s for s in result.solutions if s.configuration is not None]
-    chosen = [s for s in solutions if not words or profile_of(s.problem.design).meets(words)]
+    chosen = [s for s in solutions if not words or s.profile.meets(words)]
     if not chosen:
         held = "; ".join(dict.fromkeys(s.design for s in solutions)) or "none"
         raise InputError(

@@ -28,7 +28,6 @@ from ithaca.commands.api.points import points_of
 from ithaca.files.csv_text import Rows
 from ithaca.files.errors import InputError
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.families import profile_of
 from ithaca.formulations.problem import Problem
 from ithaca.results.files import load_result
 from ithaca.solver import engines
@@ -74,7 +73,7 @@ def solve(
     options, threads = search.options, search.workers
     known, name = read_start(start)
     if isinstance(known, Loaded):
-        stated = profile_of(known.problem.design).options
+        stated = known.profile.options
         family = replace(family, words={**stated, **family.words})
     question = family.question(workload, objective, descriptor=descriptor)
     problems, free = question.problems(nest), question.unrestricted
@@ -203,7 +202,7 @@ def starts_of(
         One for each problem; None where none fits.
     """
     if isinstance(start, Loaded):
-        known = profile_of(start.problem.design).nest
+        known = start.profile.nest
         if known is None or known.name != nest.name:
             workload = "no nest" if known is None else f"workload '{known.name}'"
             raise InputError(

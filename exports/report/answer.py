@@ -10,7 +10,6 @@ from ithaca.exports.charts.chart import Bar, BarChart
 from ithaca.exports.report.blocks import Block, Paragraph, Section, Statements, Table, chart_figure
 from ithaca.files.numbers import engineering, number, percent
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.families import profile_of
 from ithaca.formulations.problem import Problem
 from ithaca.results.explanation import Explanation, LimitUse
 from ithaca.solver.certificate import Certificate, Status, as_stated
@@ -47,7 +46,7 @@ class BestConfiguration:
     @property
     def subject(self) -> str:
         """Which workload on which platform."""
-        return f"{profile_of(self.problem.design).title}, {self.result.platform_name}"
+        return f"{self.solution.profile.title}, {self.result.platform_name}"
 
     def unit(self, metric: str) -> str:
         """Unit of a metric; empty for an expression."""
@@ -159,7 +158,7 @@ def answer(best: BestConfiguration, own: Sequence[Block]) -> Section:
     """The configuration in tables: what its family shows, else its quantities; and all metrics."""
     space = best.problem.space
     rows = tuple(
-        (name, number(best.configuration[name]), profile_of(best.problem.design).meaning(name)[1])
+        (name, number(best.configuration[name]), best.solution.profile.meaning(name)[1])
         for name in space.quantities
     )
     blocks = [*own] or [

@@ -11,7 +11,6 @@ from ithaca.exports.report.answer import BestConfiguration
 from ithaca.exports.report.blocks import Paragraph, Section, Table, chart_figure
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import number
-from ithaca.formulations.families import profile_of
 
 #: Largest distance of a factor from the answer's, unless told.
 AROUND = 10
@@ -31,7 +30,7 @@ def survey(best: BestConfiguration, around: int = AROUND) -> HeatMap:
     from ithaca.refine.window import window_around
 
     factors, answer, values = (
-        profile_of(best.problem.design).landscape,
+        best.solution.profile.landscape,
         float(best.value),
         best.configuration,
     )
@@ -62,9 +61,7 @@ def _axes(best: BestConfiguration) -> tuple[str, ...]:
     """The axes whose factors vary."""
     axis_of = best.problem.space.axis_of
     return tuple(
-        dict.fromkeys(
-            axis_of[name].name for name in profile_of(best.problem.design).landscape or ()
-        )
+        dict.fromkeys(axis_of[name].name for name in best.solution.profile.landscape or ())
     )
 
 

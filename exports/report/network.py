@@ -21,7 +21,7 @@ from ithaca.exports.report.blocks import (
 from ithaca.exports.report.page import rendered
 from ithaca.exports.report.proof import OUTCOME
 from ithaca.files.numbers import counted, engineering, number, percent, rounded
-from ithaca.formulations.families import module_of, profile_of
+from ithaca.formulations.families import module_of
 from ithaca.results.explanation import explain
 from ithaca.results.network_explanation import NetworkExplanation
 from ithaca.solver.certificate import Certificate, Status, as_stated
@@ -284,7 +284,7 @@ def layer_folded(result: NetworkResult, layer: LayerResult, index: int) -> Folde
     if best is None:
         blocks.append(Paragraph(f"{explanation.failure or 'Nothing was found'}."))
     else:
-        loops = profile_of(best.problem.design).loops(best.configuration)
+        loops = best.solution.profile.loops(best.configuration)
         own = module_of("ithaca.exports.report.families", best.problem.design.family)
         outline = getattr(own, "outline", None)
         blocks += (

@@ -22,7 +22,7 @@ from ithaca.exports.report.answer import (
 from ithaca.exports.report.blocks import Listing, Paragraph, Section
 from ithaca.exports.report.landscape import AROUND, landscape
 from ithaca.exports.report.proof import certificate, designs
-from ithaca.formulations.families import module_of, profile_of
+from ithaca.formulations.families import module_of
 from ithaca.results.explanation import Explanation
 from ithaca.solver.certificate import Status, as_stated
 from ithaca.solver.result import Result
@@ -51,7 +51,7 @@ def report_page(
             _sections(best, own, statements, around),
             verdict(best.certificate, best.objective, result),
         )
-    heading = profile_of(result.problem.design).heading
+    heading = result.profile.heading
     return rendered(
         f"{heading[0][1].partition(' ')[0]} on {result.platform_name}",
         (*heading, ("platform", result.platform_name), ("minimised", result.objective.text)),
@@ -126,7 +126,7 @@ def _sections(
 
 def _loops(best: BestConfiguration) -> tuple[Section, ...]:
     """The mapping as a loop nest, where the family has one to show."""
-    lines = profile_of(best.problem.design).loops(best.configuration)
+    lines = best.solution.profile.loops(best.configuration)
     text = Paragraph(
         "What runs in parallel and in which order, and where tiles are loaded and "
         "stored; loops of one iteration are left out."

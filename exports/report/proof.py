@@ -16,7 +16,6 @@ from ithaca.exports.charts.chart import (
 from ithaca.exports.report.answer import BestConfiguration
 from ithaca.exports.report.blocks import Block, Paragraph, Section, Table, chart_figure
 from ithaca.files.numbers import number, percent
-from ithaca.formulations.families import profile_of
 from ithaca.solver.certificate import Certificate, Status, TracePoint
 from ithaca.solver.result import Result
 from ithaca.solver.solution import Solution
@@ -146,7 +145,7 @@ def designs(result: Result) -> Section:
         rows.append(
             (
                 solution.design,
-                "yes" if profile_of(solution.problem.design).obstacle is None else "no",
+                "yes" if solution.profile.obstacle is None else "no",
                 number(solution.value),
                 above,
                 number(proof.lower_bound),
@@ -165,7 +164,7 @@ def designs(result: Result) -> Section:
 def _bar(solution: Solution, *, first: bool) -> Bar:
     proof, buildable = (
         solution.certificate,
-        "" if profile_of(solution.problem.design).obstacle is None else ", not buildable",
+        "" if solution.profile.obstacle is None else ", not buildable",
     )
     if solution.value is None:
         return Bar(solution.design, None, f"{OUTCOME[proof.status]}{buildable}")

@@ -61,7 +61,7 @@ class LayerResult:
         """MAC units · latency of a run: the operations that its hardware has cycles for."""
         if (solution := self.answer.found) is None:
             return None
-        units = profile_of(solution.problem.design).multipliers(solution.metrics)
+        units = solution.profile.multipliers(solution.metrics)
         return None if units is None else units * solution.metrics["latency"]
 
     @property

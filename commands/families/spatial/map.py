@@ -13,7 +13,6 @@ from ithaca.commands.outcome import say
 from ithaca.commands.tables import Table
 from ithaca.commands.typed import calls
 from ithaca.files.numbers import number
-from ithaca.formulations.families import profile_of
 
 
 @calls(map_problem)
@@ -38,7 +37,7 @@ def _cells(row: int, result: Result) -> list[tuple[str, str]]:
     """What a table says of a layer."""
     named = [
         ("row", str(row)),
-        ("workload", str(profile_of(result.problem.design).attributes["sizes"])),
+        ("workload", str(result.profile.attributes["sizes"])),
     ]
     value, bound = (("-" if x is None else number(x)) for x in (result.value, result.lower_bound))
     return [*named, (result.objective.text, value), ("at least", bound), ("status", result.status)]

@@ -19,7 +19,6 @@ from ithaca.commands.display import (
 )
 from ithaca.commands.tables import Table
 from ithaca.files.numbers import counted, is_or_are, number, rounded
-from ithaca.formulations.families import profile_of
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.insight.cycles import PES, binding
 from ithaca.formulations.systolic.metrics import METRICS
@@ -151,7 +150,7 @@ def _print_best(out: Console, result: Result, best: Solution) -> None:
         out.print(f"{f'{limit.metric:<10}'} {number(used)} of {number(limit.bound)}{unit}{share}")
     out.print(f"limited by {_bottleneck(best)}")
     assert best.configuration is not None
-    print_parts(profile_of(best.problem.design).breakdown(best.configuration, best.metrics))
+    print_parts(best.profile.breakdown(best.configuration, best.metrics))
     for line in WORDS:
         out.print(line)
 

@@ -20,7 +20,7 @@ from ithaca.files.messages import errors_at
 from ithaca.files.numbers import json_number, number
 from ithaca.files.words import REPEATED, parse_choice, parse_counts
 from ithaca.formulations.algebra.parsing import quoted
-from ithaca.formulations.families import module_of, profile_of
+from ithaca.formulations.families import module_of
 from ithaca.formulations.machine import IDEAL, Machine, MemoryTiming
 from ithaca.formulations.schema import Document, MachineDocument, Number, WaitsDocument
 from ithaca.formulations.systolic.design import systolic
@@ -178,8 +178,7 @@ def _chosen(result: results.Result, design: str | None) -> Solution:
     solutions = [
         s
         for s in result.solutions
-        if s.configuration is not None
-        and (design is None or profile_of(s.problem.design).answers_to(design))
+        if s.configuration is not None and (design is None or s.profile.answers_to(design))
     ]
     if not solutions:
         names = ", ".join(
