@@ -7,7 +7,7 @@ from textwrap import wrap
 
 from ithaca.exports.configuration import template
 from ithaca.exports.rtl.hardware import EXPONENTS, Hardware
-from ithaca.exports.rtl.sizes import ModuleSizes, module_sizes, registers
+from ithaca.exports.rtl.sizes import ModuleSizes, module_sizes, nest_parameters, registers
 from ithaca.formulations.systolic.quantities import lanes
 from ithaca.formulations.systolic.systolic_array import GroupRole, IOGroup
 
@@ -219,6 +219,17 @@ def _group(hardware: Hardware, group: IOGroup, sizes: ModuleSizes) -> list[str]:
         body, dram = _end(ways, f"[{_count(heads)}]", inwards=inwards), f"{ways}_{{}}[0]"
     # the module at DRAM: a channel, or a port
     port = f"{group.tensor}_t{{}}"
+    if group.outer is not None:
+        _, order = hardware.places.outer_tile(group)
+        nest = order.over(hardware.value(group.pack))
+        assert nest is not None
+        held = f".BITS({bits}), .WORDS({hardware.value(group.outer.size / group.pack)})"
+        return [*lines, *body, *_instance(
+            "ithaca_outer",
+            outer[-1],
+            [f"{held}, .INWARDS({int(inwards)})", nest_parameters(nest.merged), f"{channel}, {RAM}"],
+            [("in", port if inwards else dram), ("out", dram if inwards else port)],
+        )]  # fmt: skip
     if inwards and outer:
         stages = f".DEPTH({hardware.machine.fifo_depth}), .STAGES({hardware.machine.hop - 1})"
         ends = [("in", port), ("out", dram)]

@@ -14,6 +14,7 @@ from ithaca.exports.rtl.float_sums import float_patterns
 from ithaca.exports.rtl.hardware import Hardware
 from ithaca.exports.rtl.sizes import nest_parameters, registers
 from ithaca.formulations.systolic.addresses import span
+from ithaca.formulations.systolic.cycles import BURST_LATENCY
 from ithaca.formulations.systolic.simulation.values import random_tensors, reference
 from ithaca.formulations.systolic.systolic_array import IOGroup
 
@@ -82,7 +83,9 @@ def _memory(hardware: Hardware, group: IOGroup) -> dict[str, Any]:
         "gap": elements[-1][1],
         "rows": elements[0][1],
         "size": int(np.prod(shape)),
-        "nest": nest_parameters(places.stream(group).merged),
+        "nest": nest_parameters(hardware.stream(group).merged),
+        "burst": 0 if group.outer is None else BURST_LATENCY,
+        "line": 1 if group.outer is None else hardware.value(group.outer.last) // pack,
     }
 
 

@@ -29,7 +29,7 @@ from ithaca.files.numbers import json_number, number
 from ithaca.files.writing import SCHEMA, document_text
 from ithaca.formulations.machine import IDEAL, MemoryTiming
 from ithaca.formulations.systolic.addresses import span
-from ithaca.formulations.systolic.derivation import derive
+from ithaca.formulations.systolic.derivation import in_edition
 from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.logic import COEFFICIENTS
 from ithaca.formulations.systolic.simulation.activity import simulate_network
@@ -67,7 +67,7 @@ def memory_timing(chosen: ArrayConfiguration) -> MemoryTiming:
 def expected(hardware: Hardware, memory: MemoryTiming, *, proven: bool) -> dict[str, Any]:
     """What the hardware of a configuration must do, and what it costs by the model."""
     chosen = hardware.configuration
-    closed = derive(chosen.nest, chosen.design.dataflow, chosen.design.permutation, Edition.CYCLE)
+    closed = in_edition(chosen.nest, chosen.design, Edition.CYCLE)
     metrics = replace(chosen, design=closed).metrics
     names = {"cycle": "latency", "dsp": "dsp", "bram18k": "bram18k"}
     names |= {name: name for name in COEFFICIENTS if name in metrics}
@@ -225,18 +225,22 @@ def _table(rows: Iterable[Iterable[str]]) -> str:
 
 
 def _order(hardware: Hardware, group: IOGroup) -> str:
-    nest = hardware.places.stream(group).merged
+    nest = hardware.stream(group).merged
     loops = ", ".join(f"{turns} by {stride}" for turns, stride in nest.axes)
     return f"from {nest.base}: {loops}" if loops else f"{nest.base}"
 
 
-def _obstacles(chosen: ArrayConfiguration) -> tuple[str, ...]:
+def _obstacles(chosen: ArrayConfiguration, memory: str) -> tuple[str, ...]:
+    two_level = chosen.design.dram.two_level
+    if two_level and memory != STREAM:
+        why = "two levels of tiles, whose rows masters do not fetch for a buffer"
+        return (f"{why}; allowed: --memory {STREAM}",)
     if not chosen.design.dram.serialized:
         why = "every row of a tile opens a burst, and hardware asks for rows ahead of time"
         return (f"{why}; allowed: without --no-host-serialize",)
     if chosen.technology.uram and any(group.beside_dram for group in chosen.design.groups):
         return ("buffers are of URAM, and hardware has them in block RAM; allowed: without --uram",)
-    plain = (*block_obstacles(chosen.nest), *memory_obstacles(chosen))
+    plain = (*block_obstacles(chosen.nest), *(() if two_level else memory_obstacles(chosen)))
     return plain or tuple(obstacles(chosen))
 
 
@@ -246,7 +250,7 @@ def rtl_tool(sum_bits: int | None = None, memory: str = STREAM) -> Tool:
     return Tool(
         "RTL cannot be generated of",
         block_obstacles,
-        _obstacles,
+        partial(_obstacles, memory=memory),
         lambda chosen: files({"": chosen}),
         "`ithaca build` on every folder",
         'ithaca build "$here/$folder" "$@"',

@@ -11,7 +11,7 @@ from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.machine import Machine, Sums
 from ithaca.formulations.systolic.addresses import AddressNest, ArrayAddresses
 from ithaca.formulations.systolic.derivation import derive
-from ithaca.formulations.systolic.systolic_array import Edition, GroupRole, IOGroup
+from ithaca.formulations.systolic.systolic_array import DramAccess, Edition, GroupRole, IOGroup
 
 #: Bits of the exponent of floating-point numbers.
 EXPONENTS = {"fp32": 8, "fp16": 5, "bf16": 8}
@@ -100,6 +100,12 @@ class Hardware:
         """Bits of a pack."""
         return self.value(group.pack) * self.bits(group)
 
+    def stream(self, group: IOGroup) -> AddressNest:
+        """The first elements of all packs that a port moves from or to the padded tensor."""
+        if group.outer is not None:
+            return self.places.outer_tile(group)[0]
+        return self.places.stream(group)
+
     def again(self, group: IOGroup) -> int:
         """How often a buffer feeds a tile, or how many tiles it adds up."""
         pe, reads = self.configuration.design.pe, group.role is GroupRole.READ
@@ -176,6 +182,11 @@ def _of_words(hardware: Hardware) -> Iterator[str]:
         stride = places.lane_stride(places.access(group.tensor))
         if len(places.in_pack(group).axes) > 2:
             yield f"packs of {group.tensor} go over more than two of its dimensions"
+        elif group.outer is not None and not _in_rows(hardware, group):
+            yield (
+                f"packs of {group.tensor} of {hardware.value(group.pack)} are no parts of the rows "
+                "of its outer tiles; allowed: packs that divide them"
+            )
         elif word > 1 and (
             stride != 1
             or hardware.in_tile(group).over(word) is None
@@ -187,11 +198,24 @@ def _of_words(hardware: Hardware) -> Iterator[str]:
             )
 
 
+def _in_rows(hardware: Hardware, group: IOGroup) -> bool:
+    """Whether the packs of a group divide the rows of its buffer beside DRAM."""
+    assert group.outer is not None
+    pack, places = hardware.value(group.pack), hardware.places
+    return (
+        pack == 1
+        or places.in_pack(group).axes == ((pack, 1),)
+        and hardware.value(group.outer.last) % pack == 0
+        and places.outer_tile(group)[1].over(pack) is not None
+    )
+
+
 def in_exact_edition(configuration: ArrayConfiguration) -> ArrayConfiguration | None:
     """A configuration in the edition that says what modules there are, with words as they are
     built; None where it states no packs for all of them."""
     design, tiling = configuration.design, configuration.tiling
-    exact = derive(configuration.nest, design.dataflow, design.permutation, Edition.EXACT)
+    dram = DramAccess(two_level=design.dram.two_level)
+    exact = derive(configuration.nest, design.dataflow, design.permutation, Edition.EXACT, dram)
     names = [group.name for group in exact.packed_groups]
     if not set(names) <= set(tiling.pack):
         return None

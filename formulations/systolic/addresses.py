@@ -8,7 +8,7 @@ what hardware has.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import gcd, prod
@@ -22,7 +22,7 @@ from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.systolic.quantities import extent, inner, lanes, outer, t1, t2, tiles
 from ithaca.formulations.systolic.systolic_array import IOGroup, SystolicArray
-from ithaca.formulations.systolic.two_level import outer_loops
+from ithaca.formulations.systolic.two_level import covered, outer_loops
 from ithaca.workloads.affine import Access, Affine
 from ithaca.workloads.nest import LoopNest
 
@@ -261,11 +261,45 @@ class ArrayAddresses:
         packs, inside = self._moved(group, weights)
         return AddressNest(packs.axes + inside.axes, packs.base)
 
+    def outer_tile(self, group: IOGroup) -> tuple[AddressNest, AddressNest]:
+        """The first elements of all packs that the module beside DRAM moves from or to the padded
+        tensor, row by row of its buffer, and where in its buffer those are, in the order in which
+        modules behind it take or give them, of every fill.
+
+        Packs are parts of rows.
+        """
+        access, pack = self.access(group.tensor), self.value(group.pack)
+        stored = tuple(subscript.without_gaps(self.nest.once) for subscript in access)
+        extents = self._extents(lambda x: covered(self.nest, x))
+        shape, rows = [span(subscript, extents) for subscript in stored], self._rows(access)
+        steps = [_gap(s, self.nest) * row for s, row in zip(access, rows, strict=True)]
+        below = [reach_below(s, self.padded) - reach_below(s, extents) for s in access]
+        tiles, _ = self._moved(group)
+        sent, _ = self._moved(
+            group, row_weights(shape), replace(access, subscripts=stored), extents
+        )
+        # it keeps what it was filled with along inner loops that do not index the tensor
+        turns = fills = 2 * len(outer_loops(self.array))
+        while fills and not tiles.axes[fills - 1][1] * (tiles.axes[fills - 1][0] - 1):
+            fills -= 1
+        packs = [*zip(shape[:-1], steps[:-1], strict=True), (shape[-1] // pack, pack * steps[-1])]
+        again = prod(count for count, _ in tiles.axes[fills:turns])
+        return (
+            AddressNest((*tiles.axes[:fills], *packs), _address(below, rows)),
+            AddressNest(((again, 0), *sent.axes[turns:]), sent.base),
+        )
+
     def _moved(
-        self, group: IOGroup, weights: Sequence[int] = ()
+        self,
+        group: IOGroup,
+        weights: Sequence[int] = (),
+        access: Access | None = None,
+        extents: Mapping[str, int] | None = None,
     ) -> tuple[AddressNest, AddressNest]:
-        """The packs that a group moves, and the elements of each."""
-        access, space = self.access(group.tensor), self.array.dataflow
+        """The packs that a group moves, and the elements of each, in a tensor of such weights:
+        indexed so by loops of such extents, instead of the padded one."""
+        space, extents = self.array.dataflow, extents or self.padded
+        access = access or self.access(group.tensor)
         staying, weights = self.array.staying(group.tensor), weights or self._rows(access)
         split_again = outer_loops(self.array)
         counted = [(x, outer(x), inner(x) * t1(x)) for x in split_again]
@@ -284,7 +318,7 @@ class ArrayAddresses:
         ]
         split = self._split(access, self._dimensions(access, weights))
         assert split is not None
-        below = [reach_below(s, self.padded) - reach_below(s, self.inner) for s in access]
+        below = [reach_below(s, extents) - reach_below(s, self.inner) for s in access]
         packs, elements = split
         return (
             AddressNest((*axes, *packs), _address(below, weights)),

@@ -141,7 +141,7 @@ def _with_outer_buffer(group: IOGroup, nest: LoopNest, order: Sequence[str]) -> 
     dimensions = []
     for subscript in access:
         reach = {loop: abs(c) for loop, c in subscript.without_gaps(nest.once).terms}
-        terms = (c * (_covered(nest, loop) - 1) for loop, c in reach.items())
+        terms = (c * (covered(nest, loop) - 1) for loop, c in reach.items())
         dimensions.append(add(*terms, 1))
     reads = group.role is GroupRole.READ
     fills = _fills(access, [x for x in order if x not in nest.reduction_loops])
@@ -151,7 +151,7 @@ def _with_outer_buffer(group: IOGroup, nest: LoopNest, order: Sequence[str]) -> 
     return replace(group, outer=buffer)
 
 
-def _covered(nest: LoopNest, loop: str) -> Expression:
+def covered(nest: LoopNest, loop: str) -> Expression:
     """Iterations of a loop that an outer buffer covers."""
     if loop in nest.untiled:
         return extent(loop)

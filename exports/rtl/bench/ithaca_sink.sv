@@ -10,6 +10,8 @@ module ithaca_sink #(
     parameter integer GAP = 1,               // from one of a row to the next
     parameter integer ROWS = 1,              // from one row to the next
     parameter integer SIZE = 1,              // elements of the tensor
+    parameter integer BURST = 0,             // cycles that it takes to open a row of a tile
+    parameter integer LINE = 1,              // packs of such a row
     parameter integer AXES = 1,
     parameter [32*AXES-1:0] COUNTS = 1,
     parameter [32*AXES-1:0] STEPS = 1,
@@ -30,8 +32,13 @@ module ithaca_sink #(
     reg [BITS+3:0] words[0:SIZE-1];
     initial $readmemh(FILE, words);
 
-    ithaca_random random (.clk(clk), .rst(rst), .seed(seed), .high(ready));
+    wire high, open;
+    ithaca_random random (.clk(clk), .rst(rst), .seed(seed), .high(high));
+    assign ready = high && open;
     wire take = valid && ready;
+    ithaca_opens #(.BURST(BURST), .LINE(LINE)) opens (
+        .clk(clk), .rst(rst), .waits(valid), .moves(take), .open(open)
+    );
     wire [31:0] place;
     wire [AXES-1:0] unused, last;
     ithaca_walk #(

@@ -9,6 +9,8 @@ module ithaca_source #(
     parameter integer GAP = 1,               // from one of a row to the next
     parameter integer ROWS = 1,              // from one row to the next
     parameter integer SIZE = 1,              // elements of the tensor
+    parameter integer BURST = 0,             // cycles that it takes to open a row of a tile
+    parameter integer LINE = 1,              // packs of such a row
     parameter integer AXES = 1,
     parameter [32*AXES-1:0] COUNTS = 1,
     parameter [32*AXES-1:0] STEPS = 1,
@@ -26,11 +28,14 @@ module ithaca_source #(
     reg [BITS-1:0] words[0:SIZE-1];
     initial $readmemh(FILE, words);
 
-    wire high;
+    wire high, open;
+    ithaca_opens #(.BURST(BURST), .LINE(LINE)) opens (
+        .clk(clk), .rst(rst), .waits(ready), .moves(send), .open(open)
+    );
     ithaca_random random (.clk(clk), .rst(rst), .seed(seed), .high(high));
     reg [31:0] left;
     reg done, offered;                       // what is offered stays until it is taken
-    assign valid = !rst && !done && (offered || high);
+    assign valid = !rst && !done && (offered || (high && open));
     wire send = valid && ready;
     wire [31:0] place;
     wire [AXES-1:0] unused, last;
