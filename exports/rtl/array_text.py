@@ -227,7 +227,7 @@ def _group(hardware: Hardware, group: IOGroup, sizes: ModuleSizes) -> list[str]:
         return [*lines, *body, *_instance(
             "ithaca_outer",
             outer[-1],
-            [f"{held}, .INWARDS({int(inwards)})", nest_parameters(nest.merged), f"{channel}, {RAM}"],
+            [f"{held}, .INWARDS({inwards:d})", nest_parameters(nest.merged), f"{channel}, {RAM}"],
             [("in", port if inwards else dram), ("out", dram if inwards else port)],
         )]  # fmt: skip
     if inwards and outer:

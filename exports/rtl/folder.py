@@ -29,6 +29,7 @@ from ithaca.files.numbers import json_number, number
 from ithaca.files.writing import SCHEMA, document_text
 from ithaca.formulations.machine import IDEAL, MemoryTiming
 from ithaca.formulations.systolic.addresses import span
+from ithaca.formulations.systolic.cycles import BURST_LATENCY
 from ithaca.formulations.systolic.derivation import in_edition
 from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.logic import COEFFICIENTS
@@ -216,6 +217,11 @@ def _readme(hardware: Hardware, stated: Mapping[str, Mapping[str, Any]]) -> str:
         machine=machine,
         figures=_table(rows),
         ports=_table(ports),
+        bursts=(
+            f", but for {BURST_LATENCY} cycles in which it opens each row of an outer tile"
+            if chosen.design.dram.two_level
+            else ""
+        ),
         layers=template("rtl/registers.md.txt") if hardware.layers else "",
     )
 

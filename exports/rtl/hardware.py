@@ -202,9 +202,10 @@ def _in_rows(hardware: Hardware, group: IOGroup) -> bool:
     """Whether the packs of a group divide the rows of its buffer beside DRAM."""
     assert group.outer is not None
     pack, places = hardware.value(group.pack), hardware.places
+    if pack == 1:
+        return True
     return (
-        pack == 1
-        or places.in_pack(group).axes == ((pack, 1),)
+        places.in_pack(group).axes == ((pack, 1),)
         and hardware.value(group.outer.last) % pack == 0
         and places.outer_tile(group)[1].over(pack) is not None
     )

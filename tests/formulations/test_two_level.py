@@ -316,7 +316,7 @@ def test_files_state_outer_tiles_and_are_proven_again(tmp_path: Path) -> None:
     assert row["metrics"]["latency"] == document["best"]["metrics"]["latency"]
     from_table = ithaca("evaluate", "mm", "--dtype", "int16", "--points", table, "--json")
     assert json.loads(from_table.stdout)["points"] == [row]
-    for target in ("rtl", "timeloop", "scalesim"):
+    for target in ("timeloop", "scalesim"):
         refused = ithaca("export", file, "--to", target, "-o", tmp_path / target)
         assert refused.returncode == 2
         assert "two levels of tiles, with buffers beside DRAM" in refused.stderr

@@ -25,6 +25,7 @@ from ithaca.formulations.technology import Technology
 from ithaca.workloads.library import workload, workload_names
 from ithaca.workloads.nest import LoopNest
 from tests.formulations.test_cycles import configurations
+from tests.formulations.test_two_level import two_level
 
 #: Turns of all PEs up to which arrays are small.
 MOST_TURNS = 30_000
@@ -49,18 +50,23 @@ def buildable(nest: LoopNest) -> list[SystolicArray]:
     return [array for array in designs(nest) if array.buildable]
 
 
+def random_machine(draw: random.Random) -> Machine:
+    """A machine that can be built."""
+    return Machine(
+        hop=draw.choice([2, 2, 3]),
+        mac=draw.choice([2, 3, 4, 8]),
+        fifo_depth=draw.choice([1, 2, 2, 4]),
+        sums=draw.choice(list(Sums)),
+    )
+
+
 def random_case(
     seed: int, name: str | None = None, number: int | None = None, most_turns: int = MOST_TURNS
 ) -> tuple[ArrayConfiguration, int]:
     """A configuration of any buildable design of a kernel, or that of a number, on any machine that
     can be built, and bits of its sums."""
     draw = random.Random(seed)
-    machine = Machine(
-        hop=draw.choice([2, 2, 3]),
-        mac=draw.choice([2, 3, 4, 8]),
-        fifo_depth=draw.choice([1, 2, 2, 4]),
-        sums=draw.choice(list(Sums)),
-    )
+    machine = random_machine(draw)
     name = name or draw.choice(workload_names())
     while True:
         nest = random_nest(name, draw)
@@ -143,6 +149,32 @@ def layers_of(
     return {
         layer: replace(own, tiling=replace(own.tiling, pack=pack)) for layer, own in layers.items()
     }
+
+
+def two_level_case(
+    seed: int, name: str, dataflow: tuple[str, ...]
+) -> tuple[ArrayConfiguration, int]:
+    """An array with two levels of tiles, of random extents that tiles need not divide, strides,
+    words and machine, and bits of its sums."""
+    draw = random.Random(seed)
+    (case,) = two_level(name, dataflow, 1, seed, 2)
+    design, values = case
+    nest, tiling = design.nest, design.tiling(values)
+    short = {
+        x: nest.sizes[x] - draw.randrange(min(part, nest.sizes[x]))
+        for x, part in tiling.array_part.items()
+    }
+    strides = {parameter: draw.choice([1, 1, 2]) for parameter, _ in nest.parameters}
+    data = data_type(draw.choice(list(DATA_TYPES)))
+    machine = random_machine(draw)
+    chosen = ArrayConfiguration(
+        nest.with_sizes(nest.sizes | short | strides),
+        design.array,
+        data,
+        tiling,
+        Technology(machine=machine),
+    )
+    return chosen, 32 if data.bits == 32 else draw.choice([16, 32])
 
 
 def write_case(folder: Path, case: tuple[ArrayConfiguration, int]) -> Mapping[str, str]:

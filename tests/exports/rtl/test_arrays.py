@@ -21,7 +21,7 @@ from ithaca.formulations.machine import Machine
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.workloads.library import workload_names
 from ithaca.workloads.statement import parse_statement
-from tests.exports.rtl.cases import MACHINE, configuration, random_case, write_case
+from tests.exports.rtl.cases import MACHINE, configuration, random_case, two_level_case, write_case
 from tests.exports.rtl.waveform import cycles_high, drawn
 
 pytestmark = pytest.mark.usefixtures("simulator")
@@ -114,6 +114,17 @@ def test_random_hardware_takes_the_simulated_cycles(seed: int, folder: Path) -> 
     check(folder, random_case(seed, names[seed % len(names)]), seed)
 
 
+#: Kernels and dataflows with two levels of tiles.
+TWO_LEVELS = [("mm", "ij"), ("conv2d", "or"), ("conv2d", "oc"), ("conv2d", "rc"), ("ttm", "ik")]
+
+
+@pytest.mark.ci(every=20)
+@pytest.mark.parametrize("seed", range(20))
+def test_two_levels_of_tiles_take_the_simulated_cycles(seed: int, folder: Path) -> None:
+    name, dataflow = TWO_LEVELS[seed % len(TWO_LEVELS)]
+    check(folder, two_level_case(seed, name, tuple(dataflow)), seed)
+
+
 @pytest.mark.ci
 def test_arrays_that_hang_in_simulation_hang(folder: Path) -> None:
     case = configuration("mttkrp", "jk", 1, machine=Machine())
@@ -123,6 +134,8 @@ def test_arrays_that_hang_in_simulation_hang(folder: Path) -> None:
 
 #: File, what stands there, and what a fault makes of it.
 FAULTS = {
+    "a row that is opened too soon": ("ithaca_opens.sv", "left <= BURST;", "left <= BURST - 1;"),
+    "a buffer that is not read ahead": ("ithaca_outer.sv", "send ? row_next : row", "row"),
     "a dropped word": (
         "ithaca_fifo.sv",
         "if (store) ring[put] <= arrived;",
@@ -172,10 +185,12 @@ FAULTS = {
 def test_faults_do_not_pass(fault: str, folder: Path) -> None:
     file, there, instead = FAULTS[fault]
     case = configuration("mm", "ij", 1)
+    if file in ("ithaca_opens.sv", "ithaca_outer.sv"):
+        case = two_level_case(5, "mm", ("i", "j"))
     if "float" in file or "APART" in there:  # an accumulator is needed again after four turns
         case = configuration("mm", "ij", 1, "fp16", replace(MACHINE, mac=24))
     stated = json.loads(write_case(folder, case)["expected.json"])["rtl"]
-    path = folder / "library" / file
+    (path,) = folder.glob(f"*/{file}")
     text = path.read_text()
     assert text.count(there) == 1
     path.write_text(text.replace(there, instead))
@@ -209,8 +224,10 @@ def test_the_waveform_of_the_guide_is_the_one_that_is_written(folder: Path, tmp_
 @pytest.mark.ci(every=4)
 @pytest.mark.parametrize("seed", range(12))
 def test_what_is_written_is_clean(seed: int, folder: Path) -> None:
-    names = workload_names()
-    write_case(folder, random_case(seed, names[seed % len(names)]))
+    names = [*workload_names(), "two levels"]
+    name = names[seed % len(names)]
+    two = two_level_case(seed, "conv2d", ("o", "r"))
+    write_case(folder, two if name == "two levels" else random_case(seed, name))
     root, binary = find_verilator() or ("", "")
     sources = ["bench.sv", "array.sv", "array_pe.sv"]
     sources += [str(path.relative_to(folder)) for path in sorted(folder.glob("*/*.sv"))]
