@@ -66,12 +66,13 @@ def verify_codesign(result: CodesignResult, options: SolveOptions) -> Iterator[C
         totals, known = (
             {accelerator.values for accelerator in each.front} for each in (result, again)
         )
-        if claim.status is Status.OPTIMAL and again.complete and totals != known:
+        if claim.status is Status.OPTIMAL and again.certificate.settled and totals != known:
             raise InputError(
                 f"front: {counted(len(result.front), 'point')} of "
                 f"{len(again.front)} that are proven: {EDITED}"
             )
-        checked &= _check_shortfalls(result, again) and (again.complete or not claim.status.proven)
+        settled = again.certificate.settled or not claim.status.proven
+        checked &= _check_shortfalls(result, again) and settled
         return again
 
     nothing = "no accelerator" if claim.status is Status.INFEASIBLE else "no accelerator was found"

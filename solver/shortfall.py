@@ -67,23 +67,18 @@ def explain(shortfalls: Sequence[Shortfall], designs: int) -> list[str]:
 
 
 def _line(smallest: Fraction, shortfall: Shortfall, open_: bool) -> str:
-    if open_ and shortfall.others_kept:  # of another design nothing is known
-        verb = (
-            "a value that would do, perhaps not the smallest,"
-            if shortfall.proven
-            else "proven so far of this design:"
-        )
-    else:
-        verb = (
-            "the smallest that could be met"
-            if shortfall.proven
-            else "no value below could be met; proven so far:"
-        )
+    value = _rounded(smallest, shortfall.proven)
     kept = " with the other limits as they are" if shortfall.others_kept else ""
-    return (
-        f"limit {shortfall.metric} = {number(shortfall.bound)} cannot be met; "
-        f"{verb}{kept} is {_rounded(smallest, shortfall.proven)} (design {shortfall.design})"
-    )
+    partly = open_ and shortfall.others_kept  # of another design nothing is known
+    if not shortfall.proven:
+        of = " by this design" if partly else ""
+        least = f"no value below {value} could be met{of}{kept}, as far as is proven"
+    elif partly:
+        least = f"a value that would do, perhaps not the smallest,{kept} is {value}"
+    else:
+        least = f"the smallest that could be met{kept} is {value}"
+    bound = number(shortfall.bound)
+    return f"limit {shortfall.metric} = {bound} cannot be met; {least} (design {shortfall.design})"
 
 
 def _rounded(value: Fraction, proven: bool) -> str:

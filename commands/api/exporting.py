@@ -152,7 +152,8 @@ def _tool(to: str, target: Tool, design: Design, *, nearest: bool) -> Tool:
     able = [name for name, tool in by_name.items() if tool.edition == edition]
     if to not in able:
         of = f"a mapping of edition {edition}" if edition else f"family {design.family}"
-        allowed = f"--to {', '.join(able)}" if able else "arrays, editions timeloop and intrinsic"
+        other = f"edition {target.edition}" if target.edition else "systolic arrays"
+        allowed = f"--to {', '.join(able)}" if able else other
         raise InputError(f"--to {to} does not go with {of}; allowed: {allowed}")
     if not edition:
         return target
@@ -177,10 +178,12 @@ def _export_accelerator(
     """Export the best accelerator as an architecture, and the mapping of every layer where the tool
     can take it."""
     tool = MAPPINGS if to == "timeloop" else TARGETS[to]
-    if not tool.edition or nearest:
+    if nearest:
+        raise InputError("--nearest does not go with a co-design; allowed: without it")
+    if not tool.edition:
         raise InputError(
-            f"{'--nearest' if nearest else f'--to {to}'} does not go with a "
-            "co-design; allowed: --to timeloop, instructions, gemmini or tensorlib"
+            f"--to {to} does not go with a co-design; "
+            "allowed: --to timeloop, instructions, gemmini or tensorlib"
         )
     if result.architecture is None:
         raise InputError(

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ithaca.formulations.configuration import Configuration
 from ithaca.solver.certificate import Certificate, Further, Status
+from ithaca.solver.conclusion import conclude
 from ithaca.solver.engines import Method
 from ithaca.solver.executors import open_executor
 from ithaca.solver.options import Budget, SolveOptions
@@ -78,9 +79,9 @@ def codesign(
             search.take(point)
         result = search.run()
         if result.certificate.status is Status.INFEASIBLE:
-            result = replace(
-                result, shortfalls=shortfalls(question, bank, budget.share(), executor)
-            )
+            falls = shortfalls(question, bank, budget.share(), executor)
+            proof = replace(result.certificate, seconds=budget.spent)
+            result = replace(result, certificate=proof, shortfalls=falls)
     further = None
     if len(question.objectives) == 1 and result.certificate.status is Status.OPTIMAL:
         assert result.value is not None
@@ -89,12 +90,13 @@ def codesign(
         return result
     start = replace(options, search=budget.share(), starts=(result.best.point,))
     chosen = codesign(further, start, bank)
-    if chosen.best is None or chosen.value is None:
-        return result
-    then = Further(further.minimised[0].text, chosen.value, chosen.certificate)
-    best = replace(chosen.best, values=result.best.values)
-    best = certified(question, bank, best, proven=True)
-    proof = replace(result.certificate, then=then)
+    best, value, proof = chosen.best or result.best, chosen.value, chosen.certificate
+    if value is None:  # there was no time for what is known already
+        value = best.total(further.minimised[0])
+        proof = conclude(value, proof.lower_bound, start.search, method=METHOD)
+    then = Further(further.minimised[0].text, value, proof)
+    best = certified(question, bank, replace(best, values=result.best.values), proven=True)
+    proof = replace(result.certificate, then=then, seconds=budget.spent)
     return replace(result, best=best, front=(best,), certificate=proof)
 
 

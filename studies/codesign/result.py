@@ -111,8 +111,10 @@ class CodesignResult:
 
     @property
     def complete(self) -> bool:
-        """Whether everything is proven: the optimum, the whole front, or that there is nothing."""
-        return self.certificate.settled
+        """Whether everything is proven: the optimum (of all objectives in order), the whole front,
+        or that there is nothing."""
+        proof = self.certificate
+        return proof.settled and all(then.certificate.settled for then in proof.further)
 
 
 #: Open boxes that a result lists.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 from fractions import Fraction
+from itertools import count
 
 import pytest
 
@@ -90,6 +91,23 @@ def test_an_interrupted_product_has_an_honest_bound() -> None:
         bound = part.certificate.lower_bound
         assert whole.value is None or bound is None or bound <= whole.value
         assert part.value is None or whole.value is None or part.value >= whole.value
+
+
+def test_an_interrupted_order_says_what_is_left_of_it() -> None:
+    question, unproven = asked(0, "latency,energy"), 0
+    whole = codesign(question).certificate
+    assert whole.then is not None
+    for most in range(0, 400, 8):
+        steps = count()
+        options = SolveOptions(stop=lambda steps=steps, most=most: next(steps) > most)  # type: ignore[misc]
+        part = codesign(question, CodesignOptions(options))
+        if part.certificate.status is Status.OPTIMAL:
+            then = part.certificate.then
+            assert then is not None
+            assert then.value >= whole.then.value >= (then.certificate.lower_bound or 0)
+            assert part.complete == then.certificate.settled
+            unproven += not part.complete
+    assert unproven
 
 
 @pytest.mark.parametrize(
