@@ -34,7 +34,7 @@ def run(how: Run) -> Outcome:
         rows.append(
             {
                 "layer": name,
-                TILINGS: prod(_products(extent, len(SLOTS)) for _, extent in design.nest.extents),
+                TILINGS: prod(products(extent, len(SLOTS)) for _, extent in design.nest.extents),
                 FIT: fit,
                 "order pairs": orders,
                 "mappings that fit": fit * orders,
@@ -65,10 +65,10 @@ def run(how: Run) -> Outcome:
     )
 
 
-def _products(number: int, factors: int) -> int:
+def products(number: int, factors: int) -> int:
     """In how many ways a number is an ordered product of so many factors."""
     return (
         1
         if factors == 1
-        else sum(_products(int(divisor), factors - 1) for divisor in divisors(number))
+        else sum(products(int(divisor), factors - 1) for divisor in divisors(number))
     )

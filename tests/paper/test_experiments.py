@@ -12,13 +12,15 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import cache, partial
 from importlib.util import find_spec
+from itertools import product
+from math import prod
 from pathlib import Path
 from unittest.mock import patch
 
 import pytest
 
 from benchmarks.paper import __main__ as command
-from benchmarks.paper import figure_9, files, methods_compared
+from benchmarks.paper import dmazerunner_table, figure_9, files, methods_compared
 from benchmarks.paper.convolutions import dataflow_text
 from benchmarks.paper.experiment import (
     NAMES,
@@ -36,6 +38,7 @@ from ithaca.exports.charts.chart import Chart, LineChart, Series
 from ithaca.files import signals
 from ithaca.files.errors import InputError
 from ithaca.files.writing import check_folder
+from ithaca.studies.codesign.workloads import find_workloads
 from ithaca.studies.peers.recorder import SampleBudget
 from tests.command_line import interrupted, ithaca
 
@@ -236,6 +239,60 @@ def test_what_figure_1_loses() -> None:
     assert lost["best"] == 0
     assert lost["divisors"] == pytest.approx(39.41, abs=0.01)
     assert lost["communication-pruned"] == pytest.approx(45.98, abs=0.01)
+
+
+def test_sizes_of_spaces_by_trying_every_tiling() -> None:
+    """Factors of four slots that multiply to the extents; 256 PEs, register files of 256 words, 32
+    banks of 1,024."""
+    sizes = {"X": 8, "Y": 12, "K": 24}
+    fit = tried = 0
+    for x, y, k in product(*(list(ordered(extent)) for extent in sizes.values())):
+        tried += 1
+        pes = x[0] * y[0] * k[0]
+        held, tiles = (
+            [a * b, b * c, a * c]
+            for a, b, c in ((x[1], k[1], y[1]), (prod(x[:3]), prod(k[:3]), prod(y[:3])))
+        )
+        banks = sum(-(-words // 1024) for words in tiles)
+        fit += pes <= 256 and sum(held) <= 256 and banks <= 32
+    found = dmazerunner_table.count(dmazerunner_table.nest_of(sizes))
+    assert (found["tilings"], found["tilings that fit"]) == (tried, fit)
+    assert fit < tried
+    assert found["sizings"] == 8**3 * 12**3 * 24**3
+    assert found["of divisors"] == (4 * 6 * 8) ** 3
+    assert found["space"] == found["sizings"] * 36
+
+
+def ordered(extent: int) -> Iterator[tuple[int, ...]]:
+    """Four factors of a loop, in every order."""
+    for inner in product(range(1, extent + 1), repeat=3):
+        if extent % prod(inner) == 0:
+            yield *inner, extent // prod(inner)
+
+
+def test_layers_of_table_2_1_are_those_of_the_networks() -> None:
+    """But for excitation, a matrix product of one row there."""
+    names = {
+        "ResNet18": ("resnet18", "conv2_1.conv1"),
+        "MobileNetV2": ("mobilenetv2", "bottleneck2_1.expand"),
+        "EfficientNetB0": ("efficientnet-b0", "block2_2.expand"),
+        "VGG-16": ("vgg16", "conv1_2"),
+        "ResNet50": ("resnet50", "conv2_1.conv2"),
+        "Vision Transformer": ("vit-b16", "patches"),
+        "FasterRCNN-MobileNetV3": ("fasterrcnn-mobilenetv3", "block12.excite"),
+        "YOLOv5": ("yolov5s", "conv1"),
+        "Transformer": ("transformer", "vocabulary"),
+        "BERT": ("bert-base", "layer*.reduce"),
+        "Wav2Vec2": ("wav2vec2", "layer*.expand"),
+    }
+    rows = PUBLICATION["dissertation table 2.1"]
+    assert [row["model"] for row in rows] == list(names)
+    for row in rows:
+        network, layer = names[row["model"]]
+        nest = find_workloads([network], [layer])[0].nest
+        known = sorted([*nest.sizes.values(), dict(nest.parameters).get("s", 1)])
+        stated = sorted(row["sizes"].values())
+        assert [n for n in stated if n > 1] == [n for n in known if n > 1]
 
 
 @pytest.mark.ci
