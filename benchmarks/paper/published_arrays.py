@@ -6,7 +6,7 @@ The clock is the published one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import permutations
@@ -34,6 +34,9 @@ DEVICE = {name: resource.total for name, resource in load_platform("u250").resou
 
 #: Block RAM that may be used where none is published (%).
 USABLE = 70
+
+#: Makes a design of a nest, its array, a data type and fixed quantities (``hardware``).
+Technique = Callable[..., SystolicDesign]
 
 #: The column of throughput.
 THROUGHPUT = "GFLOP/s"
@@ -114,12 +117,14 @@ def fastest(
     how: Run,
     objective: str = "latency",
     edition: Edition = Edition.CYCLE,
+    technique: Technique = SystolicDesign,
 ) -> PublishedArray:
     """The proven optimum of a row: of an array of its lanes, whichever loops they lie along, or
-    where it states none of any array within its DSP blocks."""
+    where it states none of any array within its DSP blocks; each design built by ``technique``."""
     how.step(f"{row['row']}, least {objective}")
     nest = workload(row["kernel"], row["sizes"])
-    solution = solve_best(tuple(_problems(nest, row, objective, edition)), how.search)
+    problems = _problems(nest, row, objective, edition, technique)
+    solution = solve_best(tuple(problems), how.search)
     how.check()
     if solution.certificate.status is not Status.OPTIMAL:
         raise RuntimeError(f"{row['row']}: {solution.certificate.status.value}")
@@ -132,7 +137,11 @@ def records(arrays: Sequence[PublishedArray]) -> Table:
 
 
 def _problems(
-    nest: LoopNest, row: Mapping[str, Any], objective: str, edition: Edition
+    nest: LoopNest,
+    row: Mapping[str, Any],
+    objective: str,
+    edition: Edition,
+    technique: Technique,
 ) -> Iterator[Problem]:
     """A problem for each way to lay the lanes along loops; sums stay in the array."""
     limits = [_limit("bram18k", row.get("within", USABLE))]
@@ -152,7 +161,7 @@ def _problems(
             along = zip(loops, row["lanes"], strict=True)
             lanes = {quantities.lanes(loop).name: count for loop, count in along}
             lanes[quantities.t2(array.simd_loop).name] = row["SIMD"]
-            design = SystolicDesign(nest, array, data, hardware=fixed(lanes))
+            design = technique(nest, array, data, hardware=fixed(lanes))
             yield Problem(design, tuple(limits), terms)
 
 
