@@ -65,8 +65,9 @@ def run(how: Run) -> Outcome:
                 fixed = tuple(stated.get("hardware", {}).items())
                 shown = {"table": row["table"], "network": row["network"], "by": by}
                 shown |= {"objective": objective, "published": published}
-                own = least(*question, (), fixed)[0] if fixed else None
+                own = least(*question, limits, fixed)[0] if fixed else None
                 best, bound = least(*question, limits)
+                best = best if own is None else min(best, own)
                 rows.append(shown | {BEST: best, BOUND: bound, THEIRS: own})
     table = Table.of(rows)
 
