@@ -353,11 +353,18 @@ def test_seconds_of_a_run_are_kept_and_recorded(tmp_path: Path) -> None:
     assert json.loads(unclocked.read_text())["depends_on_clock"] is False
 
 
-def test_seconds_that_are_too_few_for_several_arrays_are_refused(tmp_path: Path) -> None:
-    done = paper("network-arrays", "--run-seconds", "0.000001", "-o", str(tmp_path / "out"))
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [
+        ("network-arrays", "vgg16, up to 2 arrays"),
+        pytest.param("hasco-tables", "mobilenetv2 on hasco-gemm", marks=pytest.mark.ci),
+    ],
+)
+def test_seconds_that_are_too_few_are_refused(name: str, what: str, tmp_path: Path) -> None:
+    done = paper(name, "--run-seconds", "0.000001", "-o", str(tmp_path / "out"))
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.splitlines()[-1].startswith(
-        "ithaca: nothing was found for vgg16, up to 2 arrays; allowed: more"
+        f"ithaca: nothing was found for {what}; allowed: more"
     )
     assert not (tmp_path / "out").exists()
 
