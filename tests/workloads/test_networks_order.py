@@ -107,6 +107,20 @@ def test_kernels_follow_where_they_say_so() -> None:
         small(product_of("b", True, i=4, j=2, k=7))
 
 
+def test_a_strided_convolution_follows_where_its_windows_read_all_that_was_written() -> None:
+    def frames(name: str, follows: bool, c: int) -> dict[str, Any]:
+        sizes = {"o": 8, "i": 8, "r": 1, "c": c, "p": 1, "q": 3, "s": 2}
+        return {**product_of(name, follows, **sizes), "kernel": "conv2d"}
+
+    assert following(small(frames("a", False, 9), frames("b", True, 4))) == ["b"]
+    with pytest.raises(InputError, match="a writes 80 words; allowed: where cin, of 72 words"):
+        small(frames("a", False, 10), frames("b", True, 4))  # the last frame is not read
+    assert following(find_network("wav2vec2"))[:6] == [
+        *(f"conv{number}" for number in range(2, 7)),
+        "projection",
+    ]
+
+
 def test_runs_write_all_images_and_groups() -> None:
     (run,) = small(conv("a", groups=4)).order
     assert (run.count, run.written) == (8, 2 * 8 * 8 * 8)

@@ -32,7 +32,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
-from math import prod
 from typing import Any
 
 from ithaca.files.documents import Document, validated
@@ -216,9 +215,7 @@ def _follows(layer: Layer, operator: Document, last: LayerRun | None, fresh: boo
     if not isinstance(operator, KernelLayerDocument):
         return fresh
     nest = layer.nest
-    read = layer.count * prod(
-        nest.sizes[loop] for loop in nest.loops if nest.inputs[0].indexed_by(loop)
-    )
+    read = layer.count * nest.inputs[0].box(nest.sizes)
     if operator.follows and (last is None or last.written != read):
         before = (
             "there is no layer before it"
