@@ -61,7 +61,7 @@ def _count(loop: str | None) -> str:
 
 def _tensor_port(hardware: Hardware, group: IOGroup) -> str:
     name, reads = group.tensor, group.role is GroupRole.READ
-    what = f"{hardware.value(group.pack)} elements of {hardware.bits(group)} bits"
+    what = f"{hardware.pack(group)} elements of {hardware.moved_bits(group)} bits"
     ports = ",\n".join(channel_ports(f"{name}_t", hardware.width(group), reads=reads))
     return f"    // {name}: {what}\n{ports}"
 
@@ -157,7 +157,8 @@ def _group(hardware: Hardware, group: IOGroup, sizes: ModuleSizes) -> list[str]:
     chain, heads = [*(x for x in space if x != group.direction), None, None][:2]
     head_loops = [] if heads is None else [heads]
     links, ways, fed = f"{buffer}_chain", f"{outer[0]}_chain" if heads else "", f"{group.name}_PE"
-    head, bits = "".join(f"[{_lane(x)}]" for x in head_loops), hardware.width(group)
+    head = "".join(f"[{_lane(x)}]" for x in head_loops)
+    bits = hardware.pack(group) * hardware.bits(group)
     channel = f".HOP({hardware.machine.hop}), .DEPTH({hardware.machine.fifo_depth})"
 
     def instance(
@@ -230,6 +231,8 @@ def _group(hardware: Hardware, group: IOGroup, sizes: ModuleSizes) -> list[str]:
             [f"{held}, .INWARDS({inwards:d})", nest_parameters(nest.merged), f"{channel}, {RAM}"],
             [("in", port if inwards else dram), ("out", dram if inwards else port)],
         )]  # fmt: skip
+    if group.sparse is not None:
+        lines, port = [*lines, *_packages(hardware, group, port)], f"{group.tensor}_held_{{}}"
     if inwards and outer:
         stages = f".DEPTH({hardware.machine.fifo_depth}), .STAGES({hardware.machine.hop - 1})"
         ends = [("in", port), ("out", dram)]
@@ -237,6 +240,19 @@ def _group(hardware: Hardware, group: IOGroup, sizes: ModuleSizes) -> list[str]:
             "ithaca_fifo", outer[-1], [f".BITS({bits}), {stages}"], ends
         )]  # fmt: skip
     return [*lines, *body, *(_same(port, dram) if inwards else _same(dram, port))]
+
+
+def _packages(hardware: Hardware, group: IOGroup, port: str) -> list[str]:
+    """A channel of packages without what pads them in memory."""
+    held, bits, moved = f"{group.tensor}_held", hardware.bits(group), hardware.moved_bits(group)
+    places = reversed(range(0, hardware.width(group), moved))
+    words = ", ".join(f"{port.format('data')}[{at}+:{bits}]" for at in places)
+    return [
+        *_channel(held, [], hardware.pack(group) * bits),
+        *_same(port, f"{held}_{{}}")[:2],
+        f"    assign {held}_data = {{{words}}};",
+        f"    wire unused_{held} = &{port.format('data')};",
+    ]
 
 
 def _next(loop: str | None) -> str:
@@ -250,7 +266,7 @@ def _others(loop: str | None) -> str:
 
 def _tile(hardware: Hardware, group: IOGroup, sizes: ModuleSizes) -> list[str]:
     """Parameters of what a buffer holds."""
-    word, pack = hardware.word(group), hardware.value(group.pack)
+    word, pack = hardware.word(group), hardware.pack(group)
     widths = f".BITS({hardware.bits(group)}), .PACK({pack}), .WORD({word})"
     return [f"{widths}, .PACKS({max(sizes.counts['packs'])})", sizes.parameters]
 

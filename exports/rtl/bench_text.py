@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import prod
 from pathlib import PurePosixPath
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ithaca.exports.configuration import template
 from ithaca.exports.rtl.float_sums import float_patterns
 from ithaca.exports.rtl.hardware import Hardware
 from ithaca.exports.rtl.sizes import nest_parameters, registers
+from ithaca.formulations.algebra.array_types import Integers
 from ithaca.formulations.systolic.addresses import span
 from ithaca.formulations.systolic.cycles import BURST_LATENCY
+from ithaca.formulations.systolic.simulation.packages import Packages
 from ithaca.formulations.systolic.simulation.values import random_tensors, reference
 from ithaca.formulations.systolic.systolic_array import IOGroup
+from ithaca.workloads.sparsity import BlockSparsity
 
 
 def bench_text(hardware: Hardware, limits: Sequence[int], names: Sequence[str] = ("",)) -> str:
@@ -70,19 +73,17 @@ def _begun(group: IOGroup) -> str:
 
 
 def _memory(hardware: Hardware, group: IOGroup) -> dict[str, Any]:
-    places = hardware.places
-    shape = places.tensor_shape(places.access(group.tensor))
-    pack, bits = hardware.value(group.pack), hardware.bits(group)
-    elements = places.in_pack(group).axes or ((1, 1),)
+    pack, bits = hardware.pack(group), hardware.moved_bits(group)
+    elements = hardware.in_pack(group).axes
     return {
         "name": group.tensor,
         "bits": bits,
         "pack": pack,
-        "width": pack * bits,
+        "width": hardware.width(group),
         "row": elements[-1][0],
         "gap": elements[-1][1],
         "rows": elements[0][1],
-        "size": int(np.prod(shape)),
+        "size": prod(hardware.shape(group)),
         "nest": nest_parameters(hardware.stream(group).merged),
         "burst": 0 if group.outer is None else BURST_LATENCY,
         "line": 1 if group.outer is None else hardware.value(group.outer.last) // pack,
@@ -104,13 +105,25 @@ def vectors(hardware: Hardware, folder: str = "", *, padding: bool = True) -> Ma
     padded[output.tensor] = padded[output.tensor] % (1 << bits) + (counts << bits)
     if not padding:
         padded = {n: t[places.tensor_place(places.access(n))] for n, t in padded.items()}
-    digits = dict.fromkeys(padded, chosen.data.bits) | {output.tensor: bits + 4}
+    digits = {group.tensor: hardware.moved_bits(group) for group in hardware.reads}
+    digits[output.tensor] = bits + 4
     return {
-        f"{PurePosixPath('vectors', folder, name)}.hex": _hexadecimal(t, digits[name])
+        f"{PurePosixPath('vectors', folder, name)}.hex": _hexadecimal(
+            _packages(nest.sparse, t, chosen.data.bits)
+            if nest.sparse is not None and nest.sparse.tensor == name
+            else t.ravel().tolist(),
+            digits[name],
+        )
         for name, t in padded.items()
     }
 
 
-def _hexadecimal(numbers: NDArray[Any], bits: int) -> str:
+def _packages(sparse: BlockSparsity, tensor: Integers, bits: int) -> Iterator[int]:
+    """The packages of a tensor of so many bits: values from the lowest bits on, and places."""
+    rows = Packages(sparse).packed(tensor.reshape(-1, sparse.block) % (1 << bits))
+    return (sum(number << bits * at for at, number in enumerate(row)) for row in rows.tolist())
+
+
+def _hexadecimal(numbers: Iterable[int], bits: int) -> str:
     digits, modulus = bits // 4, 1 << bits
-    return "".join(f"{number % modulus:0{digits}x}\n" for number in numbers.ravel().tolist())
+    return "".join(f"{number % modulus:0{digits}x}\n" for number in numbers)

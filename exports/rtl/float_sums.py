@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ithaca.exports.rtl.hardware import Hardware
 from ithaca.formulations.algebra.array_types import Integers
 from ithaca.formulations.systolic.quantities import lanes, t1, t2, tiles
+from ithaca.formulations.systolic.simulation.packages import Packages
 from ithaca.formulations.systolic.simulation.values import loop_view
 
 Floats: TypeAlias = NDArray[np.float32]
@@ -55,8 +56,9 @@ def float_patterns(hardware: Hardware, tensors: Mapping[str, Floats]) -> dict[st
     if not chain:  # accumulators are kept from tile to tile
         levels = [tile + visit]
     outputs = [(x, n, 1) for x, n in places.padded.items() if x not in reductions]
-    axes = [*tile, *chain, *visit, *outputs, (nest.simd, hardware.simd // hardware.outputs, 1)]
-    numbers = {tensor: rounded(padded, words) for tensor, padded in tensors.items()}
+    axes = [*tile, *chain, *visit, *outputs, (nest.simd, hardware.vector // hardware.outputs, 1)]
+    # a zero of a block is none of its values, whatever its sign
+    numbers = {name: rounded(padded, words) + np.float32(0) for name, padded in tensors.items()}
     factors = [
         loop_view(numbers[group.tensor], places.access(group.tensor), places.padded, axes)
         for group in hardware.reads
@@ -67,11 +69,21 @@ def float_patterns(hardware: Hardware, tensors: Mapping[str, Floats]) -> dict[st
     def add(one: Floats, other: Floats) -> Floats:
         return rounded(one + other, sums)
 
+    def multiplied(turn: tuple[int, ...]) -> list[Floats]:
+        views = [view[turn] for view in factors]
+        if nest.sparse is None:
+            return views
+        packages, (at,) = Packages(nest.sparse), [n for n, g in enumerate(hardware.reads) if g.sparse]
+        rows = [view.reshape(-1, hardware.vector) for view in views]
+        packed = packages.packed(rows[at])
+        stored = [packages.selected(packed, row) for row in rows]
+        return [each.reshape(*views[at].shape[:-1], -1) for each in stored]
+
     def added(levels: list[list[Axis]], turn: tuple[int, ...]) -> Floats:
         if levels:
             turns = np.ndindex(*(count for _, count, _ in levels[0]))
             return reduce(add, (added(levels[1:], turn + each) for each in turns), zero)
-        terms: Floats = reduce(lambda a, b: rounded(a * b, sums), (view[turn] for view in factors))
+        terms: Floats = reduce(lambda a, b: rounded(a * b, sums), multiplied(turn))
         while (width := terms.shape[-1]) > 1:
             terms = np.append(terms, np.zeros((*terms.shape[:-1], width % 2), np.float32), -1)
             terms = add(terms[..., ::2], terms[..., 1::2])

@@ -13,7 +13,6 @@ from typing import Any
 from ithaca.exports.configuration import (
     ArrayConfiguration,
     Tool,
-    block_obstacles,
     memory_obstacles,
     template,
 )
@@ -74,6 +73,7 @@ def expected(hardware: Hardware, memory: MemoryTiming, *, proven: bool) -> dict[
     names |= {name: name for name in COEFFICIENTS if name in metrics}
     return {
         "statement": str(chosen.nest),
+        **chosen.nest.labels,
         "sizes": chosen.nest.settings,
         "dtype": chosen.data.words,
         "accumulator": hardware.sum_bits,
@@ -202,8 +202,8 @@ def _readme(hardware: Hardware, stated: Mapping[str, Mapping[str, Any]]) -> str:
     ports = [
         (
             f"`{group.tensor}`{name and f' of {name}'}",
-            f"{run.value(group.pack)} × {run.bits(group)} bits",
-            " × ".join(map(str, run.places.tensor_shape(run.places.access(group.tensor)))),
+            f"{run.pack(group)} × {run.moved_bits(group)} bits",
+            " × ".join(map(str, run.shape(group))),
             _order(run, group),
         )
         for name, run in zip(stated, hardware.runs, strict=True)
@@ -217,6 +217,13 @@ def _readme(hardware: Hardware, stated: Mapping[str, Mapping[str, Any]]) -> str:
         machine=machine,
         figures=_table(rows),
         ports=_table(ports),
+        packages="".join(
+            f"An element of `{group.tensor}` is a package: {group.sparse.values} values of "
+            f"{group.sparse.block} neighbours in a row, the first in the lowest bits, above them a "
+            "byte with a bit for each place, and zeros.\n\n"
+            for group in hardware.reads
+            if group.sparse is not None
+        ),
         bursts=(
             f", but for {BURST_LATENCY} cycles in which it opens each row of an outer tile"
             if chosen.design.dram.two_level
@@ -246,7 +253,10 @@ def _obstacles(chosen: ArrayConfiguration, memory: str) -> tuple[str, ...]:
         return (f"{why}; allowed: without --no-host-serialize",)
     if chosen.technology.uram and any(group.beside_dram for group in chosen.design.groups):
         return ("buffers are of URAM, and hardware has them in block RAM; allowed: without --uram",)
-    plain = (*block_obstacles(chosen.nest), *(() if two_level else memory_obstacles(chosen)))
+    if chosen.nest.sparse is not None and memory != STREAM:
+        why = f"block sparsity {chosen.nest.sparse}, whose packages masters do not read"
+        return (f"{why}; allowed: --memory {STREAM}",)
+    plain = () if two_level else memory_obstacles(chosen)
     return plain or tuple(obstacles(chosen))
 
 
@@ -255,7 +265,7 @@ def rtl_tool(sum_bits: int | None = None, memory: str = STREAM) -> Tool:
     files = partial(_written, sum_bits=sum_bits, memory=memory)
     return Tool(
         "RTL cannot be generated of",
-        block_obstacles,
+        lambda nest: (),
         partial(_obstacles, memory=memory),
         lambda chosen: files({"": chosen}),
         "`ithaca build` on every folder",

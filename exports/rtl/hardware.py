@@ -11,6 +11,7 @@ from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.machine import Machine, Sums
 from ithaca.formulations.systolic.addresses import AddressNest, ArrayAddresses
 from ithaca.formulations.systolic.derivation import derive
+from ithaca.formulations.systolic.quantities import t2
 from ithaca.formulations.systolic.systolic_array import DramAccess, Edition, GroupRole, IOGroup
 
 #: Bits of the exponent of floating-point numbers.
@@ -92,19 +93,44 @@ class Hardware:
         """MAC units of a PE."""
         return self.value(self.configuration.design.pe.simd)
 
+    @property
+    def vector(self) -> int:
+        """Iterations of the SIMD loop in a turn: more than MAC units where a tensor is stored in
+        blocks, each of which is one of its elements here, a package."""
+        return self.value(t2(self.configuration.nest.simd))
+
     def bits(self, group: IOGroup) -> int:
         """Bits of an element."""
-        return self.configuration.data.bits if group.role is GroupRole.READ else self.sum_bits
+        return 8 * int(group.stored_bytes(self.configuration.data))
+
+    def moved_bits(self, group: IOGroup) -> int:
+        """Bits of an element in memory, where packages are padded."""
+        return int(8 * group.stored * group.word_bytes(self.configuration.data))
+
+    def pack(self, group: IOGroup) -> int:
+        """Elements of a pack."""
+        return self.value(group.pack) // group.stored
 
     def width(self, group: IOGroup) -> int:
-        """Bits of a pack."""
-        return self.value(group.pack) * self.bits(group)
+        """Bits of a pack in memory."""
+        return self.pack(group) * self.moved_bits(group)
+
+    def shape(self, group: IOGroup) -> list[int]:
+        """The dimensions of the padded tensor."""
+        *outer, last = self.places.tensor_shape(self.places.access(group.tensor))
+        return [*outer, last // group.stored]
 
     def stream(self, group: IOGroup) -> AddressNest:
         """The first elements of all packs that a port moves from or to the padded tensor."""
         if group.outer is not None:
             return self.places.outer_tile(group)[0]
-        return self.places.stream(group)
+        return _over(self.places.stream(group), group.stored)
+
+    def in_pack(self, group: IOGroup) -> AddressNest:
+        """The elements of a pack in the padded tensor, from its first on."""
+        each = group.stored
+        *rows, (count, step) = self.places.in_pack(group).axes or ((1, 1),)
+        return _over(AddressNest((*rows, (count // each, step * each))), each)
 
     def again(self, group: IOGroup) -> int:
         """How often a buffer feeds a tile, or how many tiles it adds up."""
@@ -115,12 +141,13 @@ class Hardware:
         """Elements that a PE takes or gives at a time."""
         if group.role is not GroupRole.READ:
             return self.outputs
-        return self.simd if self.places.lane_stride(self.places.access(group.tensor)) else 1
+        strides = self.places.lane_stride(self.places.access(group.tensor))
+        return self.vector // group.stored if strides else 1
 
     def in_tile(self, group: IOGroup) -> AddressNest:
         """The elements of a tile in the order in which a PE takes or gives them."""
         if group.role is GroupRole.READ:
-            return self.places.feed(self.places.access(group.tensor))
+            return _over(self.places.feed(self.places.access(group.tensor)), group.stored)
         return self.places.sums()
 
     @property
@@ -145,6 +172,13 @@ class Hardware:
     def apart(self) -> int:
         """Turns of a PE from one that needs an accumulator to the next."""
         return min(each.trips.axes[-1][0] for each in self.runs)
+
+
+def _over(nest: AddressNest, elements: int) -> AddressNest:
+    """Addresses in units of so many elements, of which they are multiples."""
+    over = nest.over(elements)
+    assert over is not None
+    return over
 
 
 def _held(hardware: Hardware) -> int:
@@ -180,7 +214,7 @@ def _of_words(hardware: Hardware) -> Iterator[str]:
     for group in (*hardware.reads, hardware.out):
         word, places = hardware.word(group), hardware.places
         stride = places.lane_stride(places.access(group.tensor))
-        if len(places.in_pack(group).axes) > 2:
+        if len(hardware.in_pack(group).axes) > 2:
             yield f"packs of {group.tensor} go over more than two of its dimensions"
         elif group.outer is not None and not _in_rows(hardware, group):
             yield (
@@ -190,7 +224,7 @@ def _of_words(hardware: Hardware) -> Iterator[str]:
         elif word > 1 and (
             stride != 1
             or hardware.in_tile(group).over(word) is None
-            or hardware.value(group.pack) % word
+            or hardware.pack(group) % word
         ):
             yield (
                 f"SIMD words of {group.tensor} straddle its packs of "

@@ -6,6 +6,7 @@ from ithaca.exports.configuration import template
 from ithaca.exports.rtl.array_text import channel_ports
 from ithaca.exports.rtl.hardware import Hardware
 from ithaca.exports.rtl.sizes import BITS, module_sizes
+from ithaca.formulations.systolic.systolic_array import IOGroup
 
 
 def pe_text(hardware: Hardware) -> str:
@@ -17,8 +18,9 @@ def pe_text(hardware: Hardware) -> str:
         name, bits = group.name, hardware.word(group) * hardware.bits(group)
         ports += channel_ports(f"{name}_", bits, reads=True)
         needs.append(f"{name}_valid")
-        copies = hardware.simd // hardware.word(group)
-        factors.append(f"{{{copies}{{{name}_data}}}}" if copies > 1 else f"{name}_data")
+        factors.append(_factor(hardware, group))
+        if factors[-1] == f"{name}_chosen":
+            fifos.append(_select(hardware, group))
         if group.direction is not None:
             parameters.append(f"parameter integer {name}_LAST = 0")
             ports += channel_ports(f"{name}_next_", bits, reads=False)
@@ -72,4 +74,31 @@ def pe_text(hardware: Hardware) -> str:
         late=machine.mac,
         more_stages=machine.hop - 2,
         depth=machine.fifo_depth,
+    )
+
+
+def _factor(hardware: Hardware, group: IOGroup) -> str:
+    """What a group gives every MAC unit of a turn."""
+    name, word, data = group.name, hardware.word(group), hardware.configuration.data
+    if group.sparse is not None:
+        package, values = hardware.bits(group), group.sparse.values * data.bits
+        places = reversed(range(0, word * package, package))
+        return f"{{{', '.join(f'{name}_data[{at}+:{values}]' for at in places)}}}"
+    if word == 1 < hardware.simd:
+        return f"{{{hardware.simd}{{{name}_data}}}}"
+    return f"{name}_{'data' if word == hardware.simd else 'chosen'}"
+
+
+def _select(hardware: Hardware, group: IOGroup) -> str:
+    """What chooses a dense tensor's words by the places of packages."""
+    (packages,) = (each for each in hardware.reads if each.sparse is not None)
+    assert packages.sparse is not None
+    return template("rtl/select.sv.txt").format(
+        name=group.name,
+        packages=packages.name,
+        last=hardware.simd * hardware.bits(group) - 1,
+        bits=hardware.bits(group),
+        block=packages.sparse.block,
+        values=packages.sparse.values,
+        blocks=hardware.word(packages),
     )

@@ -24,11 +24,20 @@ from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.formulations.technology import Technology
 from ithaca.workloads.library import workload, workload_names
 from ithaca.workloads.nest import LoopNest
+from ithaca.workloads.sparsity import BLOCKS, BlockSparsity
 from tests.formulations.test_cycles import configurations
 from tests.formulations.test_two_level import two_level
 
 #: Turns of all PEs up to which arrays are small.
 MOST_TURNS = 30_000
+
+#: Kernels whose SIMD loop reduces, and is the last subscript of a tensor that is read.
+SPARSE = tuple(
+    name
+    for name in workload_names()
+    if (nest := workload(name)).simd in nest.reduction_loops
+    and any(access.subscripts[-1].terms == ((nest.simd, 1),) for access in nest.inputs)
+)
 
 #: The machine of the platform rtl-open.
 MACHINE = load_platform("rtl-open").technology.machine
@@ -43,6 +52,15 @@ def random_nest(name: str, draw: random.Random) -> LoopNest:
     }
     strides = {name: draw.choice([1, 1, 2]) for name, _ in nest.parameters}
     return nest.with_sizes(sizes | strides)
+
+
+def in_blocks(nest: LoopNest, draw: random.Random) -> LoopNest:
+    """A kernel with a tensor of random blocks along its SIMD loop."""
+    tensors = [a.tensor for a in nest.inputs if a.subscripts[-1].terms == ((nest.simd, 1),)]
+    block = draw.choice(BLOCKS)
+    sized = nest.with_sizes({nest.simd: block * draw.choice([1, 2, 3])})
+    sparse = BlockSparsity(draw.choice(tensors), draw.randint(1, block - 1), block)
+    return replace(sized, sparse=sparse)
 
 
 def buildable(nest: LoopNest) -> list[SystolicArray]:
@@ -61,15 +79,21 @@ def random_machine(draw: random.Random) -> Machine:
 
 
 def random_case(
-    seed: int, name: str | None = None, number: int | None = None, most_turns: int = MOST_TURNS
+    seed: int,
+    name: str | None = None,
+    number: int | None = None,
+    most_turns: int = MOST_TURNS,
+    *,
+    blocks: bool = False,
 ) -> tuple[ArrayConfiguration, int]:
     """A configuration of any buildable design of a kernel, or that of a number, on any machine that
-    can be built, and bits of its sums."""
+    can be built, and bits of its sums; of a block-sparse tensor if that is asked for."""
     draw = random.Random(seed)
     machine = random_machine(draw)
     name = name or draw.choice(workload_names())
     while True:
         nest = random_nest(name, draw)
+        nest = in_blocks(nest, draw) if blocks else nest
         array = draw.choice(buildable(nest)) if number is None else buildable(nest)[number]
         technology = Technology(machine=machine)
         data = data_type(draw.choice(list(DATA_TYPES)))

@@ -21,7 +21,14 @@ from ithaca.formulations.machine import Machine
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.workloads.library import workload_names
 from ithaca.workloads.statement import parse_statement
-from tests.exports.rtl.cases import MACHINE, configuration, random_case, two_level_case, write_case
+from tests.exports.rtl.cases import (
+    MACHINE,
+    SPARSE,
+    configuration,
+    random_case,
+    two_level_case,
+    write_case,
+)
 from tests.exports.rtl.waveform import cycles_high, drawn
 
 pytestmark = pytest.mark.usefixtures("simulator")
@@ -112,6 +119,12 @@ def test_the_simd_loop_need_not_be_innermost_in_memory(pack: int, folder: Path) 
 def test_random_hardware_takes_the_simulated_cycles(seed: int, folder: Path) -> None:
     names = workload_names()
     check(folder, random_case(seed, names[seed % len(names)]), seed)
+
+
+#: A word of fp32 in three dimensions, and random arrays of all kernels that can be sparse.
+@pytest.mark.parametrize("seed", [0, *(pytest.param(n, marks=pytest.mark.ci) for n in range(1, 12))])
+def test_packages_are_multiplied_by_what_their_places_select(seed: int, folder: Path) -> None:
+    check(folder, random_case(seed, SPARSE[seed % len(SPARSE)], blocks=True), seed)
 
 
 #: Kernels and dataflows with two levels of tiles.
