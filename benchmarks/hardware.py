@@ -1,10 +1,10 @@
 """Random hardware of every design of the library that can be built, beside its simulation.
 
-    python -m benchmarks.hardware COUNT [SEED] [FILE]
+    python -m benchmarks.hardware COUNT [SEED] [FILE] [sparse]
 
 Words of all types, sums of 16 and 32 bits, first and last, hops of 2 and 3, MAC pipelines of 2 to 8
 stages, FIFOs of 1 to 4 words; each without stalls and with them, and with AXI4 masters in front of a
-random memory. A line of JSON for each goes to FILE; an array takes about ten seconds. The exit status is 1 if one is not as simulated. Small
+random memory. With `sparse` every array has a block-sparse tensor. A line of JSON for each goes to FILE; an array takes about ten seconds. The exit status is 1 if one is not as simulated. Small
 arrays run by Icarus Verilog where it is installed, others by Verilator.
 """
 
@@ -25,7 +25,7 @@ from ithaca.exports.rtl.folder import rtl_tool
 from ithaca.exports.rtl.tools import compiled, find_program
 from ithaca.files.writing import write_folder
 from ithaca.workloads.library import workload, workload_names
-from tests.exports.rtl.cases import buildable, random_case, write_case
+from tests.exports.rtl.cases import SPARSE, buildable, random_case, write_case
 
 #: Every kernel with the numbers of its designs, one kernel after the other.
 DESIGNS = sorted(
@@ -40,10 +40,11 @@ SMALL = 20_000
 MOST_TURNS = 2_500
 
 
-def run_case(seed: int) -> dict[str, Any]:
+def run_case(seed: int, *, sparse: bool) -> dict[str, Any]:
     """What the hardware of a seed is and does."""
-    number, name = DESIGNS[seed % len(DESIGNS)]
-    case = random_case(seed, name, number, MOST_TURNS)
+    designs = [each for each in DESIGNS if not sparse or each[1] in SPARSE]
+    number, name = designs[seed % len(designs)]
+    case = random_case(seed, name, number, MOST_TURNS, blocks=sparse)
     with tempfile.TemporaryDirectory() as place, ExitStack() as stack:
         stated = json.loads(write_case(Path(place) / "rtl", case)["expected.json"])["rtl"]
         if stated["macs"] * stated["simulated"] < SMALL and find_program("iverilog"):
@@ -69,6 +70,7 @@ def run_case(seed: int) -> dict[str, Any]:
         "kernel": name,
         "simulator": plain.simulator,
         "right": right,
+        **case[0].nest.labels,
         "cycles": plain.cycles,
         "memory": memory,
         "masters": masters.cycles,
@@ -81,12 +83,12 @@ def run_case(seed: int) -> dict[str, Any]:
     }
 
 
-def main(count: int, first: int = 0, file: str = "/dev/null") -> int:
+def main(count: int, first: int = 0, file: str = "/dev/null", what: str = "") -> int:
     """Run so many cases, and say how many are right."""
     counts: Counter[str] = Counter()
     with Path(file).open("a", encoding="utf-8") as lines:
         for seed in range(first, first + count):
-            row = run_case(seed)
+            row = run_case(seed, sparse=what == "sparse")
             print(json.dumps(row), file=lines, flush=True)
             counts["right"] += row["right"]
             counts["hang as simulated"] += row["right"] and row["hung"]
@@ -103,4 +105,4 @@ def main(count: int, first: int = 0, file: str = "/dev/null") -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(*map(int, sys.argv[1:3]), *sys.argv[3:4]))
+    sys.exit(main(*map(int, sys.argv[1:3]), *sys.argv[3:5]))

@@ -73,7 +73,10 @@ def float_patterns(hardware: Hardware, tensors: Mapping[str, Floats]) -> dict[st
         views = [view[turn] for view in factors]
         if nest.sparse is None:
             return views
-        packages, (at,) = Packages(nest.sparse), [n for n, g in enumerate(hardware.reads) if g.sparse]
+        packages, (at,) = (
+            Packages(nest.sparse),
+            [n for n, g in enumerate(hardware.reads) if g.sparse],
+        )
         rows = [view.reshape(-1, hardware.vector) for view in views]
         packed = packages.packed(rows[at])
         stored = [packages.selected(packed, row) for row in rows]

@@ -253,9 +253,6 @@ def _obstacles(chosen: ArrayConfiguration, memory: str) -> tuple[str, ...]:
         return (f"{why}; allowed: without --no-host-serialize",)
     if chosen.technology.uram and any(group.beside_dram for group in chosen.design.groups):
         return ("buffers are of URAM, and hardware has them in block RAM; allowed: without --uram",)
-    if chosen.nest.sparse is not None and memory != STREAM:
-        why = f"block sparsity {chosen.nest.sparse}, whose packages masters do not read"
-        return (f"{why}; allowed: --memory {STREAM}",)
     plain = () if two_level else memory_obstacles(chosen)
     return plain or tuple(obstacles(chosen))
 

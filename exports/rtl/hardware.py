@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -120,6 +120,11 @@ class Hardware:
         *outer, last = self.places.tensor_shape(self.places.access(group.tensor))
         return [*outer, last // group.stored]
 
+    def place(self, group: IOGroup) -> list[slice]:
+        """Where the tensor lies in it."""
+        *outer, last = self.places.tensor_place(self.places.access(group.tensor))
+        return [*outer, slice(last.start // group.stored, last.stop // group.stored)]
+
     def stream(self, group: IOGroup) -> AddressNest:
         """The first elements of all packs that a port moves from or to the padded tensor."""
         if group.outer is not None:
@@ -128,9 +133,14 @@ class Hardware:
 
     def in_pack(self, group: IOGroup) -> AddressNest:
         """The elements of a pack in the padded tensor, from its first on."""
-        each = group.stored
-        *rows, (count, step) = self.places.in_pack(group).axes or ((1, 1),)
-        return _over(AddressNest((*rows, (count // each, step * each))), each)
+        return _of_blocks(self.places.in_pack(group), group.stored)
+
+    def elements(self, group: IOGroup, weights: Sequence[int]) -> AddressNest:
+        """All elements that a group moves, in order, where dimensions of the padded tensor have
+        these weights in an address."""
+        each = [group.stored] * (len(weights) - 1) + [1]
+        moved = self.places.elements(group, [w * n for w, n in zip(weights, each, strict=True)])
+        return _of_blocks(moved, group.stored)
 
     def again(self, group: IOGroup) -> int:
         """How often a buffer feeds a tile, or how many tiles it adds up."""
@@ -181,6 +191,12 @@ def _over(nest: AddressNest, elements: int) -> AddressNest:
     return over
 
 
+def _of_blocks(nest: AddressNest, elements: int) -> AddressNest:
+    """Blocks of so many elements, over which the innermost loop runs."""
+    *outer, (count, step) = nest.axes or ((1, 1),)
+    return _over(AddressNest((*outer, (count // elements, step * elements)), nest.base), elements)
+
+
 def _held(hardware: Hardware) -> int:
     (tiles, _), (blocks, stride), (visits, _), (hidden, _) = hardware.trips.axes
     return 1 if tiles * visits == 1 else blocks * hidden if stride else hidden
@@ -222,9 +238,7 @@ def _of_words(hardware: Hardware) -> Iterator[str]:
                 "of its outer tiles; allowed: packs that divide them"
             )
         elif word > 1 and (
-            stride != 1
-            or hardware.in_tile(group).over(word) is None
-            or hardware.pack(group) % word
+            stride != 1 or hardware.in_tile(group).over(word) is None or hardware.pack(group) % word
         ):
             yield (
                 f"SIMD words of {group.tensor} straddle its packs of "

@@ -20,10 +20,12 @@ CONTROL, START, DONE = 0x00, 1, 2
 
 
 def vector(folder: Path, tensor: Mapping[str, Any]) -> NDArray[Any]:
-    """The values of a tensor, as bits in whole numbers."""
+    """The values of a tensor, as bits in whole numbers; several of 64 bits where one has more."""
     lines = folder.joinpath("vectors", f"{tensor['name']}.hex").read_text().split()
-    words = [int(line, 16) % (1 << tensor["bits"]) for line in lines]
-    return np.array(words, f"uint{tensor['bits']}").reshape(tensor["shape"])
+    bits, shape = tensor["bits"], tensor["shape"]
+    words = [(int(line, 16) % (1 << bits)).to_bytes(bits // 8, "little") for line in lines]
+    values = np.frombuffer(b"".join(words), f"<u{min(bits, 64) // 8}")
+    return values.reshape(shape if bits <= 64 else [*shape, bits // 64])
 
 
 def run(kernel: Any, allocate: Callable[..., Any], folder: Path, seconds: float = 60) -> int:

@@ -75,8 +75,8 @@ class MemoryTensor:
 
     @property
     def end(self) -> int:
-        """Where the bench has the next one."""
-        return self.base + (self.size * self.bits // 8 // 4096 + 3) * 4096
+        """Where the bench has the next one, when it has moved this one by 1,021 elements twice."""
+        return self.base + ((self.size + 3 * 1024) * self.bits // 8 // 4096 + 1) * 4096
 
 
 @dataclass(frozen=True)
@@ -91,9 +91,8 @@ class Masters:
         """The tensors in memory, the one that is written last."""
         hardware, tensors = self.hardware, list[MemoryTensor]()
         for number, group in enumerate((*hardware.reads, hardware.out)):
-            places = hardware.places
-            access, bits = places.access(group.tensor), hardware.bits(group)
-            shape = [place.stop - place.start for place in places.tensor_place(access)]
+            bits = hardware.moved_bits(group)
+            shape = [place.stop - place.start for place in hardware.place(group)]
             data = beat_bits(hardware.width(group))
             reads = group.role is GroupRole.READ
             run, nest = _rows(hardware, group, data) if reads else _runs(hardware, group)
@@ -103,11 +102,11 @@ class Masters:
                     number=number,
                     role="reader" if reads else "writer",
                     shape=tuple(shape),
-                    padded=" × ".join(map(str, places.tensor_shape(access))),
+                    padded=" × ".join(map(str, hardware.shape(group))),
                     size=prod(shape),
                     bits=bits,
-                    pack=hardware.value(group.pack),
-                    packs=places.stream(group).count,
+                    pack=hardware.pack(group),
+                    packs=hardware.stream(group).count,
                     data=data,
                     run=run,
                     nest=nest,
@@ -218,11 +217,9 @@ class _Layout:
 
 
 def _layout(hardware: Hardware, group: IOGroup) -> _Layout:
-    places = hardware.places
-    access = places.access(group.tensor)
     begins, ends, weights, inner, whole = [], [], [], 1, False
-    lies = places.tensor_place(access)
-    for size, place in zip(reversed(places.tensor_shape(access)), reversed(lies), strict=True):
+    lies = hardware.place(group)
+    for size, place in zip(reversed(hardware.shape(group)), reversed(lies), strict=True):
         if not whole:
             inner = 1
             begins.append(0)
@@ -246,7 +243,7 @@ def _elements(
         weight + (stride << above)
         for weight, stride in zip(layout.weights, layout.strides, strict=True)
     ]
-    nest = hardware.places.elements(group, weights)
+    nest = hardware.elements(group, weights)
     return AddressNest(nest.axes, nest.base - (layout.skipped << above)), weights[-1]
 
 
@@ -268,7 +265,7 @@ def _runs(hardware: Hardware, group: IOGroup) -> tuple[int, str]:
 
 def _rows(hardware: Hardware, group: IOGroup, data: int) -> tuple[int, str]:
     """Elements of the rows of a group's boxes, and the parameters of `ithaca_reader`."""
-    layout, bits = _layout(hardware, group), hardware.bits(group)
+    layout, bits = _layout(hardware, group), hardware.moved_bits(group)
     field = len(layout.begins) + 2  # above the dimensions: the element of a row, and the row
     above = _FIELD * field
     elements, unit = _elements(hardware, group, layout, field)

@@ -114,6 +114,7 @@ def _fixed(hardware: Hardware) -> dict[str, object]:
         "modules": " ".join(module.name for _, module in chosen.design.modules),
         "dtype": f"{chosen.data.words}/{hardware.sum_bits}",
         **{f"machine.{name}": value for name, value in asdict(hardware.machine).items()},
+        **chosen.nest.labels,
         "simd": hardware.simd,
         "sums": hardware.outputs,
         **{f"lanes.{x}": hardware.value(lanes(x)) for x in chosen.design.dataflow},

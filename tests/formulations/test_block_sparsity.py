@@ -316,7 +316,7 @@ def test_files_state_blocks_and_are_proven_again(tmp_path: Path) -> None:
     assert simulation["simulation"]["cycles"] == document["best"]["metrics"]["latency"]
     told = ithaca("explain", file, "--quick")
     assert "Blocks: a PE multiplies 2 of 4 elements of A" in told.stdout
-    for target in ("rtl", "timeloop", "scalesim"):
+    for target in ("timeloop", "scalesim"):
         refused = ithaca("export", file, "--to", target, "-o", tmp_path / target)
         assert refused.returncode == 2
         assert "block sparsity A=2/4; allowed: dense tensors" in refused.stderr

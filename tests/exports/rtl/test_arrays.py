@@ -121,8 +121,9 @@ def test_random_hardware_takes_the_simulated_cycles(seed: int, folder: Path) -> 
     check(folder, random_case(seed, names[seed % len(names)]), seed)
 
 
-#: A word of fp32 in three dimensions, and random arrays of all kernels that can be sparse.
-@pytest.mark.parametrize("seed", [0, *(pytest.param(n, marks=pytest.mark.ci) for n in range(1, 12))])
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(n, marks=pytest.mark.ci) for n in range(1, 12))]
+)
 def test_packages_are_multiplied_by_what_their_places_select(seed: int, folder: Path) -> None:
     check(folder, random_case(seed, SPARSE[seed % len(SPARSE)], blocks=True), seed)
 
@@ -180,6 +181,11 @@ FAULTS = {
         "(half && (rest || fraction[0]))",
         "(half && rest)",
     ),
+    "places that are not skipped": (
+        "ithaca_select.sv",
+        "value = value + {3'd0, places[p]};",
+        "value = value + 4'd1;",
+    ),
     "an accumulator that is read too soon": (
         "ithaca_mac.sv",
         "MOST = EVEN < APART ? EVEN : APART;",
@@ -200,6 +206,8 @@ def test_faults_do_not_pass(fault: str, folder: Path) -> None:
     case = configuration("mm", "ij", 1)
     if file in ("ithaca_opens.sv", "ithaca_outer.sv"):
         case = two_level_case(5, "mm", ("i", "j"))
+    if file == "ithaca_select.sv":
+        case = random_case(24, "mm", blocks=True)
     if "float" in file or "APART" in there:  # an accumulator is needed again after four turns
         case = configuration("mm", "ij", 1, "fp16", replace(MACHINE, mac=24))
     stated = json.loads(write_case(folder, case)["expected.json"])["rtl"]

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ithaca.exports.rtl.folder import rtl_tool
 from ithaca.exports.rtl.host import run, vector
 from ithaca.files.writing import write_folder
-from tests.exports.rtl.cases import configuration
+from tests.exports.rtl.cases import configuration, random_case
 
 
 @pytest.fixture
@@ -108,6 +108,18 @@ def test_the_kernel_is_that_of_the_hardware(files: dict[str, str]) -> None:
     stated = json.loads(files["expected.json"])["rtl"]
     assert {tensor["name"]: tensor["register"] for tensor in stated["tensors"]} == places
     assert f"ERRORS = 12'h{stated['errors']:03x};" in text
+
+
+def test_packages_of_many_bits_are_several_numbers(folder: Path) -> None:
+    chosen, sum_bits = random_case(25, "mm", blocks=True)  # B=3/4 of fp32: 16 bytes
+    files = rtl_tool(sum_bits, "axi4").export(chosen)
+    write_folder(folder, files)
+    tensor = json.loads(files["expected.json"])["rtl"]["tensors"][1]
+    values = vector(folder, tensor)
+    assert (tensor["name"], tensor["bits"], values.dtype) == ("B", 128, np.uint64)
+    assert values.shape == (*tensor["shape"], 2)
+    first = int(files["vectors/B.hex"].split()[0], 16)
+    assert values.ravel()[:2].tolist() == [first % 2**64, first >> 64]
 
 
 class Buffer(np.ndarray[Any, Any]):

@@ -117,6 +117,16 @@ def test_arrays_of_any_kernel_read_and_write(name: str, seed: int, folder: Path)
 
 @simulated
 @pytest.mark.ci
+@pytest.mark.parametrize(
+    ("name", "seed"), [("attention_values", 1), ("batched_mm", 2), ("mm", 25), ("mv", 20)]
+)
+def test_packages_are_read_from_memory(name: str, seed: int, folder: Path) -> None:
+    """Of int8 and fp32: 8, 16 and 32 bytes."""
+    check(folder, random_case(seed, name, blocks=True))
+
+
+@simulated
+@pytest.mark.ci
 def test_elements_that_are_steps_apart_are_bursts_of_their_own(folder: Path) -> None:
     chosen, sum_bits = configuration("mm", "ij", 1, "int16")
     output, inputs = parse_statement("C[j][i] += A[k][2*i] * B[j][k]")
@@ -196,9 +206,10 @@ def test_faults_do_not_pass(fault: str, folder: Path) -> None:
 
 @pytest.mark.ci
 @simulated
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(4))
 def test_what_is_written_is_clean(seed: int, folder: Path) -> None:
-    write(folder, random_case(seed, ["mm", "conv2d", "mttkrp"][seed]))
+    name = ["mm", "conv2d", "mttkrp", "mm"][seed]
+    write(folder, random_case(seed, name, blocks=seed == 3))
     root, binary = find_verilator() or ("", "")
     sources = ["bench.sv", *sorted(str(path) for path in folder.glob("*/*.sv"))]
     sources += ["array.sv", "array_pe.sv", "array_axi4.sv"]

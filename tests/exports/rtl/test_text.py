@@ -13,6 +13,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from ithaca.exports.configuration import ArrayConfiguration
@@ -23,13 +24,15 @@ from ithaca.formulations.data_types import data_type
 from ithaca.formulations.machine import Machine
 from ithaca.formulations.systolic.addresses import AddressNest, ArrayAddresses
 from ithaca.formulations.systolic.derivation import derive, designs
+from ithaca.formulations.systolic.packages import package_bytes
+from ithaca.formulations.systolic.simulation.values import random_tensors
 from ithaca.formulations.systolic.systolic_array import Direction, Edition, GroupRole
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.formulations.technology import Technology
 from ithaca.workloads.library import workload, workload_names
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import parse_statement
-from tests.exports.rtl.cases import configuration, random_case
+from tests.exports.rtl.cases import SPARSE, configuration, random_case
 
 SNAPSHOTS = Path(__file__).parents[2] / "data" / "rtl" / "written"
 
@@ -129,6 +132,33 @@ def test_every_buildable_design_of_the_library_can_be_written() -> None:
     for _, array in every:
         outs = {m.direction for g, m in array.modules if g.role is not GroupRole.READ}
         assert outs == {Direction.OUT}
+
+
+# -- packages ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 6])
+def test_packages_are_the_blocks_of_the_tensor(seed: int) -> None:
+    """Of int16, fp32 and fp32: values, places, and zeros up to a power of two bytes."""
+    chosen, sum_bits = random_case(seed, SPARSE[seed % len(SPARSE)], blocks=True)
+    blocks, data = chosen.nest.sparse, chosen.data
+    assert blocks is not None
+    lines = rtl_tool(sum_bits, "axi4").export(chosen)[f"vectors/{blocks.tensor}.hex"].split()
+    tensor = random_tensors(chosen.nest, data)[blocks.tensor]
+    found = []
+    for line in lines:
+        package = bytes.fromhex(line)[::-1]
+        assert len(package) == package_bytes(blocks, data)
+        size = blocks.values * data.bytes
+        values = np.frombuffer(
+            package[:size], tensor.dtype if data.bits == 32 else f"<i{data.bytes}"
+        )
+        places = package[size]
+        assert places.bit_count() == blocks.values
+        assert not any(package[size + 1 :])
+        stored = iter(values.tolist())
+        found.append([next(stored) if places >> at & 1 else 0 for at in range(blocks.block)])
+    assert np.array_equal(np.ravel(found), tensor.ravel())
 
 
 # -- refusals ----------------------------------------------------------------------------
