@@ -78,6 +78,11 @@ def channel_ports(name: str, bits: int, *, reads: bool) -> list[str]:
     ]
 
 
+def parts(wire: str, count: int, step: int, bits: int) -> str:
+    """So many of the bits of each of the words of a wire, from the lowest on."""
+    return f"{{{', '.join(f'{wire}[{step * at}+:{bits}]' for at in reversed(range(count)))}}}"
+
+
 def _channel(name: str, places: Iterable[str], bits: int) -> list[str]:
     """Wires of a channel at places from 0 to an end each."""
     dims = "".join(f"[{end}:0]" for end in places)
@@ -222,8 +227,7 @@ def _group(hardware: Hardware, group: IOGroup, sizes: ModuleSizes) -> list[str]:
     port = f"{group.tensor}_t{{}}"
     if group.outer is not None:
         _, order = hardware.places.outer_tile(group)
-        nest = order.over(hardware.value(group.pack))
-        assert nest is not None
+        nest = order.over(hardware.pack(group))
         held = f".BITS({bits}), .WORDS({hardware.value(group.outer.size / group.pack)})"
         return [*lines, *body, *_instance(
             "ithaca_outer",
@@ -244,14 +248,13 @@ def _group(hardware: Hardware, group: IOGroup, sizes: ModuleSizes) -> list[str]:
 
 def _packages(hardware: Hardware, group: IOGroup, port: str) -> list[str]:
     """A channel of packages without what pads them in memory."""
-    held, bits, moved = f"{group.tensor}_held", hardware.bits(group), hardware.moved_bits(group)
-    places = reversed(range(0, hardware.width(group), moved))
-    words = ", ".join(f"{port.format('data')}[{at}+:{bits}]" for at in places)
+    held, data, bits = f"{group.tensor}_held", port.format("data"), hardware.bits(group)
+    words = parts(data, hardware.pack(group), hardware.moved_bits(group), bits)
     return [
         *_channel(held, [], hardware.pack(group) * bits),
         *_same(port, f"{held}_{{}}")[:2],
-        f"    assign {held}_data = {{{words}}};",
-        f"    wire unused_{held} = &{port.format('data')};",
+        f"    assign {held}_data = {words};",
+        f"    wire unused_{held} = &{data};",
     ]
 
 

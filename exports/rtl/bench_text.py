@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import prod
 from pathlib import PurePosixPath
 from typing import Any
@@ -13,13 +13,11 @@ from ithaca.exports.configuration import template
 from ithaca.exports.rtl.float_sums import float_patterns
 from ithaca.exports.rtl.hardware import Hardware
 from ithaca.exports.rtl.sizes import nest_parameters, registers
-from ithaca.formulations.algebra.array_types import Integers
 from ithaca.formulations.systolic.addresses import span
 from ithaca.formulations.systolic.cycles import BURST_LATENCY
 from ithaca.formulations.systolic.simulation.packages import Packages
 from ithaca.formulations.systolic.simulation.values import random_tensors, reference
 from ithaca.formulations.systolic.systolic_array import IOGroup
-from ithaca.workloads.sparsity import BlockSparsity
 
 
 def bench_text(hardware: Hardware, limits: Sequence[int], names: Sequence[str] = ("",)) -> str:
@@ -106,22 +104,17 @@ def vectors(hardware: Hardware, folder: str = "", *, padding: bool = True) -> Ma
     if not padding:
         padded = {n: t[places.tensor_place(places.access(n))] for n, t in padded.items()}
     digits = {group.tensor: hardware.moved_bits(group) for group in hardware.reads}
-    digits[output.tensor] = bits + 4
+    digits |= {output.tensor: bits + 4}
+    words = {name: tensor.ravel().tolist() for name, tensor in padded.items()}
+    if nest.sparse is not None:  # values from the lowest bits on, and their places
+        name, each = nest.sparse.tensor, chosen.data.bits
+        blocks = padded[name].reshape(-1, nest.sparse.block) % (1 << each)
+        rows = Packages(nest.sparse).packed(blocks).tolist()
+        words[name] = [sum(n << each * at for at, n in enumerate(row)) for row in rows]
     return {
-        f"{PurePosixPath('vectors', folder, name)}.hex": _hexadecimal(
-            _packages(nest.sparse, t, chosen.data.bits)
-            if nest.sparse is not None and nest.sparse.tensor == name
-            else t.ravel().tolist(),
-            digits[name],
-        )
-        for name, t in padded.items()
+        f"{PurePosixPath('vectors', folder, name)}.hex": _hexadecimal(each, digits[name])
+        for name, each in words.items()
     }
-
-
-def _packages(sparse: BlockSparsity, tensor: Integers, bits: int) -> Iterator[int]:
-    """The packages of a tensor of so many bits: values from the lowest bits on, and places."""
-    rows = Packages(sparse).packed(tensor.reshape(-1, sparse.block) % (1 << bits))
-    return (sum(number << bits * at for at, number in enumerate(row)) for row in rows.tolist())
 
 
 def _hexadecimal(numbers: Iterable[int], bits: int) -> str:

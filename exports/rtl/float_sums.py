@@ -73,14 +73,15 @@ def float_patterns(hardware: Hardware, tensors: Mapping[str, Floats]) -> dict[st
         views = [view[turn] for view in factors]
         if nest.sparse is None:
             return views
-        packages, (at,) = (
+        rows, packages = (
+            [view.reshape(-1, hardware.vector) for view in views],
             Packages(nest.sparse),
-            [n for n, g in enumerate(hardware.reads) if g.sparse],
         )
-        rows = [view.reshape(-1, hardware.vector) for view in views]
-        packed = packages.packed(rows[at])
-        stored = [packages.selected(packed, row) for row in rows]
-        return [each.reshape(*views[at].shape[:-1], -1) for each in stored]
+        packed = packages.packed(
+            next(row for row, g in zip(rows, hardware.reads, strict=True) if g.sparse)
+        )
+        shape = (*views[0].shape[:-1], -1)
+        return [packages.selected(packed, row).reshape(shape) for row in rows]
 
     def added(levels: list[list[Axis]], turn: tuple[int, ...]) -> Floats:
         if levels:

@@ -27,7 +27,6 @@ from ithaca.files.errors import InputError
 from ithaca.files.numbers import json_number, number
 from ithaca.files.writing import SCHEMA, document_text
 from ithaca.formulations.machine import IDEAL, MemoryTiming
-from ithaca.formulations.systolic.addresses import span
 from ithaca.formulations.systolic.cycles import BURST_LATENCY
 from ithaca.formulations.systolic.derivation import in_edition
 from ithaca.formulations.systolic.design import SystolicDesign
@@ -81,17 +80,11 @@ def expected(hardware: Hardware, memory: MemoryTiming, *, proven: bool) -> dict[
         "machine": asdict(hardware.machine) | {"sums": hardware.machine.sums.value},
         **{name: json_number(metrics[of]) for name, of in names.items()},
         **simulated(hardware, memory),
-        "elements": elements(hardware),
+        "elements": prod(each.stop - each.start for each in hardware.place(hardware.out)),
         "macs": hardware.simd * hardware.value(chosen.design.pe.count),
         "proven": proven,
         "vectors": chosen.nest.operations <= MOST_OPERATIONS,
     }
-
-
-def elements(hardware: Hardware) -> int:
-    """Elements of the result."""
-    sizes = hardware.configuration.nest.sizes
-    return prod(span(subscript, sizes) for subscript in hardware.configuration.nest.output)
 
 
 def simulated(hardware: Hardware, memory: MemoryTiming) -> dict[str, Any]:
@@ -217,13 +210,9 @@ def _readme(hardware: Hardware, stated: Mapping[str, Mapping[str, Any]]) -> str:
         machine=machine,
         figures=_table(rows),
         ports=_table(ports),
-        packages="".join(
-            f"An element of `{group.tensor}` is a package: {group.sparse.values} values of "
-            f"{group.sparse.block} neighbours in a row, the first in the lowest bits, above them a "
-            "byte with a bit for each place, and zeros.\n\n"
-            for group in hardware.reads
-            if group.sparse is not None
-        ),
+        packages=template("rtl/packages.md.txt").format(chosen.nest.sparse)
+        if chosen.nest.sparse
+        else "",
         bursts=(
             f", but for {BURST_LATENCY} cycles in which it opens each row of an outer tile"
             if chosen.design.dram.two_level

@@ -129,7 +129,7 @@ class Hardware:
         """The first elements of all packs that a port moves from or to the padded tensor."""
         if group.outer is not None:
             return self.places.outer_tile(group)[0]
-        return _over(self.places.stream(group), group.stored)
+        return self.places.stream(group).over(group.stored)
 
     def in_pack(self, group: IOGroup) -> AddressNest:
         """The elements of a pack in the padded tensor, from its first on."""
@@ -138,8 +138,8 @@ class Hardware:
     def elements(self, group: IOGroup, weights: Sequence[int]) -> AddressNest:
         """All elements that a group moves, in order, where dimensions of the padded tensor have
         these weights in an address."""
-        each = [group.stored] * (len(weights) - 1) + [1]
-        moved = self.places.elements(group, [w * n for w, n in zip(weights, each, strict=True)])
+        *outer, last = weights
+        moved = self.places.elements(group, [*(each * group.stored for each in outer), last])
         return _of_blocks(moved, group.stored)
 
     def again(self, group: IOGroup) -> int:
@@ -157,7 +157,7 @@ class Hardware:
     def in_tile(self, group: IOGroup) -> AddressNest:
         """The elements of a tile in the order in which a PE takes or gives them."""
         if group.role is GroupRole.READ:
-            return _over(self.places.feed(self.places.access(group.tensor)), group.stored)
+            return self.places.feed(self.places.access(group.tensor)).over(group.stored)
         return self.places.sums()
 
     @property
@@ -184,17 +184,11 @@ class Hardware:
         return min(each.trips.axes[-1][0] for each in self.runs)
 
 
-def _over(nest: AddressNest, elements: int) -> AddressNest:
-    """Addresses in units of so many elements, of which they are multiples."""
-    over = nest.over(elements)
-    assert over is not None
-    return over
-
-
 def _of_blocks(nest: AddressNest, elements: int) -> AddressNest:
     """Blocks of so many elements, over which the innermost loop runs."""
     *outer, (count, step) = nest.axes or ((1, 1),)
-    return _over(AddressNest((*outer, (count // elements, step * elements)), nest.base), elements)
+    blocks = AddressNest((*outer, (count // elements, step * elements)), nest.base)
+    return blocks.over(elements)
 
 
 def _held(hardware: Hardware) -> int:
@@ -238,7 +232,9 @@ def _of_words(hardware: Hardware) -> Iterator[str]:
                 "of its outer tiles; allowed: packs that divide them"
             )
         elif word > 1 and (
-            stride != 1 or hardware.in_tile(group).over(word) is None or hardware.pack(group) % word
+            stride != 1
+            or not hardware.in_tile(group).multiple_of(word)
+            or hardware.pack(group) % word
         ):
             yield (
                 f"SIMD words of {group.tensor} straddle its packs of "
@@ -255,7 +251,7 @@ def _in_rows(hardware: Hardware, group: IOGroup) -> bool:
     return (
         places.in_pack(group).axes == ((pack, 1),)
         and hardware.value(group.outer.last) % pack == 0
-        and places.outer_tile(group)[1].over(pack) is not None
+        and places.outer_tile(group)[1].multiple_of(pack)
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ithaca.exports.configuration import template
-from ithaca.exports.rtl.array_text import channel_ports
+from ithaca.exports.rtl.array_text import channel_ports, parts
 from ithaca.exports.rtl.hardware import Hardware
 from ithaca.exports.rtl.sizes import BITS, module_sizes
 from ithaca.formulations.systolic.systolic_array import IOGroup
@@ -20,7 +20,15 @@ def pe_text(hardware: Hardware) -> str:
         needs.append(f"{name}_valid")
         factors.append(_factor(hardware, group))
         if factors[-1] == f"{name}_chosen":
-            fifos.append(_select(hardware, group))
+            fifos.append(
+                template("rtl/select.sv.txt").format(
+                    name=name,
+                    sparse=chosen.nest.sparse,
+                    simd=hardware.simd,
+                    bits=chosen.data.bits,
+                    words=hardware.vector,
+                )
+            )
         if group.direction is not None:
             parameters.append(f"parameter integer {name}_LAST = 0")
             ports += channel_ports(f"{name}_next_", bits, reads=False)
@@ -40,6 +48,7 @@ def pe_text(hardware: Hardware) -> str:
     ports += channel_ports(f"{name}_", bits, reads=False)
     needs.append(f"(!gives || {name}_room)")
     held, sizes = hardware.held, module_sizes(hardware)["PE"]
+    place = max((held - 1).bit_length(), 1)
     if hardware.layers:
         ports = [f"    input  wire [{BITS * len(sizes.rows) - 1}:0] sizes", *ports]
     return template("rtl/array_pe.sv.txt").format(
@@ -52,8 +61,8 @@ def pe_text(hardware: Hardware) -> str:
         fifos="".join(fifos),
         nest=sizes.parameters,
         sizes="sizes" if hardware.layers else sizes.port(),
-        place=max((held - 1).bit_length(), 1),
-        last_bit=max((held - 1).bit_length(), 1) - 1,
+        place=place,
+        last_bit=place - 1,
         last_sum=bits - 1,
         takes=takes,
         more=more,
@@ -71,7 +80,6 @@ def pe_text(hardware: Hardware) -> str:
         stages=machine.mac,
         name=name,
         width=bits,
-        late=machine.mac,
         more_stages=machine.hop - 2,
         depth=machine.fifo_depth,
     )
@@ -79,26 +87,10 @@ def pe_text(hardware: Hardware) -> str:
 
 def _factor(hardware: Hardware, group: IOGroup) -> str:
     """What a group gives every MAC unit of a turn."""
-    name, word, data = group.name, hardware.word(group), hardware.configuration.data
+    name, word = group.name, hardware.word(group)
     if group.sparse is not None:
-        package, values = hardware.bits(group), group.sparse.values * data.bits
-        places = reversed(range(0, word * package, package))
-        return f"{{{', '.join(f'{name}_data[{at}+:{values}]' for at in places)}}}"
+        values = group.sparse.values * hardware.configuration.data.bits
+        return parts(f"{name}_data", word, hardware.bits(group), values)
     if word == 1 < hardware.simd:
         return f"{{{hardware.simd}{{{name}_data}}}}"
     return f"{name}_{'data' if word == hardware.simd else 'chosen'}"
-
-
-def _select(hardware: Hardware, group: IOGroup) -> str:
-    """What chooses a dense tensor's words by the places of packages."""
-    (packages,) = (each for each in hardware.reads if each.sparse is not None)
-    assert packages.sparse is not None
-    return template("rtl/select.sv.txt").format(
-        name=group.name,
-        packages=packages.name,
-        last=hardware.simd * hardware.bits(group) - 1,
-        bits=hardware.bits(group),
-        block=packages.sparse.block,
-        values=packages.sparse.values,
-        blocks=hardware.word(packages),
-    )

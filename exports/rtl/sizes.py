@@ -126,7 +126,6 @@ def _fixed(hardware: Hardware) -> dict[str, object]:
 def _words(order: AddressNest, word: int) -> AddressNest:
     """The words of a buffer in the order of their elements, at least one loop of them."""
     words = order.over(word)
-    assert words is not None
     return AddressNest(words.axes or ((1, 0),), words.base)
 
 

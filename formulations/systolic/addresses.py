@@ -63,10 +63,13 @@ class AddressNest:
             inner += stride * (turns - 1)
         return tuple(reversed(jumps))
 
-    def over(self, words: int) -> AddressNest | None:
-        """The addresses in units of so many words; None where one is no multiple."""
-        if any(number % words for number in (self.base, *(stride for _, stride in self.axes))):
-            return None
+    def multiple_of(self, words: int) -> bool:
+        """Whether every address is a multiple of so many words."""
+        return not any(number % words for number in (self.base, *(step for _, step in self.axes)))
+
+    def over(self, words: int) -> AddressNest:
+        """The addresses in units of so many words, of which they are multiples."""
+        assert self.multiple_of(words)
         return AddressNest(
             tuple((n, stride // words) for n, stride in self.axes), self.base // words
         )

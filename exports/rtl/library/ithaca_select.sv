@@ -7,10 +7,11 @@ module ithaca_select #(
     parameter integer BITS = 8,              // of a word
     parameter integer BLOCK = 4,             // places of a block
     parameter integer VALUES = 2,            // values of a package
-    parameter integer BLOCKS = 1
+    parameter integer WORDS = 4,             // dense ones, of whole blocks
+    parameter integer BLOCKS = WORDS / BLOCK
 ) (
     input  wire [BLOCKS*(VALUES*BITS+8)-1:0] packages,
-    input  wire [BLOCKS*BLOCK*BITS-1:0]      words,    // a word for each place
+    input  wire [WORDS*BITS-1:0]             words,    // a word for each place
     output wire [BLOCKS*VALUES*BITS-1:0]     chosen    // a word for each value
 );
     genvar b;
