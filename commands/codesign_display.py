@@ -37,6 +37,7 @@ def print_codesign(result: CodesignResult) -> None:
         out.print(_open(result))
     boxes = f"{counts.boxes:,} box{'' if counts.boxes == 1 else 'es'} of accelerators"
     boxes += f", {counts.excluded:,} excluded by limits and rules"
+    boxes += "".join(result.certificate.method.partition(", begun")[1:])
     out.print(
         f"\nsearch     {boxes}; {counted(counts.layers, 'layer problem')}; "
         f"{result.certificate.seconds:.2f} s"

@@ -10,10 +10,9 @@ from functools import cached_property
 from math import inf
 
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.hardware.quantities import Box
+from ithaca.formulations.hardware.quantities import Box, HardwareQuantity
 from ithaca.solver.executor import Executor
 from ithaca.solver.options import Budget, SolveOptions
-from ithaca.solver.solution import Solution
 from ithaca.studies.codesign.boxes import HardwareBounds, Kept
 from ithaca.studies.codesign.incumbents import climb
 from ithaca.studies.codesign.layer_cache import Ask, Bound, LayerCache, LayerRun, total
@@ -37,11 +36,20 @@ class Candidates:
     executor: Executor
     tell: Callable[[], None]
     found: list[HardwarePoint] = field(default_factory=list)
+    above: Candidates | None = None
+    """Others that are offered what these find."""
+    any: bool = False
+    """Whether a single one is enough."""
 
     @cached_property
     def whole(self) -> Box:
         """A box that holds a best accelerator of the space."""
         return narrowed(self.question)
+
+    @property
+    def free(self) -> tuple[HardwareQuantity, ...]:
+        """The quantities that are not settled beforehand."""
+        return tuple(q for q in self.whole.quantities if len(self.whole.values(q.name)) > 1)
 
     @property
     def options(self) -> SolveOptions:
@@ -84,7 +92,8 @@ class Candidates:
         values = [self.bank.tried(run, JUDGED).value for run in self._runs(point)]
         if amount.shares:
             return total(amount.shares, values)
-        return inf if inf in values else amount.of_layer(self.question.space.cost(point)).value({})
+        known = None if inf in values else self.known(point)
+        return known.total(amount) if known is not None and self._within(known) else inf
 
     def solve(self, point: Configuration, below: Bound = inf) -> Bound:
         """Find the best mappings of an accelerator; infinite once its first objective is known not
@@ -114,11 +123,12 @@ class Candidates:
         self.offer_known(point)
         return self.judge(point)
 
-    def probe(self, box: Box, kept: Kept) -> None:
+    def probe(self, box: Box, kept: Kept, *, first: bool = False) -> None:
         """Look for a good accelerator of a box: halve it, each time to the half that promises more,
         the cheaper of equals.
 
-        If it is better than what was found, or nothing was, a local search goes on from there.
+        If it is better than what was found, or nothing was, or this is the first time, a local
+        search goes on from there.
         """
         while box.point is None:
             parts = (
@@ -135,13 +145,13 @@ class Candidates:
             self.offer_known(box.point)
         else:  # climbing takes time, and there must be an answer
             self.solve(box.point)
-        if not before or (self.found != before and len(self.question.objectives) == 1):
-            quantities = tuple(
-                q for q in self.whole.quantities if len(self.whole.values(q.name)) > 1
-            )
+        if first or not before or (self.found != before and len(self.question.objectives) == 1):
             best = box.point
             for judge, solve in ((self.floor, self.floor), (self.judge, self.solve)):
-                best = climb(quantities, best, judge, solve, lambda: self.budget.over)
+                best = climb(self.free, best, judge, solve, self._enough)
+
+    def _enough(self) -> bool:
+        return self.budget.over or (self.any and bool(self.found))
 
     def _promise(self, box: Box) -> tuple[Bound, ...]:
         """The objectives of known mappings on the best figures of a box, and then what no mapping
@@ -160,31 +170,23 @@ class Candidates:
 
     def offer_known(self, point: Configuration) -> None:
         """Take an accelerator with the best mappings known of its layers, where they fit it."""
-        answers = [self.bank.tried(run) for run in self._runs(point)]
-        if all(answer.solution is not None for answer in answers):
-            layers = [answer.solution for answer in answers if answer.solution is not None]
-            self.offer(point, self.question.space.cost(point), layers)
+        known = self.known(point)
+        if known is not None:
+            self.offer(known)
 
-    def offer(
-        self, point: Configuration, costs: dict[str, Fraction], layers: Sequence[Solution]
-    ) -> None:
-        """Keep an accelerator with its mappings if it keeps the limits, and none that is known is
-        as good.
+    def known(self, point: Configuration) -> HardwarePoint | None:
+        """An accelerator with the best mappings known of its layers; None where some fits none."""
+        answers = [self.bank.tried(run).solution for run in self._runs(point)]
+        layers = tuple(answer for answer in answers if answer is not None)
+        cost = self.question.space.cost(point)
+        return HardwarePoint(point, cost, (), layers) if len(layers) == len(answers) else None
 
-        Parameters
-        ----------
-        point : Configuration
-            The accelerator: a value of each quantity.
-        costs : dict of str to Fraction
-            Its costs in hardware, by metric.
-        layers : sequence of Solution
-            A solution for every layer, in the order of the question.
-        """
-        bare = HardwarePoint(point, costs, (), tuple(layers))
-        if any(
-            amount.bound is not None and bare.total(amount) > amount.bound
-            for amount in self.question.limited
-        ):
+    def offer(self, bare: HardwarePoint) -> None:
+        """Keep an accelerator with a mapping of every layer if it keeps the limits, and none that
+        is known is as good."""
+        if self.above is not None:
+            self.above.offer(bare)
+        if not self._within(bare):
             return
         values = tuple(bare.total(amount) for amount in self.question.minimised)
         if any(
@@ -197,6 +199,11 @@ class Candidates:
             if not all(v <= f for v, f in zip(values, known.values, strict=True))
         ]
         self.found = sorted([*kept, replace(bare, values=values)], key=lambda known: known.values)
+
+    def _within(self, known: HardwarePoint) -> bool:
+        """Whether an accelerator with its mappings keeps the limits."""
+        limited = self.question.limited
+        return all(known.total(a) <= a.bound for a in limited if a.bound is not None)
 
     def solve_together(self, wanted: Sequence[tuple[Ask, Fraction | None]]) -> None:
         """Let the workers find answers."""

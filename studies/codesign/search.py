@@ -28,6 +28,7 @@ from ithaca.studies.codesign.layer_cache import Ask, Bound, LayerAnswer, LayerCa
 from ithaca.studies.codesign.points import certified, combined
 from ithaca.studies.codesign.question import Amount, Question
 from ithaca.studies.codesign.result import SHOWN, CodesignResult, Counts, HardwarePoint, OpenBox
+from ithaca.studies.codesign.within_limits import begin, told, weigh
 
 METHOD = "boxes"
 
@@ -97,7 +98,7 @@ class BoxSearch:
             and all(value in values[name] for name, value in point.items())
             and self._candidates.keeps(point)
         ):
-            self._candidates.solve(point)
+            weigh(self._candidates, point)
 
     def run(self) -> CodesignResult:
         """Search until everything is proven, or the options say to stop; the whole space is bounded
@@ -185,8 +186,8 @@ class BoxSearch:
             ]
             self._split(node, next(name for name in mixed if len(node.box.values(name)) > 1))
             return
-        if not self.found:
-            self._candidates.probe(node.box, node.kept)
+        if not self.found and not begin(self._candidates, node.box, node.kept):
+            self._candidates.probe(node.box, node.kept, first=True)
         self._narrow(node)
         if self._split_first(node):
             return
@@ -352,9 +353,8 @@ class BoxSearch:
                 for n in range(len(question.works))
             ]
             if all(answer.solution is not None for answer in of):
-                self._candidates.offer(
-                    point, costs, [answer.solution for answer in of if answer.solution is not None]
-                )
+                own = tuple(answer.solution for answer in of if answer.solution is not None)
+                self._candidates.offer(HardwarePoint(point, costs, (), own))
         if not all(answer.exact for each in answers.values() for answer in each.values()):
             return self._closed(node)
         self._evaluated += 1
@@ -362,7 +362,7 @@ class BoxSearch:
             return True
         mappings = combined(question, self.bank, point, lambda: self._candidates.options)
         for layers in mappings or ():
-            self._candidates.offer(point, costs, layers)
+            self._candidates.offer(HardwarePoint(point, costs, (), tuple(layers)))
         return mappings is not None
 
     # -- what comes of it --------------------------------------------------------------
@@ -395,8 +395,9 @@ class BoxSearch:
         value, bound = self.found[0].values[0] if self.found else None, self.lower_bound
         complete = not open_ and (self._several or not self.found or bound == value)
         spent, options = self._budget.spent, self._budget.options
+        method = METHOD + told(self.question)
         certify = partial(
-            conclude, value, options=options, method=METHOD, nodes=self._boxes, seconds=spent
+            conclude, value, options=options, method=method, nodes=self._boxes, seconds=spent
         )
         certificate = certify(lower_bound=bound, complete=complete)
         if (

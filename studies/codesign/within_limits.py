@@ -1,0 +1,115 @@
+"""Accelerators that keep limits on totals of runs which the objective does not follow.
+
+A search for the objective alone meets such limits by chance. So the totals, as shares of their
+limits, are minimised until an accelerator keeps them; there, and then around it, they are weighed
+against the objective, by the weights of Lagrangian relaxation: of two mappings, one of which
+exceeds limits, the next weight is the one that makes them equal.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+from ithaca.formulations.algebra.expression import Expression, add, multiply
+from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.hardware.quantities import Box
+from ithaca.formulations.problem import Objective
+from ithaca.studies.codesign.boxes import Kept
+from ithaca.studies.codesign.candidates import Candidates
+from ithaca.studies.codesign.incumbents import climb
+from ithaca.studies.codesign.question import Amount, Question
+from ithaca.studies.scale import wording
+
+#: Weights that are tried on one accelerator, and their significant digits.
+ROUNDS, DIGITS = 8, 3
+
+
+def apart(question: Question) -> tuple[Amount, ...]:
+    """The limits on totals of runs of anything but the first objective."""
+    first = question.amounts[0].expression
+    return tuple(a for a in question.limited if a.shares and a.bound and a.expression != first)
+
+
+def told(question: Question) -> str:
+    """What a search begins with because of them, in words; empty without any."""
+    names = ", ".join(dict.fromkeys(amount.text for amount in apart(question)))
+    return f", begun with least {names}" if names else ""
+
+
+def begin(candidates: Candidates, box: Box, kept: Kept) -> bool:
+    """Look in a box for an accelerator that keeps limits apart from the objective, and go on from
+    there; whether that is all there is to it."""
+    if not apart(candidates.question):
+        return False
+    least = _using_least(candidates)
+    least.probe(box, kept)
+    if least.found:
+        point = least.found[0].point
+        lead = weigh(candidates, point)
+        if lead is candidates:
+            return False
+        climb(least.free, point, lead.judge, lead.solve, lambda: candidates.budget.over)
+    return True
+
+
+def weigh(candidates: Candidates, point: Configuration) -> Candidates:
+    """Find mappings on an accelerator that keep limits apart from the objective: with what weight
+    of these others may do so; without any where the objective's own mappings do."""
+    question, objective = candidates.question, candidates.question.amounts[0]
+    candidates.solve(point)
+    if not apart(question) or not objective.shares:
+        return candidates
+    lead, outside = _using_least(candidates), _taken(question, candidates, point)
+    lead.solve(point)
+    inside = _taken(question, lead, point)
+    if outside is None or inside is None or outside[2]:
+        return candidates
+    for _ in range(ROUNDS):
+        more, less = inside[0] - outside[0], outside[1] - inside[1]
+        if not inside[2] or more <= 0 or less <= 0 or candidates.budget.over:
+            break
+        weight = Fraction(f"{float(more / less):.{DIGITS}g}")
+        trial = _minimising(candidates, add(objective.expression, multiply(weight, _use(question))))
+        trial.solve(point)
+        taken = _taken(question, trial, point)
+        if taken is None or taken in (outside, inside):
+            break
+        if taken[2]:
+            lead, inside = trial, taken
+        else:
+            outside = taken
+    return lead
+
+
+def _use(question: Question) -> Expression:
+    """Shares of limits that a run uses, in all."""
+    shares = {amount.expression: amount.bound for amount in apart(question)}
+    return add(*(multiply(1 / (bound or Fraction(1)), e) for e, bound in shares.items()))
+
+
+def _using_least(candidates: Candidates) -> Candidates:
+    """The same that minimise the use of limits, of all workloads alike, until one keeps them."""
+    works = tuple(replace(work, weight=Fraction(1)) for work in candidates.question.works)
+    least = _minimising(candidates, _use(candidates.question))
+    return replace(least, question=replace(least.question, works=works), any=True)
+
+
+def _minimising(candidates: Candidates, expression: Expression) -> Candidates:
+    """The same of another objective; what they find is offered to these, too."""
+    objective = Objective(wording(expression), expression)
+    question = replace(candidates.question, objectives=(objective,))
+    return replace(candidates, question=question, found=[], above=candidates)
+
+
+def _taken(
+    question: Question, candidates: Candidates, point: Configuration
+) -> tuple[Fraction, Fraction, bool] | None:
+    """What known mappings of an accelerator take: the objective, the use of limits, and whether
+    these are kept; None without mappings of all layers."""
+    known = candidates.known(point)
+    if known is None:
+        return None
+    uses = [known.total(amount) / (amount.bound or 1) for amount in apart(question)]
+    value = known.total(question.minimised[0])
+    return value, sum(uses, Fraction(0)), all(use <= 1 for use in uses)
