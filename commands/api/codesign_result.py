@@ -104,12 +104,19 @@ class CodesignResult(StudyAnswer, results.CodesignResult):
     def failure(self) -> str:
         if self.best is not None:
             return ""
+        space, limits = self.question.space, self.question.limits
+        own = [
+            f"{limit.metric} to {number(limit.bound)}"
+            for limit in limits
+            if space.limits.get(limit.metric) == limit.bound
+        ]
+        inherited = f"; space {space.name} itself limits {', '.join(own)}" if own else ""
         if self.certificate.status is not Status.INFEASIBLE:
-            return self.certificate.failure
-        if not self.shortfalls and len(self.question.limits) < 2:
+            return self.certificate.failure + inherited
+        if not self.shortfalls and len(limits) < 2:
             return "infeasible: a layer runs on no accelerator of the space, whatever the limits"
         spaces = {each.design for each in self.shortfalls}
-        return f"infeasible: {'; '.join(explain(self.shortfalls, len(spaces)))}"
+        return f"infeasible: {'; '.join(explain(self.shortfalls, len(spaces)))}{inherited}"
 
     @property
     def document(self) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from ithaca.solver.engines import Method
 from ithaca.solver.executors import open_executor
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.progress import Report
+from ithaca.studies.codesign.floors import least_product
 from ithaca.studies.codesign.infeasible import shortfalls
 from ithaca.studies.codesign.layer_cache import LayerCache
 from ithaca.studies.codesign.points import certified
@@ -115,9 +116,13 @@ def _least_product(
         runs = zip((work.factor for work in question.works), answer.best.layers, strict=True)
         return answer, answer.certificate, factors.over([(n, own.metrics) for n, own in runs])
 
-    search = ProductSearch[CodesignResult](factors, Budget(options.search))
+    budget = Budget(options.search)
+    half = Budget(budget.part(0.5))
+    floor = least_product(question, factors, bank, lambda: half.over)
+    search = ProductSearch[CodesignResult](factors, budget, floor)
     answer, total = search.run(at, METHOD)
-    result = replace(answer, question=question, certificate=total.certificate, open=())
+    proof = replace(total.certificate, seconds=budget.spent)
+    result = replace(answer, question=question, certificate=proof, open=())
     if answer.best is None or total.value is None:
         return result
     best = certified(question, bank, replace(answer.best, values=(total.value,)), proven=False)

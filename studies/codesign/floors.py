@@ -3,14 +3,18 @@ split."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import inf
 
 from ithaca.formulations.hardware.quantities import Box
-from ithaca.studies.codesign.boxes import trimmed
+from ithaca.solver.best_first import BestFirst
+from ithaca.studies.codesign.boxes import HardwareBounds, trimmed
 from ithaca.studies.codesign.layer_cache import Bound, LayerCache, total
+from ithaca.studies.codesign.narrowing import narrowed
 from ithaca.studies.codesign.question import Question
+from ithaca.studies.network.products import AXES, Factors
 
 
 @dataclass(frozen=True)
@@ -67,3 +71,38 @@ class Floors:
                 )
         name = max(rises, key=rises.__getitem__)
         return name if rises[name] > 2 * self.over(box, bounds) else None
+
+
+def least_product(
+    question: Question, factors: Factors, bank: LayerCache, over: Callable[[], bool]
+) -> Fraction:
+    """A bound of a product of two sums over the whole space that takes no search of layers: the
+    least, over boxes that it is divided into, of the product of both sums' bounds.
+
+    Boxes are halved until it is above 0, or there is no time.
+    """
+    hardware, sides = (
+        HardwareBounds(question),
+        [Floors(replace(question, objectives=(factors.weighted(w),)), bank) for w in AXES],
+    )
+    names = question.enumerated.union(*(side.question.enumerated for side in sides))
+    parts: BestFirst[Fraction, tuple[Box, str | None]] = BestFirst()
+
+    def enter(whole: Box) -> None:
+        box = hardware.shrunk(whole, hardware.all)[0]
+        if box is None:
+            return
+        mixed = next((name for name in sorted(names) if len(box.values(name)) > 1), None)
+        unknown = [-inf] * len(question.works)
+        known = [0 if mixed else max(side.over(box, unknown), 0) for side in sides]
+        if inf not in known:
+            parts.push(factors.value((Fraction(known[0]), Fraction(known[1]))), (box, mixed))
+
+    enter(narrowed(question))
+    while parts and not parts.least and not over():
+        bound, (box, mixed) = parts.pop()
+        if box.point is not None:
+            return bound
+        for half in box.split(mixed or hardware.widest(box)):
+            enter(half)
+    return parts.least if parts else Fraction(0)

@@ -273,8 +273,8 @@ class _Line:
 class ProductSearch(Generic[Answer]):
     """The least product, by weights one after the other."""
 
-    def __init__(self, factors: Factors, budget: Budget) -> None:
-        self.factors, self._budget = factors, budget
+    def __init__(self, factors: Factors, budget: Budget, floor: Fraction = Fraction(0)) -> None:
+        self.factors, self._budget, self._floor = factors, budget, floor
         self._lines: dict[Weights, _Line] = {}
         self._best: Answer | None = None
         self._value: Fraction | None = None
@@ -294,7 +294,7 @@ class ProductSearch(Generic[Answer]):
             share = replace(self._budget.part(SHARE), gap=options.gap)
             answer = self._look(at, weights, (pair[0].weights, pair[1].weights), share)
             corner, pair = self._least()
-        bound, empty = self.factors.value(corner), self._proofs[-1].empty
+        bound, empty = self._bound(corner), self._proofs[-1].empty
         proof = conclude(
             self._value,
             bound if self._value is None else min(bound, self._value),
@@ -323,9 +323,13 @@ class ProductSearch(Generic[Answer]):
         self._lines[weights] = _Line(weights, bound, point, options.time_limit != 0)
         return answer
 
+    def _bound(self, corner: Point) -> Fraction:
+        """No product is below it: that of the corner of least product, or what was known before."""
+        return max(self.factors.value(corner), self._floor)
+
     def _closed(self, corner: Point) -> bool:
-        bound = self.factors.value(corner)
-        return self._proofs[-1].empty or self._budget.options.gap_is_met(self._value, bound)
+        met = self._budget.options.gap_is_met(self._value, self._bound(corner))
+        return self._proofs[-1].empty or met
 
     def _least(self) -> tuple[Point, tuple[_Line, _Line]]:
         """The corner of least product of what lines leave, and its two lines, that of the first

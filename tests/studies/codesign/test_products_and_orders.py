@@ -13,10 +13,11 @@ from ithaca.files.errors import InputError
 from ithaca.formulations.problem import read_objective
 from ithaca.solver.certificate import Status
 from ithaca.solver.options import SolveOptions
-from ithaca.studies.codesign.codesign import CodesignOptions, codesign
+from ithaca.studies.codesign.codesign import CodesignOptions, codesign, make_bank
+from ithaca.studies.codesign.floors import least_product
 from ithaca.studies.codesign.question import Question, make_question
 from tests.command_line import refused
-from tests.studies.codesign.toy import brute_force, layer, random_question
+from tests.studies.codesign.toy import ToyAccelerator, brute_force, layer, random_question
 
 
 def asked(seed: int, *objectives: str) -> Question:
@@ -91,6 +92,27 @@ def test_an_interrupted_product_has_an_honest_bound() -> None:
         bound = part.certificate.lower_bound
         assert whole.value is None or bound is None or bound <= whole.value
         assert part.value is None or whole.value is None or part.value >= whole.value
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_product_has_a_bound_before_any_layer_is_searched(seed: int) -> None:
+    question = asked(seed, "edp")
+    staged = replace(question.space, accelerator=ToyAccelerator(seed % 2 > 0, staged=True))
+    question = replace(question, space=staged)
+    factors, looks = question.minimised[0].factors, count()
+    assert factors is not None
+    bank = make_bank(question, CodesignOptions())
+    floor = least_product(question, factors, bank, lambda: next(looks) < 0)
+    front = least(question, "energy", "latency")
+    if not front:
+        return
+    assert 0 < floor <= min(energy * latency for energy, latency in front)
+    assert not bank.asked
+    steps, most = count(), next(looks)
+    options = SolveOptions(stop=lambda: next(steps) > most)
+    bound = codesign(question, CodesignOptions(options)).certificate.lower_bound
+    assert bound is not None
+    assert floor <= bound
 
 
 def test_an_interrupted_order_says_what_is_left_of_it() -> None:
