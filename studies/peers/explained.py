@@ -7,10 +7,10 @@ of the `LAYERS` largest whose share of the objective is above `SHARE` / layers p
 what it is bound by; of several predictions for a parameter the smallest counts, rounded up to the
 space; each is tried by itself, and the incumbent is what meets the limits at least objective times
 mean share of the limits used, else what has the least mean share. Ours is this: the search begins
-at the smallest accelerator; a prediction that the parameter meets already, or that has no end, asks
-for the next value; parts that are equally large all bind; all changes at once are one more
-candidate, as several parts often bind all but equally; and what exceeds limits of the hardware by
-itself is no incumbent, as nothing here makes it smaller.
+at the smallest accelerator, with all of what only helps and costs nothing; a prediction that the
+parameter meets already, or that has no end, asks for the next value; parts that are equally large
+all bind; all changes at once are one more candidate, as several parts often bind all but equally;
+and what exceeds limits of the hardware by itself is no incumbent, as nothing here makes it smaller.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from ithaca.formulations.bottleneck import bindings, bottleneck
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.families import profile_of
 from ithaca.formulations.hardware.space import HardwareSpace
+from ithaca.studies.codesign.narrowing import narrowed
+from ithaca.studies.codesign.question import Question
 from ithaca.studies.peers.hardware import HardwareEvaluation, HardwareEvaluator
 from ithaca.studies.peers.recorder import BudgetUsedError, Ended
 
@@ -67,7 +69,7 @@ def search_explained(evaluator: HardwareEvaluator, trail: list[str]) -> Ended:
     is told step by step."""
     space = evaluator.question.space
     try:
-        incumbent = evaluator.evaluate(_smallest(space))
+        incumbent = evaluator.evaluate(_smallest(evaluator.question))
         trail.append(f"begin with {_named(space, incumbent.point)}: {_said(evaluator, incumbent)}")
         for step in range(1, evaluator.trials + 1):
             predictions = list(_predictions(evaluator, incumbent))
@@ -93,9 +95,11 @@ def search_explained(evaluator: HardwareEvaluator, trail: list[str]) -> Ended:
     return Ended.SAMPLES
 
 
-def _smallest(space: HardwareSpace) -> Configuration:
-    """The corner of all smallest values, or the first accelerator after it that keeps the rules."""
-    boxes = [space.box]
+def _smallest(question: Question) -> Configuration:
+    """The corner of all smallest values, or the first accelerator after it that keeps the rules;
+    what only helps and costs nothing is at its best."""
+    space, whole = question.space, narrowed(question)
+    boxes = [whole]
     while boxes:
         box = boxes.pop()
         if (point := box.point) is not None and space.allows(point):
@@ -107,7 +111,7 @@ def _smallest(space: HardwareSpace) -> Configuration:
                 if first < last
             )
             boxes += reversed(box.split(name))
-    return space.box.corner(high=False)
+    return whole.corner(high=False)
 
 
 def _key(evaluation: HardwareEvaluation) -> tuple[int, Fraction]:
