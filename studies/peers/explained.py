@@ -7,10 +7,11 @@ of the `LAYERS` largest whose share of the objective is above `SHARE` / layers p
 what it is bound by; of several predictions for a parameter the smallest counts, rounded up to the
 space; each is tried by itself, and the incumbent is what meets the limits at least objective times
 mean share of the limits used, else what has the least mean share. Ours is this: the search begins
-at the smallest accelerator, with all of what only helps and costs nothing; a prediction that the
-parameter meets already, or that has no end, asks for the next value; parts that are equally large
-all bind; all changes at once are one more candidate, as several parts often bind all but equally;
-and what exceeds limits of the hardware by itself is no incumbent, as nothing here makes it smaller.
+at the smallest accelerator, under limits with all of what only helps and costs nothing; a
+prediction that the parameter meets already, or that has no end, asks for the next value; parts that
+are equally large all bind; all changes at once are one more candidate, as several parts often bind
+all but equally; and what exceeds limits of the hardware by itself is no incumbent, as nothing here
+makes it smaller.
 """
 
 from __future__ import annotations
@@ -97,8 +98,9 @@ def search_explained(evaluator: HardwareEvaluator, trail: list[str]) -> Ended:
 
 def _smallest(question: Question) -> Configuration:
     """The corner of all smallest values, or the first accelerator after it that keeps the rules;
-    what only helps and costs nothing is at its best."""
-    space, whole = question.space, narrowed(question)
+    under limits, what only helps and costs nothing of these is at its best."""
+    space = question.space
+    whole = narrowed(question) if question.limits else space.box
     boxes = [whole]
     while boxes:
         box = boxes.pop()
