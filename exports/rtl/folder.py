@@ -232,17 +232,13 @@ def _order(hardware: Hardware, group: IOGroup) -> str:
     return f"from {nest.base}: {loops}" if loops else f"{nest.base}"
 
 
-def _obstacles(chosen: ArrayConfiguration, memory: str) -> tuple[str, ...]:
-    two_level = chosen.design.dram.two_level
-    if two_level and memory != STREAM:
-        why = "two levels of tiles, whose rows masters do not fetch for a buffer"
-        return (f"{why}; allowed: --memory {STREAM}",)
+def _obstacles(chosen: ArrayConfiguration) -> tuple[str, ...]:
     if not chosen.design.dram.serialized:
         why = "every row of a tile opens a burst, and hardware asks for rows ahead of time"
         return (f"{why}; allowed: without --no-host-serialize",)
     if chosen.technology.uram and any(group.beside_dram for group in chosen.design.groups):
         return ("buffers are of URAM, and hardware has them in block RAM; allowed: without --uram",)
-    plain = () if two_level else memory_obstacles(chosen)
+    plain = () if chosen.design.dram.two_level else memory_obstacles(chosen)
     return plain or tuple(obstacles(chosen))
 
 
@@ -252,7 +248,7 @@ def rtl_tool(sum_bits: int | None = None, memory: str = STREAM) -> Tool:
     return Tool(
         "RTL cannot be generated of",
         lambda nest: (),
-        partial(_obstacles, memory=memory),
+        _obstacles,
         lambda chosen: files({"": chosen}),
         "`ithaca build` on every folder",
         'ithaca build "$here/$folder" "$@"',

@@ -138,6 +138,9 @@ class Hardware:
     def elements(self, group: IOGroup, weights: Sequence[int]) -> AddressNest:
         """All elements that a group moves, in order, where dimensions of the padded tensor have
         these weights in an address."""
+        if group.outer is not None:  # packs are parts of rows
+            rows, pack = self.places.outer_tile(group, weights)[0], self.pack(group)
+            return AddressNest((*rows.axes, (pack, rows.axes[-1][1] // pack)), rows.base)
         *outer, last = weights
         moved = self.places.elements(group, [*(each * group.stored for each in outer), last])
         return _of_blocks(moved, group.stored)

@@ -269,7 +269,7 @@ def _rows(hardware: Hardware, group: IOGroup, data: int) -> tuple[int, str]:
     field = len(layout.begins) + 2  # above the dimensions: the element of a row, and the row
     above = _FIELD * field
     elements, unit = _elements(hardware, group, layout, field)
-    outside = len(hardware.places.stream(group).axes)
+    outside = len(hardware.stream(group).axes)
     inside, run = [axis for axis in elements.axes[outside:] if axis[0] > 1], 1
     while inside and inside[-1][1] == run * unit:
         run *= inside.pop()[0]

@@ -264,20 +264,23 @@ class ArrayAddresses:
         packs, inside = self._moved(group, weights)
         return AddressNest(packs.axes + inside.axes, packs.base)
 
-    def outer_tile(self, group: IOGroup) -> tuple[AddressNest, AddressNest]:
+    def outer_tile(
+        self, group: IOGroup, weights: Sequence[int] = ()
+    ) -> tuple[AddressNest, AddressNest]:
         """The first elements of all packs that the module beside DRAM moves from or to the padded
         tensor, row by row of its buffer, and where in its buffer those are, in the order in which
-        modules behind it take or give them, of every fill.
+        modules behind it take or give them, of every fill; where dimensions of the padded tensor
+        have these weights in an address, if any are given.
 
         Packs are parts of rows.
         """
         access, pack = self.access(group.tensor), self.value(group.pack)
         stored = tuple(subscript.without_gaps(self.nest.once) for subscript in access)
         extents = self._extents(lambda x: covered(self.nest, x))
-        shape, rows = [span(subscript, extents) for subscript in stored], self._rows(access)
+        shape, rows = [span(each, extents) for each in stored], weights or self._rows(access)
         steps = [_gap(s, self.nest) * row for s, row in zip(access, rows, strict=True)]
         below = [reach_below(s, self.padded) - reach_below(s, extents) for s in access]
-        tiles, _ = self._moved(group)
+        tiles, _ = self._moved(group, rows)
         sent, _ = self._moved(
             group, row_weights(shape), replace(access, subscripts=stored), extents
         )

@@ -317,8 +317,7 @@ def test_files_state_outer_tiles_and_are_proven_again(tmp_path: Path) -> None:
     from_table = ithaca("evaluate", "mm", "--dtype", "int16", "--points", table, "--json")
     assert json.loads(from_table.stdout)["points"] == [row]
     masters = ithaca("export", file, "--to", "rtl", "--memory", "axi4", "-o", tmp_path / "axi4")
-    assert (masters.returncode, masters.stderr.count("\n")) == (2, 1)
-    assert "masters do not fetch for a buffer; allowed: --memory stream" in masters.stderr
+    assert masters.returncode == 0, masters.stderr
     for target in ("timeloop", "scalesim"):
         refused = ithaca("export", file, "--to", target, "-o", tmp_path / target)
         assert refused.returncode == 2
