@@ -15,13 +15,12 @@ class Ways(Protocol):
     """Some ways to share loops."""
 
     @property
-    def trips(self) -> tuple[int, ...]:
-        """Trips of the loops that are shared. Inside, nothing costs less than with divisors of
-        these."""
+    def trips(self) -> tuple[tuple[int, ...], ...]:
+        """Trips of the loops that every member shares. Inside, it costs nothing less than with
+        divisors of these."""
 
-    @property
-    def inside(self) -> tuple[Any, ...]:
-        """Designs whose least energies are what members need inside, at least."""
+    def inside(self, number: int) -> Any:
+        """The design whose least energy is what a member needs inside, at least."""
 
     @property
     def outside(self) -> Roofs:

@@ -25,9 +25,8 @@ from ithaca.solver.staged.engine import solve_staged
 
 #: What ways are all of.
 AMONG = (
-    "plans in which layers that pass tiles on share the same loops, whose trips divide, "
-    "keep no tensor whole beside them, store in inner levels inside of them alone, "
-    "and compute nothing twice"
+    "plans in which trips of shared loops divide, inner levels store inside of these alone, "
+    "and nothing is computed twice"
 )
 
 
@@ -47,7 +46,7 @@ class TileSearch:
         self.best: tuple[Solution, ...] = ()
         """The runs of the best; none where nothing better is known."""
         self._known: dict[Any, Solution] = {}
-        self._inside: dict[tuple[int, ...], list[Fraction]] = {}
+        self._inside: dict[int, dict[tuple[int, ...], Fraction]] = {n: {} for n in range(len(problems))}
         runs = zip(problems, tiled.least, strict=True)
         self._roofs = [design.least(problem.limits) for problem, design in runs]
         self._nodes = 0
@@ -60,7 +59,8 @@ class TileSearch:
             for part in parts:
                 bound = sum(self._bounds(part), Fraction(0))
                 if self._may_improve(bound):
-                    heappush(queue, (bound, prod(part.trips), next(numbers), part))
+                    trips = prod(map(prod, part.trips))
+                    heappush(queue, (bound, trips, next(numbers), part))
 
         parts = list(self._tiled.parts())
         if parts:
@@ -72,7 +72,7 @@ class TileSearch:
             if self._budget.options.ends(self._budget.spent, self.value, bound):
                 break
             designs = part.designs
-            if designs and part.trips not in self._inside:
+            if designs:
                 self._search_inside(part)
             if sum(self._bounds(part), Fraction(0)) > bound:
                 heappop(queue)
@@ -97,24 +97,23 @@ class TileSearch:
 
     def _search_inside(self, part: Ways) -> None:
         """Find out what runs cost inside at least."""
-        least = []
-        for design in part.inside:
-            energy = read_objective("energy", "objective", design.vocabulary)
-            solution = solve_staged(Problem(design, (), energy), self._budget.share())
-            least.append(solution.certificate.lower_bound or Fraction(0))
-        self._inside[part.trips] = least
+        for number, (trips, known) in enumerate(zip(part.trips, self._inside.values(), strict=True)):
+            if trips not in known:
+                design = part.inside(number)
+                energy = read_objective("energy", "objective", design.vocabulary)
+                solution = solve_staged(Problem(design, (), energy), self._budget.share())
+                known[trips] = solution.certificate.lower_bound or Fraction(0)
 
     def _bounds(self, part: Ways) -> list[Fraction]:
         """At least the objective of every run."""
-        known = [
-            inside
-            for trips, inside in self._inside.items()
-            if not any(n % m for n, m in zip(part.trips, trips, strict=True))
-        ]
         bounds = []
         for number, more in enumerate(part.outside):
             problem, roofs = self._problems[number], self._roofs[number]
-            least = max((inside[number] for inside in known), default=Fraction(0))
+            least = max(
+                inside
+                for trips, inside in self._inside[number].items()
+                if not any(n % m for n, m in zip(part.trips[number], trips, strict=True))
+            )
             energy, latency = least + more["energy"], max(roofs["latency"], more["latency"])
             metrics = {**roofs, "energy": energy, "latency": latency, "edp": energy * latency}
             bounds.append(problem.objective.value(metrics))

@@ -44,10 +44,10 @@ class SharedLoops:
     trips: Sizes
     """Their trips."""
     around: tuple[tuple[str, Sizes], ...] = ()
-    """Tensors of the nest's own whose storage nodes lie between them, and the trips around
-    each."""
+    """Tensors whose storage nodes lie between them, and the trips around each: of the nest's own,
+    and those that it takes or passes on where only some of the loops are shared."""
     beside: int = 0
-    """Words of such tiles of the other nests."""
+    """Words of what stays meanwhile for other nests."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,9 @@ class UnevenSpace(MappingSpace):
         shared = self.shared
         if shared is None:
             return ()
-        return tuple((HOME, t) for t, _ in (*self.kept, *shared.around))
+        between = tuple((HOME, t) for t, _ in shared.around)
+        passed = tuple((HOME, t) for t, _ in self.kept)
+        return (*(node for node in passed if node not in between), *between)
 
     def slot(self, node: Node) -> Slot:
         """The place of the loops under a node."""

@@ -1,10 +1,12 @@
 """Nests that pass tiles on at the level inside the outermost one: all loops that they may share,
 and what may lie between these.
 
-Shared are loops that index all tensors that are passed on. Some best way has outermost first what
-no node needs inside, and directly under a storage node only loops that its tensor does not have for
-itself; its tile stays while the nests take turns. Nodes with no shared loop inside, and those of
-tensors that have all of these, are each nest's own.
+A *group* of nests shares loops that index all tensors that are passed on within it. Inside, its
+nests take turns; some of them together may be groups again, which share more loops. What passes
+between those that take turns stays as long as the outer loops make it, as a whole if there are
+none. Some best way has outermost first what no node needs inside, and directly under a storage node
+only loops that its tensor does not have for itself; its tile stays while the nests take turns.
+Nodes with no shared loop inside, and those of tensors that have all of these, are each nest's own.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 from math import prod
 from operator import mul
 from typing import Any
@@ -28,6 +30,9 @@ from ithaca.workloads.nest import Sizes
 #: Number of a nest, and a tensor of its.
 Own = tuple[int, str]
 
+#: Trips of all loops that some nests may share, 1 for those that do not lie around.
+Trips = tuple[int, ...]
+
 
 @dataclass(frozen=True)
 class TiledNests:
@@ -39,15 +44,13 @@ class TiledNests:
     """Of what each but the last passes on."""
 
     @cached_property
-    def classes(self) -> tuple[tuple[str, ...], ...]:
-        """Loops that may be shared: the loop of every nest."""
-        first = self.nests[0]
-        chains: list[tuple[str, ...]] = [(loop,) for loop in first.moving]
-        for before, after in zip(self.nests, self.nests[1:], strict=False):
+    def classes(self) -> tuple[tuple[int, tuple[str, ...]], ...]:
+        """Loops that may be shared: the first nest that has one, and its names from there on."""
+        found: list[tuple[int, tuple[str, ...]]] = []
+        for number, (before, after) in enumerate(pairwise(self.nests)):
             written, read = before.nest.output, after.nest.inputs[0]
             if len(list(written)) != len(list(read)):
-                return ()
-            pairs = {}
+                continue
             for one, other in zip(written, read, strict=True):
                 loops, others = (
                     [d for d in rank.loops if d in nest.moving]
@@ -56,37 +59,41 @@ class TiledNests:
                 if len(loops) == len(others) == 1 and one.coefficient(loops[0]) == 1:
                     sizes = before.nest.sizes[loops[0]], after.nest.sizes[others[0]]
                     if other.coefficient(others[0]) == 1 and sizes[0] == sizes[1]:
-                        pairs[loops[0]] = others[0]
-            chains = [(*chain, pairs[chain[-1]]) for chain in chains if chain[-1] in pairs]
-        return tuple(chains)
+                        known = [
+                            (first, names)
+                            for first, names in found
+                            if first + len(names) == number + 1 and names[-1] == loops[0]
+                        ]
+                        found = [each for each in found if each not in known]
+                        first, names = known[0] if known else (number, (loops[0],))
+                        found.append((first, (*names, others[0])))
+        return tuple(sorted(found))
 
-    @cached_property
-    def inside(self) -> tuple[UnevenSpace, ...]:
-        """Each where the outermost level costs nothing, and any tile of the next fits."""
-        free, made = ("read_energy", "write_energy", "update_energy", "leak"), []
-        fast = ("read_bandwidth", "write_bandwidth", "shared_bandwidth")
-        nothing: dict[str, Any] = {**dict.fromkeys(free, Fraction(0)), **dict.fromkeys(fast)}
-        for nest in self.least:
-            outer, home, *others = nest.architecture.levels
-            room = replace(home, words=None, tensor_words=())
-            levels = (replace(outer, **nothing), room, *others)
-            made.append(replace(nest, architecture=replace(nest.architecture, levels=levels)))
-        return tuple(made)
+    def name(self, number: int, c: int) -> str | None:
+        """A shared loop as a nest names it; None if it has none."""
+        first, names = self.classes[c]
+        return names[number - first] if 0 <= number - first < len(names) else None
+
+    def more(self, first: int, last: int, trips: Trips) -> list[list[int]]:
+        """What the trips of all shared loops around some nests may be, inside of those given."""
+        more = []
+        for c, n in enumerate(trips):
+            names = self.name(first, c), self.name(last, c)
+            size = self.nests[first].nest.sizes[names[0]] if names[0] and names[1] else n
+            more.append([n * each for each in _divisors(size // n)])
+        return more
 
     @cached_property
     def least(self) -> tuple[UnevenSpace, ...]:
         """Each with least tiles of what they pass on."""
-        made = (self.kept(number, (1,) * len(self.words)) for number in range(len(self.nests)))
+        made = (self.kept(number, (1, 1)) for number in range(len(self.nests)))
         return tuple(nest for nest in made if nest is not None)
 
     def kept(self, number: int, words: Sequence[int]) -> UnevenSpace | None:
-        """A nest with some words of what it passes on at a time."""
-        nest, kept = self.nests[number], []
-        if number:
-            kept.append((nest.nest.inputs[0].tensor, words[number - 1]))
-        if number < len(self.words):
-            kept.append((nest.nest.output.tensor, words[number]))
-        made = nest.keeping(tuple(kept))
+        """A nest with some words of what it takes and passes on at a time."""
+        nest = self.nests[number]
+        kept = tuple(zip(self.passed(number), words[number == 0 :], strict=False))
+        made = nest.keeping(kept)
         if not isinstance(made, UnevenSpace) or not all(
             t in dict(made.architecture.levels[HOME].resident) for t, _ in kept
         ):
@@ -94,7 +101,25 @@ class TiledNests:
         return made
 
     @remembered
-    def tile(self, own: Own, around: tuple[int, ...]) -> int:
+    def inside(self, number: int, trips: Trips) -> UnevenSpace:
+        """A nest where the outermost level costs nothing, and any tile of the next fits: those of
+        tensors that lack a shared loop lie outside of it."""
+        free = ("read_energy", "write_energy", "update_energy", "leak")
+        fast = ("read_bandwidth", "write_bandwidth", "shared_bandwidth")
+        nothing: dict[str, Any] = {**dict.fromkeys(free, Fraction(0)), **dict.fromkeys(fast)}
+        nest, nodes = self.least[number], self.lacking(number, (1,) * len(trips), trips)
+        outer, home, *others = nest.architecture.levels
+        room = replace(home, words=None, tensor_words=())
+        levels = (replace(outer, **nothing), room, *others)
+        around = self.outer(nodes, (1,) * len(trips), trips)
+        return replace(
+            nest,
+            architecture=replace(nest.architecture, levels=levels),
+            shared=self.shared(number, trips, around),
+        )
+
+    @remembered
+    def tile(self, own: Own, around: Trips) -> int:
         """Words of a tile between shared loops, by the trips of these around it."""
         trips = self.own(own[0], around)
         model = self.nests[own[0]].outside(SharedLoops(trips, ((own[1], trips),)))
@@ -111,149 +136,216 @@ class TiledNests:
             "latency": max(waits, default=Fraction(0)),
         }
 
-    def own(self, number: int, trips: Sequence[int]) -> Sizes:
+    def own(self, number: int, trips: Trips) -> Sizes:
         """Trips of shared loops by the names of a nest."""
-        chains = zip(self.classes, trips, strict=True)
-        return tuple((chain[number], n) for chain, n in chains if n > 1)
+        names = ((self.name(number, c), n) for c, n in enumerate(trips))
+        return tuple((name, n) for name, n in names if name and n > 1)
 
-    def passed(self, number: int) -> frozenset[str]:
-        """The tensors that a nest passes on, or finds."""
+    def shared(
+        self, number: int, trips: Trips, around: Mapping[Own, Trips], beside: int = 0
+    ) -> SharedLoops:
+        """What a nest shares, given the trips around nodes."""
+        nodes = sorted(around.items(), key=lambda node: (prod(node[1]), node[0]))
+        between = tuple((t, self.own(number, n)) for (at, t), n in nodes if at == number)
+        return SharedLoops(self.own(number, trips), between, beside)
+
+    def passed(self, number: int) -> list[str]:
+        """The tensors that a nest finds, and passes on."""
         nest, last = self.nests[number].nest, len(self.words)
-        read = {nest.inputs[0].tensor} if number else set()
-        return frozenset(read | ({nest.output.tensor} if number < last else set()))
+        read = [nest.inputs[0].tensor] if number else []
+        return read + ([nest.output.tensor] if number < last else [])
 
-    def lacks(self, own: Own, number: int) -> bool:
-        """Whether a tensor does not have a shared loop for itself."""
-        return not self.nests[own[0]].has(own[1], self.classes[number][own[0]])
+    def lacks(self, own: Own, c: int) -> bool:
+        """Whether a tensor does not have a shared loop of its nest for itself."""
+        name = self.name(own[0], c)
+        return name is not None and not self.nests[own[0]].has(own[1], name)
+
+    def lacking(self, number: int, outer: Trips, trips: Trips) -> list[Own]:
+        """The tensors of a nest's own that lack a loop between some trips."""
+        owns = [(number, t) for t in self.nests[number].keeps(HOME) - {*self.passed(number)}]
+        ways = [c for c, n in enumerate(trips) if n > outer[c]]
+        return [own for own in sorted(owns) if any(self.lacks(own, c) for c in ways)]
+
+    def outer(self, nodes: Sequence[Own], outer: Trips, trips: Trips) -> dict[Own, Trips]:
+        """At least the trips around nodes, outside of which there are some."""
+        every = [*enumerate(trips)]
+        return {own: tuple(outer[c] if self.lacks(own, c) else n for c, n in every) for own in nodes}
 
     def parts(self) -> Iterator[TiledWays]:
-        """All ways by the trips of all shared loops, and the nodes between these."""
-        sizes = [self.nests[0].nest.sizes[chain[0]] for chain in self.classes]
-        for trips in product(*map(_divisors, sizes)):
-            ways = TiledWays(self, trips)
-            able = [own for own in ways.able if replace(ways, left=(own,)).fits]
-            for count in range(len(able) + 1):
-                for left in combinations(able, count):
-                    some = replace(ways, left=left, now=None if left else trips)
-                    if some.fits:
-                        yield some
+        """All ways by the trips of all loops that all share, and the nodes between these."""
+        ones = (1,) * len(self.classes)
+        yield from TiledWays((Group(self, 0, len(self.words), ones, ones),)).parts()
 
     def holds(self, designs: Sequence[Any]) -> bool:
         """Whether they are the members of a way."""
-        shared = [design.shared for design in designs]
-        if any(each is None for each in shared):
+        if any(design.shared is None for design in designs):
             return False
-
-        def of(number: int, loops: Sizes) -> tuple[int, ...]:
-            return tuple(dict(loops).get(chain[number], 1) for chain in self.classes)
-
-        trips = of(0, shared[0].trips)
-        around = [((n, t), of(n, own)) for n, each in enumerate(shared) for t, own in each.around]
-        steps = [*sorted({n for _, n in around}, key=prod), trips]
-        whole = [self.nests[0].nest.sizes[chain[0]] for chain in self.classes]
-        divides = all(
-            a > 0 and b % a == 0
-            for one, other in zip(steps, [*steps[1:], whole], strict=True)
-            for a, b in zip(one, other, strict=True)
-        )
-        ways = TiledWays(self, trips, around=tuple(around))
-        return divides and ways.designs == tuple(designs)
+        ways = list(self.parts())
+        while ways:
+            some = ways.pop()
+            if all(group.may_be(designs) for group in some.groups):
+                if some.designs == tuple(designs):
+                    return True
+                ways += some.parts()
+        return False
 
 
 @dataclass(frozen=True)
 class TiledWays:
-    """Ways of some trips of shared loops, of which the outer ones are known, and the storage nodes
-    between those."""
+    """Ways of nests that take turns, some of them in groups."""
+
+    groups: tuple[Group, ...]
+    """In order; those of one nest are known."""
+
+    @cached_property
+    def trips(self) -> tuple[Trips, ...]:
+        """By nest."""
+        return tuple(g.trips for g in self.groups for _ in g.numbers)
+
+    def inside(self, number: int) -> UnevenSpace:
+        """A nest where the outermost level costs nothing."""
+        return self.groups[0].tiled.inside(number, self.trips[number])
+
+    @cached_property
+    def outside(self) -> Roofs:
+        """At least what they cost in the outermost level."""
+        return tuple(roofs for group in self.groups for roofs in group.outside)
+
+    @cached_property
+    def designs(self) -> tuple[UnevenSpace, ...] | None:
+        """The nests, each with what is shared; None while there are several ways."""
+        if any(group.first < group.last for group in self.groups):
+            return None
+        return tuple(group.design for group in self.groups)
+
+    def parts(self) -> Iterator[TiledWays]:
+        """By what comes next in the first group of several nests."""
+        wide = (place for place, group in enumerate(self.groups) if group.first < group.last)
+        for place in wide:
+            before, after = self.groups[:place], self.groups[place + 1 :]
+            for some in self.groups[place].parts():
+                yield TiledWays((*before, *some, *after))
+            return
+
+
+@dataclass(frozen=True)
+class Group:
+    """Ways of nests that share some trips of loops, of which the outer ones are known, and the
+    storage nodes between those."""
 
     tiled: TiledNests
-    trips: tuple[int, ...]
-    """Of all shared loops."""
+    first: int
+    last: int
+    """The numbers of its nests."""
+    base: Trips
+    """Of loops around all of it."""
+    trips: Trips
+    """Of all loops that it shares, with those."""
     left: tuple[Own, ...] = ()
     """The nodes that lie further inside."""
-    now: tuple[int, ...] | None = None
+    now: Trips | None = None
     """Trips of the outer ones; None while nothing is known of these."""
-    around: tuple[tuple[Own, tuple[int, ...]], ...] = ()
-    """The nodes between those, and the trips around each."""
+    around: tuple[tuple[Own, Trips], ...] = ()
+    """The nodes of its nests between those, and the trips around each."""
     begin: int = 0
     """Of the nodes that are left, the first that may come next: of those with no loop between them
     all orders are the same."""
+    ends: tuple[Trips | None, Trips | None] = (None, None)
+    """Trips around what it takes and passes on; None: it is not passed on."""
+    beside: int = 0
+    """Words of all else that stays meanwhile."""
 
     @property
-    def inside(self) -> tuple[UnevenSpace, ...]:
-        """The nests where the outermost level costs nothing, and any tile of the next fits: those
-        of tensors that lack a shared loop lie outside of it."""
-        around = self._outer(tuple(self.able), (1,) * len(self.trips))
-        every = enumerate(self.tiled.inside)
-        return tuple(replace(nest, shared=self._shared(n, around)) for n, nest in every)
-
-    def _outer(self, nodes: tuple[Own, ...], outer: tuple[int, ...]) -> dict[Own, tuple[int, ...]]:
-        """At least the trips around nodes, outside of which there are some."""
-        return {
-            own: tuple(outer[c] if self.tiled.lacks(own, c) else trips for c, trips in self._each)
-            for own in nodes
-        }
-
-    @property
-    def able(self) -> Iterator[Own]:
-        """Tensors that lack a shared loop."""
-        for number, nest in enumerate(self.tiled.nests):
-            for tensor in nest.keeps(HOME) - self.tiled.passed(number):
-                if any(n > 1 and self.tiled.lacks((number, tensor), c) for c, n in self._each):
-                    yield number, tensor
+    def numbers(self) -> range:
+        """Of its nests."""
+        return range(self.first, self.last + 1)
 
     @property
     def _each(self) -> Iterator[tuple[int, int]]:
         return enumerate(self.trips)
 
     @cached_property
-    def _passed(self) -> list[int]:
-        """Words of the tiles that are passed on."""
-        return [words // prod(self.trips) for words in self.tiled.words]
+    def _tiles(self) -> tuple[int, int]:
+        """Words of what it takes and passes on at a time."""
+        read, written = self.ends
+        words, last = self.tiled.words, self.last
+        return (
+            words[self.first - 1] // prod(read) if read else 0,
+            words[last] // prod(written) if written else 0,
+        )
 
     @property
     def fits(self) -> bool:
         """Whether there may be room: tiles are at least those inside all loops."""
-        level = self.tiled.nests[0].architecture.levels[HOME]
-        words = sum(self.tiled.tile(own, trips) for own, trips in self.around)
-        words += sum(self.tiled.tile(own, self.trips) for own in self.left)
-        words += max(map(sum, zip((0, *self._passed), (*self._passed, 0), strict=True)))
+        tile, level = self.tiled.tile, self.tiled.nests[0].architecture.levels[HOME]
+        words = self.beside + sum(self._tiles)
+        words += sum(tile(own, trips) for own, trips in self.around)
+        words += sum(tile(own, self.trips) for own in self.left)
+        if self.left or self.now:
+            passed = self.tiled.words[self.first : self.last]
+            words += min(passed, default=0) // prod(self.trips)
         return level.words is None or words <= level.usable(level.words)
 
     @cached_property
     def outside(self) -> Roofs:
         """At least what they cost in the outermost level."""
-        outer = self.now or (1,) * len(self.trips)
-        known = dict(self.around) | self._outer(self.left, outer)
-        every = range(len(self.tiled.nests))
-        return tuple(self.tiled.roofs(number, self._shared(number, known)) for number in every)
+        tiled, outer = self.tiled, self.now or self.base
+        known = dict(self.around) | tiled.outer(self.left, outer, self.trips)
+        return tuple(tiled.roofs(n, tiled.shared(n, self.trips, known)) for n in self.numbers)
 
-    def _shared(
-        self, number: int, around: Mapping[Own, tuple[int, ...]], beside: int = 0
-    ) -> SharedLoops:
-        own = self.tiled.own
-        nodes = sorted(around.items(), key=lambda node: (prod(node[1]), node[0]))
-        between = tuple((t, own(number, n)) for (at, t), n in nodes if at == number)
-        return SharedLoops(own(number, self.trips), between, beside)
+    @cached_property
+    def design(self) -> UnevenSpace:
+        """The only nest, with what is shared."""
+        tiled, n = self.tiled, self.first
+        nest = tiled.kept(n, self._tiles)
+        assert nest is not None
+        passed = zip(tiled.passed(n), self.ends[n == 0 :], strict=False)
+        ends = {(n, t): trips for t, trips in passed if trips and trips != self.trips}
+        known = dict(self.around) | ends
+        return replace(nest, shared=tiled.shared(n, self.trips, known, self.beside))
 
-    @property
-    def designs(self) -> tuple[UnevenSpace, ...] | None:
-        """The nests, each with what is shared; None while nodes are left."""
+    def may_be(self, designs: Sequence[Any]) -> bool:
+        """Whether these may be of its ways."""
+        for n in self.numbers:
+            shared, own = designs[n].shared, dict(self.tiled.own(n, self.trips))
+            stated, known = dict(shared.around), [(t, a) for (at, t), a in self.around if at == n]
+            if not (
+                all(dict(shared.trips).get(loop, 0) % n == 0 for loop, n in own.items())
+                and all(stated.get(t) == self.tiled.own(n, trips) for t, trips in known)
+                and all(t in stated for at, t in self.left if at == n)
+            ):
+                return False
+        return True
+
+    def parts(self) -> Iterator[tuple[Group, ...]]:
+        """By what comes next: all trips and the nodes between these, the outermost trips, a node
+        and the trips under it, or groups inside."""
         if self.left:
-            return None
-        words = {own: self.tiled.tile(own, trips) for own, trips in self.around}
-        made = []
-        for number in range(len(self.tiled.nests)):
-            nest = self.tiled.kept(number, self._passed)
-            beside = sum(n for (at, _), n in words.items() if at != number)
-            assert nest is not None
-            made.append(replace(nest, shared=self._shared(number, dict(self.around), beside)))
-        return tuple(made)
+            yield from ((some,) for some in self._further())
+        elif self.now:
+            yield from self._turns()
+        else:
+            yield from ((some,) for some in self._begun())
 
-    def parts(self) -> Iterator[TiledWays]:
-        """By what comes next: the outermost trips, or a node and the trips under it."""
+    def _begun(self) -> Iterator[Group]:
+        tiled, inner = self.tiled, self.last - self.first < len(self.tiled.words)
+        for trips in product(*tiled.more(self.first, self.last, self.base)):
+            if inner and trips == self.base:
+                continue
+            owns = [own for n in self.numbers for own in tiled.lacking(n, self.base, trips)]
+            known = dict(self.around)
+            some = replace(self, trips=trips)
+            able = [o for o in owns if o not in known and replace(some, left=(o,)).fits]
+            for count in range(len(able) + 1):
+                for left in combinations(able, count):
+                    ways = replace(some, left=left, now=None if left else trips)
+                    if ways.fits:
+                        yield ways
+
+    def _further(self) -> Iterator[Group]:
         if self.now is None:
-            for now in product(*self._factors(self.left, (1,) * len(self.trips), None)):
-                yield replace(self, now=now)
+            for now in product(*self._factors(self.left, self.base, None)):
+                yield replace(self, now=tuple(map(mul, self.base, now)))
             return
         for place, own in enumerate(self.left[self.begin :], start=self.begin):
             rest = (*self.left[:place], *self.left[place + 1 :])
@@ -270,7 +362,7 @@ class TiledWays:
                         yield ways
 
     def _factors(
-        self, later: tuple[Own, ...], now: tuple[int, ...], under: Own | None
+        self, later: tuple[Own, ...], now: Trips, under: Own | None
     ) -> Iterator[list[int]]:
         """The further trips of every loop: all, where no later node lacks it."""
         for c, trips in self._each:
@@ -281,6 +373,39 @@ class TiledWays:
                 yield _divisors(rest)
             else:
                 yield [rest]
+
+    def _turns(self) -> Iterator[tuple[Group, ...]]:
+        """By where what passes stays while inner groups take turns."""
+        inner = [*range(self.first + 1, self.last + 1)]
+        for count in range(1, len(inner) + 1):
+            for cuts in combinations(inner, count):
+                pairs = pairwise((self.first, *cuts, self.last + 1))
+                some = tuple(self._member(a, b - 1) for a, b in pairs)
+                if all(group is not None and group.fits for group in some):
+                    yield tuple(group for group in some if group is not None)
+
+    def _member(self, first: int, last: int) -> Group | None:
+        """Some of its nests that take turns with the others; None if they share nothing more."""
+        if first < last and all(len(n) == 1 for n in self.tiled.more(first, last, self.trips)):
+            return None
+        numbers, tile = range(first, last + 1), self.tiled.tile
+        starts, stops = first == self.first, last == self.last
+        other = [tile(own, trips) for own, trips in self.around if own[0] not in numbers]
+        read, written = self._tiles
+        return Group(
+            self.tiled,
+            first,
+            last,
+            self.trips,
+            self.trips,
+            now=self.trips if first == last else None,
+            around=tuple(each for each in self.around if each[0][0] in numbers),
+            ends=(
+                self.ends[0] if starts else self.trips,
+                self.ends[1] if stops else self.trips,
+            ),
+            beside=self.beside + sum(other) + (0 if starts else read) + (0 if stops else written),
+        )
 
 
 def tiled_nests(nests: Sequence[UnevenSpace], words: Sequence[int]) -> TiledNests | None:

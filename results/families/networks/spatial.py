@@ -203,7 +203,7 @@ def _read_layer(
 def _sharing(design: Design, read: _SharedDocument) -> Design:
     if not isinstance(design, UnevenDesign) or not design.kept:
         raise InputError("shared is stated; allowed: in edition uneven, with what is kept")
-    own = design.keeps(HOME) - {tensor for tensor, _ in design.kept}
+    own = design.keeps(HOME)
     if wrong := min(read.around.keys() - own, default=None):
         known = ", ".join(sorted(own))
         raise InputError(f"shared.around has {quoted(wrong)}; allowed: {known}")
