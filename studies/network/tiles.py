@@ -46,7 +46,7 @@ class TileSearch:
         self.best: tuple[Solution, ...] = ()
         """The runs of the best; none where nothing better is known."""
         self._known: dict[Any, Solution] = {}
-        self._inside: dict[int, dict[tuple[int, ...], Fraction]] = {n: {} for n in range(len(problems))}
+        self._inside = tuple(dict[tuple[int, ...], Fraction]() for _ in problems)
         runs = zip(problems, tiled.least, strict=True)
         self._roofs = [design.least(problem.limits) for problem, design in runs]
         self._nodes = 0
@@ -97,7 +97,7 @@ class TileSearch:
 
     def _search_inside(self, part: Ways) -> None:
         """Find out what runs cost inside at least."""
-        for number, (trips, known) in enumerate(zip(part.trips, self._inside.values(), strict=True)):
+        for number, (trips, known) in enumerate(zip(part.trips, self._inside, strict=True)):
             if trips not in known:
                 design = part.inside(number)
                 energy = read_objective("energy", "objective", design.vocabulary)
@@ -109,11 +109,12 @@ class TileSearch:
         bounds = []
         for number, more in enumerate(part.outside):
             problem, roofs = self._problems[number], self._roofs[number]
-            least = max(
+            known = (
                 inside
                 for trips, inside in self._inside[number].items()
                 if not any(n % m for n, m in zip(part.trips[number], trips, strict=True))
             )
+            least = max(known, default=Fraction(0))
             energy, latency = least + more["energy"], max(roofs["latency"], more["latency"])
             metrics = {**roofs, "energy": energy, "latency": latency, "edp": energy * latency}
             bounds.append(problem.objective.value(metrics))

@@ -168,8 +168,10 @@ class TiledNests:
 
     def outer(self, nodes: Sequence[Own], outer: Trips, trips: Trips) -> dict[Own, Trips]:
         """At least the trips around nodes, outside of which there are some."""
-        every = [*enumerate(trips)]
-        return {own: tuple(outer[c] if self.lacks(own, c) else n for c, n in every) for own in nodes}
+        return {
+            own: tuple(outer[c] if self.lacks(own, c) else n for c, n in enumerate(trips))
+            for own in nodes
+        }
 
     def parts(self) -> Iterator[TiledWays]:
         """All ways by the trips of all loops that all share, and the nodes between these."""
@@ -411,8 +413,8 @@ class Group:
 def tiled_nests(nests: Sequence[UnevenSpace], words: Sequence[int]) -> TiledNests | None:
     """How nests may pass tiles on; None if they cannot."""
     tiled = TiledNests(tuple(nests), tuple(words))
-    able = len(tiled.least) == len(nests) and all(nest.constraints == NONE for nest in nests)
-    return tiled if able and tiled.classes else None
+    able = all(nest.constraints == NONE and nest.moving for nest in nests)
+    return tiled if able and len(tiled.least) == len(nests) and tiled.classes else None
 
 
 def _divisors(number: int) -> list[int]:
