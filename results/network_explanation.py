@@ -202,7 +202,7 @@ def kept_statements(result: NetworkResult) -> Iterator[str]:
         if edges:
             parts = (
                 f"{e.producer} → {e.consumer} {number(e.words)} "
-                f"words{f', {number(e.tile)} at a time' if e.tile else ''}"
+                f"words{f', {number(e.tile)} at a time' if 0 < e.tile < e.words else ''}"
                 f"{'' if e.fits else ' (no room)'}"
                 for e in edges
             )
