@@ -25,8 +25,9 @@ from ithaca.solver.staged.engine import solve_staged
 
 #: What ways are all of.
 AMONG = (
-    "plans in which trips of shared loops divide, inner levels store inside of these alone, "
-    "and nothing is computed twice"
+    "plans in which layers pass tiles on at the level inside the outermost, run as often as "
+    "those beside them, share loops whose trips divide and that move no windows, store in inner "
+    "levels inside of these alone, and compute nothing twice"
 )
 
 

@@ -1,0 +1,340 @@
+"""Small chains of nests, and the least of all shared loops, storage nodes, groups and mappings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from itertools import permutations, product
+from math import inf, prod
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from ithaca.formulations.algebra.number_systems import NUMPY
+from ithaca.formulations.problem import read_objective
+from ithaca.formulations.spatial.architecture import Architecture, Compute
+from ithaca.formulations.spatial.mapping_space import MappingOptions
+from ithaca.formulations.spatial.uneven.design import UnevenDesign
+from ithaca.workloads.nest import LoopNest
+from tests.formulations.spatial.cases import nest_of
+from tests.formulations.spatial.test_uneven import Placed, level, model_of, primes
+
+#: Chains of nests, with the loops that some of them may share: their names by nest.
+CHAINS = (
+    (("T[m][n] += A[m][k] * B[k][n]", "C[m][p] += T[m][n] * W[n][p]"), ("mm", "nn")),
+    (("T[m][n] += A[m][k] * B[k][n]", "C[m] += T[m][n] * W[n]"), ("mm", "nn")),
+    (("T[b][m] += A[b][k] * B[b][k][m]", "C[b] += T[b][m] * W[m]"), ("bb", "mm")),
+    (("T[m][p] += A[m][p+r] * B[r]", "C[n][p] += T[m][p] * W[m][n]"), ("mm", "pp")),
+    (
+        (
+            "T[m][n] += A[m][k] * B[k][n]",
+            "U[m][p] += T[m][n] * W[n][p]",
+            "C[m] += U[m][p] * V[p]",
+        ),
+        ("mmm", "nn-", "-pp"),
+    ),
+    (
+        (
+            "T[m] += A[m][k] * B[k]",
+            "U[n] += T[m] * V[m][n]",
+            "C[p] += U[n] * W[n][p]",
+        ),
+        ("mm-", "-nn"),
+    ),
+    (
+        (
+            "T[m][n] += A[m][k] * B[k][n]",
+            "U[m] += T[m][n] * V[n]",
+            "X[p] += U[m] * W[m][p]",
+            "C[q] += X[p] * Y[p][q]",
+        ),
+        ("mmm-", "nn--", "--pp"),
+    ),
+)
+
+
+@dataclass
+class Chain:
+    """Nests, each of which reads what the one before writes."""
+
+    nests: tuple[LoopNest, ...]
+    architecture: Architecture
+    shared: tuple[str, ...]
+    options: MappingOptions
+    objective: str
+    known: dict[Any, Any] = field(default_factory=dict)
+
+    def passed(self, number: int) -> list[str]:
+        """The tensors that a nest takes or leaves as tiles."""
+        nest = self.nests[number]
+        read = [nest.inputs[0].tensor] if number else []
+        return read + ([nest.output.tensor] if number + 1 < len(self.nests) else [])
+
+    def designs(self) -> list[UnevenDesign]:
+        return [UnevenDesign(nest, self.architecture, self.options) for nest in self.nests]
+
+    def words(self) -> list[int]:
+        """Of what is passed on."""
+        return [
+            prod(nest.sizes[d] for access in [nest.output] for rank in access for d in rank.loops)
+            for nest in self.nests[:-1]
+        ]
+
+
+def random_chain(rng: Random) -> Chain:
+    """A small chain, on levels whose capacities bind."""
+    while True:
+        statements, shared = rng.choice(CHAINS)
+        loops = sorted({c for text in statements for c in text if c.islower()})
+        sizes = {loop: rng.choice((1, 2, 2, 3, 4)) for loop in loops}
+        counts = {d: len(primes(n)) for d, n in sizes.items()}
+        moving = sum(counts[own.strip("-")[0]] for own in shared)
+        own = [{d: n for d, n in sizes.items() if d in text} for text in statements]
+        if not all(max(each.values()) > 1 for each in own):
+            continue
+        if 1 <= moving <= 3 and 3 <= sum(counts.values()) <= 5:
+            break
+    nests = [nest_of(text, loops) for text, loops in zip(statements, own, strict=True)]
+    levels = [
+        level("DRAM", None, rng.choice((20, 200)), rng.choice((None, 1, 3))),
+        level("Buffer", rng.choice((4, 5, 6, 8, 10)), rng.randint(1, 9), None),
+    ]
+    if rng.random() < 0.3:
+        made = level("RF", rng.choice((2, 3, 5)), 1, None, rng.choice((1, 2)), 1)
+        tensors = sorted({a.tensor for nest in nests for a in nest.accesses})
+        keeps = frozenset(rng.sample(tensors, 1))
+        levels.append(replace(made, keeps=keeps))
+    x = levels[-1].mesh_x * rng.choice((1, 2))
+    architecture = Architecture("drawn", tuple(levels), Compute("mac", x, x, 1, Fraction(1)))
+    options = MappingOptions(True, nodes_by_level=rng.random() < 0.3)
+    objective = rng.choice(("energy", "energy", "latency"))
+    return Chain(tuple(nests), architecture, shared, options, objective)
+
+
+def three_products(rng: Random) -> Chain:
+    """Three small products, of which two often share more loops than all do."""
+    statements, shared = CHAINS[4]
+    sizes = dict.fromkeys("mnkp", 4)
+    while sum(len(primes(n)) for n in sizes.values()) > 6:
+        m, n, k, p = (rng.choice(each) for each in ((2, 4, 4), (2, 4), (1, 2), (2, 3, 4)))
+        sizes = {"m": m, "n": n, "k": k, "p": p}
+    nests = [nest_of(text, {d: n for d, n in sizes.items() if d in text}) for text in statements]
+    levels = (
+        level("DRAM", None, rng.choice((20, 200)), rng.choice((None, 1, 3))),
+        level("Buffer", rng.choice((6, 8, 9, 10, 12, 14)), rng.randint(1, 4), None),
+    )
+    x = rng.choice((1, 2))
+    architecture = Architecture("drawn", levels, Compute("mac", x, x, 1, Fraction(1)))
+    options = MappingOptions(True, nodes_by_level=rng.random() < 0.3)
+    objective = rng.choice(("energy", "energy", "latency"))
+    return Chain(tuple(nests), architecture, shared, options, objective)
+
+
+def fitted_to(nest: LoopNest, architecture: Architecture) -> Architecture:
+    """The same without tensors that a nest does not have."""
+    own = {access.tensor for access in nest.accesses}
+    levels = (
+        each if each.keeps is None else replace(each, keeps=each.keeps & own)
+        for each in architecture.levels
+    )
+    return replace(architecture, levels=tuple(levels))
+
+
+@dataclass
+class Rows:
+    """All mappings of a nest, given what lies outside of its own loops."""
+
+    values: Any
+    """Their objectives."""
+    used: Any
+    """Words of the level that tiles are passed on at."""
+
+
+def rows_of(
+    chain: Chain,
+    number: int,
+    between: tuple[tuple[str, tuple[int, ...]], ...],
+    trips: Sequence[int],
+) -> Rows:
+    """All places of all further prime factors in all orders of further nodes, given the trips
+    around nodes between shared loops, and those around all others."""
+    nest, passed = chain.nests[number], chain.passed(number)
+    names = [own[number] for own in chain.shared]
+    architecture = fitted_to(nest, chain.architecture).retaining(
+        [(t, 1) for t in passed], [a.tensor for a in nest.accesses]
+    )
+    assert architecture is not None
+    design = UnevenDesign(nest, architecture, chain.options)
+    between = (*between, *((t, tuple(trips)) for t in passed if t not in dict(between)))
+    first = [(1, t) for t, _ in between]
+    outer = dict(zip(names, trips, strict=True))
+    cells = [(d, p) for d, n in nest.extents for p in primes(n // outer.get(d, 1))]
+    meshes = [
+        place
+        for place in range(len(architecture.levels))
+        if architecture.inner_mesh(place) is not None
+    ]
+    fixed: dict[tuple[int, str], Any] = {}
+    before = (1,) * len(names)
+    for gap, (_, around) in enumerate([*between, ("", tuple(trips))]):
+        for name, now, then in zip(names, before, around, strict=True):
+            fixed[gap, name] = then // now
+        before = around
+    values, used = [], []
+    rest = [node for node in design.nodes if node not in first]
+    for order in permutations(rest):
+        if any(
+            one[0] > other[0] and (one[1] == other[1] or chain.options.nodes_by_level)
+            for at, one in enumerate(order)
+            for other in order[at + 1 :]
+        ):
+            continue
+        nodes, begin = (*first, *order), len(first)
+        gaps = range(begin, len(nodes) + 1)
+        spots = [*gaps, *(("lane", place) for place in meshes)]
+        rows = np.array(list(product(range(len(spots)), repeat=len(cells)))).T
+        many = len(spots) ** len(cells)
+        rows = rows.reshape(len(cells), many)
+
+        def trips_at(spot: int, loop: str, rows: Any = rows, many: int = many) -> Any:
+            own = [
+                np.where(row == spot, p, 1)
+                for row, (d, p) in zip(rows, cells, strict=True)
+                if d == loop
+            ]
+            return prod(own, start=np.ones(many, int))
+
+        temporal = {(gap, d): trips_at(n, d) for n, gap in enumerate(gaps) for d in nest.loops}
+        for (gap, d), n in fixed.items():
+            temporal[gap, d] = temporal.get((gap, d), np.ones(many, int)) * n
+        lanes = {
+            (place, "x", d): trips_at(len(gaps) + n, d)
+            for n, place in enumerate(meshes)
+            for d in nest.loops
+        }
+        model = model_of(architecture, nest, Placed(nodes, temporal, lanes), NUMPY)
+        fits = np.ones(many, bool)
+        for rule in model.rules():
+            if rule.level != "Buffer":
+                fits &= np.broadcast_to(rule.used <= rule.bound, (many,))
+        whole = model.used(1) + sum(model.tile(1, t) - 1 for t in passed)
+        expression = read_objective(chain.objective, "objective", None).expression
+        metrics = {name: model.metric(name) for name in expression.symbols}
+        own = np.broadcast_to(expression.evaluate(metrics, NUMPY), (many,))
+        values.append(np.where(fits, own, inf))
+        used.append(np.broadcast_to(whole, (many,)))
+    return Rows(np.concatenate(values), np.concatenate(used))
+
+
+#: By nest, tensors whose storage nodes are between shared loops, and the trips around each.
+Nodes = Mapping[int, tuple[tuple[str, tuple[int, ...]], ...]]
+
+
+def tile_of(chain: Chain, number: int, tensor: str, trips: Sequence[int]) -> int:
+    """Words of what a tensor has inside of shared loops."""
+    nest, outer = (
+        chain.nests[number],
+        {o[number]: n for o, n in zip(chain.shared, trips, strict=True)},
+    )
+    access = next(each for each in nest.accesses if each.tensor == tensor)
+    return prod(
+        1 + sum(rank.coefficient(d) * (nest.sizes[d] // outer.get(d, 1) - 1) for d in rank.loops)
+        for rank in access
+    )
+
+
+def least_of(chain: Chain) -> float:
+    """The least of all shared loops, storage nodes between these, groups and mappings."""
+    numbers = range(len(chain.nests))
+    ones = (1,) * len(chain.shared)
+    return least_within(chain, numbers, ones, dict.fromkeys(numbers, ()), dict.fromkeys(numbers, 0))
+
+
+def least_within(
+    chain: Chain, numbers: range, outer: tuple[int, ...], nodes: Nodes, beside: Mapping[int, int]
+) -> float:
+    """That of nests that take turns inside of some loops and nodes, beside other words."""
+    first, last = numbers[0], numbers[-1]
+    room = chain.architecture.levels[1].words or 0
+    if first == last:
+        key = first, nodes[first], outer
+        if key not in chain.known:
+            chain.known[key] = rows_of(chain, *key)
+        rows = chain.known[key]
+        return float(np.where(rows.used + beside[first] <= room, rows.values, inf).min())
+    cells = [
+        (number, p)
+        for number, own in enumerate(chain.shared)
+        if own[first] != "-" != own[last]
+        for p in primes(chain.nests[first].sizes[own[first]] // outer[number])
+    ]
+    able = [
+        (number, access.tensor)
+        for number in numbers
+        for access in chain.nests[number].accesses
+        if access.tensor not in (*chain.passed(number), *dict(nodes[number]))
+    ]
+    best, inner = inf, len(numbers) < len(chain.nests)
+    for order in (o for size in range(len(able) + 1) for o in permutations(able, size)):
+        last_gap = len(order)
+        for places in product(range(last_gap + 2), repeat=len(cells)):
+            if last_gap not in places and (order or inner):
+                continue  # as if the last node were inside, or the group none
+
+            def around(gap: int, places: Any = places) -> tuple[int, ...]:
+                return tuple(
+                    n
+                    * prod(
+                        p
+                        for (c, p), at in zip(cells, places, strict=True)
+                        if c == own and at <= gap
+                    )
+                    for own, n in enumerate(outer)
+                )
+
+            more = {n: nodes[n] for n in numbers}
+            held = {n: beside[n] for n in numbers}
+            for gap, (at, tensor) in enumerate(order):
+                more[at] = (*more[at], (tensor, around(gap)))
+                words = tile_of(chain, at, tensor, around(gap))
+                held = {n: own + (0 if n == at else words) for n, own in held.items()}
+            if min(room - own for own in held.values()) < 0:
+                continue
+            for cuts in product((False, True), repeat=len(numbers) - 1):
+                if any(cuts):
+                    turns = turns_of(numbers, cuts)
+                    parts = (
+                        turn(chain, own, around(last_gap), more, held, numbers) for own in turns
+                    )
+                    best = min(best, sum(parts))
+    return best
+
+
+def turns_of(numbers: range, cuts: Sequence[bool]) -> list[range]:
+    """Nests that take turns, by after which of them the next ones come."""
+    ends = [n + 1 for n, cut in zip(numbers, cuts, strict=False) if cut]
+    pairs = zip((numbers[0], *ends), (*ends, numbers[-1] + 1), strict=True)
+    return [range(begin, end) for begin, end in pairs]
+
+
+def turn(
+    chain: Chain,
+    numbers: range,
+    trips: tuple[int, ...],
+    nodes: Nodes,
+    beside: Mapping[int, int],
+    outside: range,
+) -> float:
+    """The least of some of the nests that take turns."""
+    own, held = dict(nodes), dict(beside)
+    ends = ((numbers[0], True, outside[0]), (numbers[-1], False, outside[-1]))
+    for number, takes, end in ends:
+        if number != end:
+            nest = chain.nests[number]
+            tensor = (nest.inputs[0] if takes else nest.output).tensor
+            own[number] = (*own[number], (tensor, trips))
+            words = tile_of(chain, number, tensor, trips)
+            held = {n: known + (0 if n == number else words) for n, known in held.items()}
+    return least_within(chain, numbers, trips, own, held)
