@@ -77,9 +77,9 @@ class TiledRuns:
 
     @cached_property
     def searches(self) -> Mapping[Span, Tiled]:
-        """How, by the runs."""
+        """How, by the runs, the fewest first."""
         ways = {}
-        for first, last in self._chain.spans:
+        for first, last in sorted(self._chain.spans, key=lambda span: span[1] - span[0]):
             runs = self._chain.runs[first : last + 1]
             if len({run.count for run in runs}) > 1:
                 continue
@@ -93,7 +93,8 @@ class TiledRuns:
     def solve(
         self, values: Costs, budget: Budget, report: Callable[[RunState], Any] | None
     ) -> Mapping[Span, TiledRun]:
-        """Search all of them, within what time is left; what is better otherwise ends a search.
+        """Search all of them, within what time is left; what is better otherwise, or by tiles in
+        parts of them, ends a search.
 
         Parameters
         ----------
@@ -114,7 +115,12 @@ class TiledRuns:
                 place = " → ".join(run.source for run in runs)
                 report(RunState(done, len(self.searches), 0, f"tiles of {place}"))
             if key not in known:
-                other = part.best(values, {})
+                parts = {
+                    (first - span[0], last - span[0]): each.values
+                    for (first, last), each in tiled_runs.items()
+                    if span[0] <= first and last <= span[1] and each.solutions
+                }
+                other = part.best(values, parts)
                 problems = [self._problems_of[run.nest][0] for run in runs]
                 rival = None if other is None else other[0][0] / count
                 share = budget.share(len(self.searches) - done)
