@@ -42,14 +42,13 @@ def begin(candidates: Candidates, box: Box, kept: Kept) -> bool:
     there; whether that is all there is to it."""
     if not apart(candidates.question):
         return False
-    least = _using_least(candidates)
+    least = _minimising(candidates, _use(candidates.question), any=True)
     least.probe(box, kept)
-    if least.found:
-        point = least.found[0].point
-        lead = weigh(candidates, point)
+    for known in least.found:
+        lead = weigh(candidates, known.point)
         if lead is candidates:
             return False
-        climb(least.free, point, lead.judge, lead.solve, lambda: candidates.budget.over)
+        climb(least.free, known.point, lead.judge, lead.solve, lambda: candidates.budget.over)
     return True
 
 
@@ -60,9 +59,10 @@ def weigh(candidates: Candidates, point: Configuration) -> Candidates:
     candidates.solve(point)
     if not apart(question) or not objective.shares:
         return candidates
-    lead, outside = _using_least(candidates), _taken(question, candidates, point)
+    use = _use(question)
+    lead = _minimising(candidates, use)
     lead.solve(point)
-    inside = _taken(question, lead, point)
+    outside, inside = (_taken(question, each, point) for each in (candidates, lead))
     if outside is None or inside is None or outside[2]:
         return candidates
     for _ in range(ROUNDS):
@@ -70,7 +70,7 @@ def weigh(candidates: Candidates, point: Configuration) -> Candidates:
         if not inside[2] or more <= 0 or less <= 0 or candidates.budget.over:
             break
         weight = Fraction(f"{float(more / less):.{DIGITS}g}")
-        trial = _minimising(candidates, add(objective.expression, multiply(weight, _use(question))))
+        trial = _minimising(candidates, add(objective.expression, multiply(weight, use)))
         trial.solve(point)
         taken = _taken(question, trial, point)
         if taken is None or taken in (outside, inside):
@@ -84,22 +84,18 @@ def weigh(candidates: Candidates, point: Configuration) -> Candidates:
 
 def _use(question: Question) -> Expression:
     """Shares of limits that a run uses, in all."""
-    shares = {amount.expression: amount.bound for amount in apart(question)}
-    return add(*(multiply(1 / (bound or Fraction(1)), e) for e, bound in shares.items()))
+    shares = {
+        a.expression: multiply(1 / (a.bound or Fraction(1)), a.expression) for a in apart(question)
+    }
+    return add(*shares.values())
 
 
-def _using_least(candidates: Candidates) -> Candidates:
-    """The same that minimise the use of limits, of all workloads alike, until one keeps them."""
-    works = tuple(replace(work, weight=Fraction(1)) for work in candidates.question.works)
-    least = _minimising(candidates, _use(candidates.question))
-    return replace(least, question=replace(least.question, works=works), any=True)
-
-
-def _minimising(candidates: Candidates, expression: Expression) -> Candidates:
+def _minimising(candidates: Candidates, expression: Expression, *, any: bool = False) -> Candidates:
     """The same of another objective; what they find is offered to these, too."""
-    objective = Objective(wording(expression), expression)
-    question = replace(candidates.question, objectives=(objective,))
-    return replace(candidates, question=question, found=[], above=candidates)
+    question = replace(
+        candidates.question, objectives=(Objective(wording(expression), expression),)
+    )
+    return replace(candidates, question=question, found=[], above=candidates, any=any)
 
 
 def _taken(
