@@ -10,8 +10,8 @@ mean share of the limits used, else what has the least mean share. Ours is this:
 at the smallest accelerator, under limits with all of what only helps and costs nothing; a
 prediction that the parameter meets already, or that has no end, asks for the next value; parts that
 are equally large all bind; all changes at once are one more candidate, as several parts often bind
-all but equally; and what exceeds limits of the hardware by itself is no incumbent, as nothing here
-makes it smaller.
+all but equally, and the only one as long as limits are exceeded and it helps; and what exceeds
+limits of the hardware by itself is no incumbent, as nothing here makes it smaller.
 """
 
 from __future__ import annotations
@@ -77,7 +77,8 @@ def search_explained(evaluator: HardwareEvaluator, trail: list[str]) -> Ended:
             trail += [f"step {step}: {prediction}" for prediction in predictions]
             changes = _smallest_predictions(predictions)
             best = incumbent
-            for change in (*({name: value} for name, value in changes.items()), changes):
+            single = [{name: value} for name, value in changes.items()]
+            for change in (*single, changes) if incumbent.feasible else (changes, *single):
                 point = Configuration({**incumbent.point, **change})
                 if space.allows(point) and point not in evaluator.history:
                     tried = evaluator.evaluate(point)
@@ -85,6 +86,8 @@ def search_explained(evaluator: HardwareEvaluator, trail: list[str]) -> Ended:
                         f"step {step}: try {_named(space, change)}: {_said(evaluator, tried)}"
                     )
                     best = min(best, tried, key=_key)
+                    if best is not incumbent and not incumbent.feasible and change is changes:
+                        break
             if best is incumbent:
                 trail.append(f"step {step}: nothing tried is better; the search ends")
                 return Ended.STOPPED
