@@ -234,8 +234,10 @@ class UnevenSpace(MappingSpace):
 
     def outside(self, shared: SharedLoops) -> UnevenModel:
         """The model where all loops that are not shared lie inside all storage nodes, so that the
-        outermost level moves the least."""
+        outermost level moves the least. Lanes share what passes by all levels: that moves no less
+        than if the next level kept it."""
         between, one = dict(shared.around), Fraction(1)
+        passing = {*self.tensors} - {tensor for _, tensor in self.nodes}
 
         def around(node: Node) -> dict[str, int]:
             here = node[0] == HOME and node[1] in between
@@ -247,11 +249,14 @@ class UnevenSpace(MappingSpace):
                 {d: one * n for d, n in around(node).items()},
                 {d: one * -(-n // around(node).get(d, 1)) for d, n in sizes.items()},
             )
-            for node in self.nodes
+            for node in (*self.nodes, *((HOME, tensor) for tensor in passing))
         }
         total = {d: one * n for d, n in sizes.items()}
         keeps = tuple(
-            {t: int(t in self.keeps(place)) for t in self.tensors}
+            {
+                t: int(t in self.keeps(place) or (place == HOME and t in passing))
+                for t in self.tensors
+            }
             for place in range(len(self.architecture.levels))
         )
         return self._model(FRACTION, lambda *_: one, trips, total, keeps)

@@ -103,11 +103,17 @@ class TiledNests:
     @remembered
     def inside(self, number: int, trips: Trips) -> UnevenSpace:
         """A nest where the outermost level costs nothing, and any tile of the next fits: those of
-        tensors that lack a shared loop lie outside of it."""
+        tensors that lack a shared loop lie outside of it. Loops that tensors lack which may pass by
+        are not shared: to keep these may cost more than to send them again."""
         free = ("read_energy", "write_energy", "update_energy", "leak")
         fast = ("read_bandwidth", "write_bandwidth", "shared_bandwidth")
         nothing: dict[str, Any] = {**dict.fromkeys(free, Fraction(0)), **dict.fromkeys(fast)}
-        nest, nodes = self.least[number], self.lacking(number, (1,) * len(trips), trips)
+        nest = self.least[number]
+        passing = [(number, tensor) for tensor in nest.may_bypass(HOME)]
+        trips = tuple(
+            1 if any(self.lacks(own, c) for own in passing) else n for c, n in enumerate(trips)
+        )
+        nodes = self.lacking(number, (1,) * len(trips), trips)
         outer, home, *others = nest.architecture.levels
         room = replace(home, words=None, tensor_words=())
         levels = (replace(outer, **nothing), room, *others)

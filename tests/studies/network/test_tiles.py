@@ -250,6 +250,44 @@ def test_whole_tensors_beside_tiles_and_loops_shared_inside_are_read_again(
 
 
 @pytest.mark.ci
+@pytest.mark.parametrize(
+    ("sizes", "words", "energy", "keeps", "bypass", "value"),
+    [
+        ((4, 3, 4, 2), 14, (20, 1), "[Inputs, Outputs]", "fixed", "1,460"),
+        ((2, 2, 4, 1), 5, (20, 5), "[Inputs, Weights, Outputs]", "free", "844"),
+    ],
+)
+def test_what_passes_by_is_bounded(
+    sizes: Sequence[int],
+    words: int,
+    energy: Sequence[int],
+    keeps: str,
+    bypass: str,
+    value: str,
+    tmp_path: Path,
+) -> None:
+    """Lanes share weights from DRAM, and may cost less than keeping them; values of all ways, each
+    searched with no bound."""
+    text = BUFFER.replace("entries: 32", f"entries: {words}")
+    for then, now in zip((200, 6), energy, strict=True):
+        text = text.replace(f"energy: {then}", f"energy: {now}")
+    kept = f"    constraints: {{dataspace: {{keep: {keeps}}}}}\n"
+    lanes = f"  - !Container\n    name: PE\n    spatial: {{meshX: {4 if words > 5 else 2}}}\n"
+    mac = text.index("  - !Component\n    name: mac")
+    (tmp_path / "arch.yaml").write_text(text[:mac] + kept + lanes + text[mac:])
+    i, k, j, last = sizes
+    (tmp_path / "two.yaml").write_text(
+        "name: two\nlayers:\n"
+        f"  - {{op: kernel, name: l0, kernel: mm, sizes: {{i: {i}, j: {j}, k: {k}}}}}\n"
+        f"  - {{op: kernel, name: l1, kernel: mm, sizes: {{i: {i}, j: {last}, k: {j}}}, "
+        "follows: true}\n"
+    )
+    options = ("--arch", tmp_path / "arch.yaml", tmp_path / "two.yaml", "--bypass", bypass)
+    shown = " ".join(succeed(*COMMAND, *options, "--nodes", "free").stdout.split())
+    assert f"total energy {value} (optimal among plans" in shown
+
+
+@pytest.mark.ci
 def test_products_of_two_sums_are_read_again(folder: Path) -> None:
     """EDP of the whole network is searched for as weighted sums, and is no sum itself."""
     words = ("--arch", folder / "small.yaml", folder / "two.yaml", "-o", folder / "edp.json")
