@@ -11,8 +11,14 @@ from typing import Any
 import numpy as np
 
 from ithaca.formulations.algebra.expression import Symbol
-from ithaca.formulations.algebra.number_systems import NUMPY
-from ithaca.formulations.algebra.rounding import ROUNDING, all_below, least_double, loosened
+from ithaca.formulations.algebra.number_systems import FRACTION, NUMPY
+from ithaca.formulations.algebra.rounding import (
+    ROUNDING,
+    all_below,
+    ceilings,
+    least_double,
+    loosened,
+)
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.spatial.search.accesses import WholeAccesses
 from ithaca.formulations.spatial.search.hierarchy import Count, Hierarchy
@@ -127,13 +133,14 @@ class BoundedObjective:
         """All metrics that are used."""
         number = (lambda f: f) if exact else float
         most = max if exact else np.maximum
+        up = FRACTION.ceil_div if exact else ceilings
 
         def cycles(only: int | None = None) -> Any:
             values = vector[0]
             for place, count in enumerate(self.counts):
                 if count.rate is not None and (only is None or count.name.split()[0] == str(only)):
                     words, rate = vector[3 + place], count.rate
-                    values = most(values, -(-words * rate.denominator // rate.numerator))
+                    values = most(values, up(words * rate.denominator, rate.numerator))
             return values
 
         values: dict[str, Any] = {"computes": vector[1], "pes": vector[2]}

@@ -15,6 +15,7 @@ from math import inf, prod
 
 import numpy as np
 
+from ithaca.formulations.algebra.rounding import ceilings
 from ithaca.formulations.spatial.search.hierarchy import Count, Hierarchy
 from ithaca.formulations.spatial.search.label_layout import Item
 from ithaca.formulations.spatial.search.meshes import Layouts
@@ -108,7 +109,7 @@ class Bounds:
                     )
                 counts.append(total + outer[number])
             by_group.append(counts)
-        return labels.row("steps") * -(-runs // free), runs, by_group
+        return labels.row("steps") * np.maximum(ceilings(runs, free), 1), runs, by_group
 
     def _free(self, labels: PartialMappings, at: Position) -> Vector:
         """At least the lanes that may still be added."""

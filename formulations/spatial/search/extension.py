@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ithaca.formulations.algebra.array_types import Mask
-from ithaca.formulations.algebra.rounding import all_below, least_double
+from ithaca.formulations.algebra.rounding import all_below, ceilings, least_double
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.search.bounded_objective import BoundedObjective
@@ -160,7 +160,7 @@ class Extension:
     ) -> tuple[NDArray[np.intp], Vector]:
         """Every label with every factor of a loop."""
         extent = self.hierarchy.extents[loop]
-        left = -(-extent // labels.row("extent", loop)).astype(np.int64)
+        left = ceilings(np.array(float(extent)), labels.row("extent", loop)).astype(np.int64)
         if not left.size:
             return np.zeros(0, np.intp), np.zeros(0)
         kinds, which = np.unique(left, return_inverse=True)
@@ -181,7 +181,7 @@ class Extension:
         trips left."""
         extent = self.hierarchy.extents[loop]
         less = np.maximum(extents - extents / widest, 1)
-        lean: Mask = -(-extent // less) > -(-extent // extents)
+        lean: Mask = ceilings(np.array(float(extent)), less) > ceilings(np.array(float(extent)), extents)
         lean |= widest == 1
         return lean
 

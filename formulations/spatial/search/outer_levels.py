@@ -10,7 +10,7 @@ from math import inf, prod
 import numpy as np
 from numpy.typing import NDArray
 
-from ithaca.formulations.algebra.rounding import ROUNDING
+from ithaca.formulations.algebra.rounding import ROUNDING, ceilings
 from ithaca.formulations.spatial.search.hierarchy import Count, Hierarchy, Mesh
 from ithaca.formulations.spatial.search.partial_mappings import (
     Matrix,
@@ -85,8 +85,7 @@ def distinct_share(
 
 def trips_left(hierarchy: Hierarchy, extents: Matrix) -> Matrix:
     """The least trips that are left of every loop."""
-    trips: Matrix = -(-np.array(hierarchy.extents, float)[:, None] // extents)
-    return trips
+    return ceilings(np.array(hierarchy.extents, float)[:, None], extents)
 
 
 class OuterLevels:

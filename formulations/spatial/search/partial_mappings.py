@@ -351,7 +351,7 @@ def _alike(m: Vector, step: Vector, n: Vector, other: Vector) -> Vector:
     """Of m·n lanes along two loops that share a rank, how many want a tile that another one wants,
     too."""
     common = np.gcd(step.astype(np.int64), other.astype(np.int64))
-    return np.maximum(m - other // common, 0) * np.maximum(n - step // common, 0)
+    return np.maximum(m - other / common, 0) * np.maximum(n - step / common, 0)
 
 
 def enter(labels: PartialMappings, level: int) -> PartialMappings:
