@@ -62,10 +62,10 @@ class Bounds:
         self.outer = OuterLevels(hierarchy, self.groups, values, tiles, divisors=divisors)
 
     def least(
-        self, labels: PartialMappings, at: Position
+        self, labels: PartialMappings, at: Position, numbers: Sequence[int]
     ) -> tuple[Vector, Vector, list[list[Vector]]]:
-        """Least cycles of the multipliers; runs of what is covered; and by group the least of every
-        count."""
+        """Least cycles of the multipliers; runs of what is covered; and by group the least of the
+        counts that ``numbers`` says."""
         hierarchy = self.hierarchy
         labels = counting_all(labels, back=True) if labels.ended else labels
         left = trips_left(hierarchy, labels.rows("extent"))
@@ -75,8 +75,8 @@ class Bounds:
             for tensor in hierarchy.tensors
         ]
         free = self._free(labels, at)
-        outer = self.outer.least(labels.rows("extent"), at)
-        settled = [self._settled(labels, number, runs, free) for number in hierarchy.bounded]
+        outer = self.outer.least(labels.rows("extent"), at, numbers)
+        settled = [self._settled(labels, number, runs, free) for number in numbers]
         wholes = [
             self._given(labels, v, at, left, runs, moving[v], free)
             for v in range(len(hierarchy.tensors))
@@ -97,9 +97,9 @@ class Bounds:
                 for item in shares
             }
             counts = []
-            for number in hierarchy.bounded:
+            for place, number in enumerate(numbers):
                 count = hierarchy.counts[number]
-                total = settled[number] + self._open(
+                total = settled[place] + self._open(
                     labels, number, group, times, runs, moving[hierarchy.output], free
                 )
                 total = np.maximum(total, 0)
@@ -107,7 +107,7 @@ class Bounds:
                     total = total + self._read(
                         count, v, hierarchy.parent(at.level + 1, v), words, first
                     )
-                counts.append(total + outer[number])
+                counts.append(total + outer[place])
             by_group.append(counts)
         return labels.row("steps") * np.maximum(ceilings(runs, free), 1), runs, by_group
 

@@ -137,17 +137,36 @@ class Extension:
         Vector
             Shape (labels).
         """
+        every = self.hierarchy.bounded
+        if cutoff is None or labels.count <= FEW:
+            return self._bound(labels, at, cutoff, every)
+        # waits of levels are many, and seldom decide
+        least = self._bound(
+            labels, at, cutoff, [n for n in every if self.hierarchy.counts[n].rate is None]
+        )
+        open_ = least < least_double(cutoff)
+        least[open_] = self._bound(labels.take(open_), at, cutoff, every)
+        return least
+
+    def _bound(
+        self,
+        labels: PartialMappings,
+        at: Position,
+        cutoff: Fraction | None,
+        numbers: Sequence[int],
+    ) -> Vector:
+        """The same by these counts alone."""
         if not labels.count:
             return np.zeros(0)
-        steps, runs, by_group = self.bounds.least(labels, at)
-        vector = np.empty((self.goal.size, labels.count))
+        steps, runs, by_group = self.bounds.least(labels, at, numbers)
+        vector = np.zeros((self.goal.size, labels.count))
         times = trips_left(self.hierarchy, labels.rows("extent"))
         vector[:3] = steps, covered(labels, times), labels.row("lanes")
         self.goal.add_leaks(vector, labels, runs, at.level + 1)
         least = np.full(labels.count, inf)
         for counts in by_group:
-            for place, count in enumerate(counts):
-                vector[3 + place] = np.ceil(all_below(count))  # counts are whole
+            for number, count in zip(numbers, counts, strict=True):
+                vector[3 + number] = np.ceil(all_below(count))  # counts are whole
             least = np.minimum(
                 least, self.goal.without_ties(vector, self.goal.bounds(vector), cutoff)
             )

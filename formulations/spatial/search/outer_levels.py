@@ -120,14 +120,16 @@ class OuterLevels:
         self._reached: dict[tuple[int, int, frozenset[int]], Matrix] = {}
         self._sums: dict[tuple[int, int], Matrix | None] = {}
 
-    def least(self, extents: Matrix, at: Position) -> list[Vector | float]:
-        """The least of every count that levels not entered take, and infinity where no tile
+    def least(
+        self, extents: Matrix, at: Position, numbers: Sequence[int]
+    ) -> list[Vector | float]:
+        """The least of these counts that levels not entered take, and infinity where no tile
         fits."""
         place = self._places(extents)
         everything = frozenset(range(len(self.hierarchy.loops)))
         undecided = everything if at.undecided is None else at.undecided
         totals: list[Vector | float] = []
-        for number in self.hierarchy.bounded:
+        for number in numbers:
             total: Vector | float = 0.0
             own = self._reach(number, at.level, undecided)
             if own is not None:
