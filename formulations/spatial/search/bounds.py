@@ -10,7 +10,7 @@ least over all tiles that fit them (`OuterLevels`), whatever the tiles of the ot
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from math import inf, prod
 
 import numpy as np
@@ -34,6 +34,12 @@ from ithaca.formulations.spatial.search.partial_mappings import (
     box,
     counting_all,
 )
+
+
+def _over(left: Matrix, loops: Collection[int]) -> Vector:
+    """The trips that are left of some loops, together."""
+    trips: Vector = left[list(loops)].prod(axis=0)
+    return trips
 
 
 def groups(hierarchy: Hierarchy) -> tuple[OpenTensors, ...]:
@@ -74,7 +80,7 @@ class Bounds:
             left[[d for d, moved in enumerate(tensor.moved) if moved]].prod(axis=0)
             for tensor in hierarchy.tensors
         ]
-        free = self._free(labels, at)
+        free = self._free(labels, at, left)
         outer = self.outer.least(labels.rows("extent"), at, numbers)
         settled = [self._settled(labels, number, runs, free) for number in numbers]
         wholes = [
@@ -111,17 +117,17 @@ class Bounds:
             by_group.append(counts)
         return labels.row("steps") * np.maximum(ceilings(runs, free), 1), runs, by_group
 
-    def _free(self, labels: PartialMappings, at: Position) -> Vector:
+    def _free(self, labels: PartialMappings, at: Position, left: Matrix) -> Vector:
         """At least the lanes that may still be added."""
         meshes, seen = self.hierarchy.meshes, labels.meshes + at.lanes_open
-        free = self.layouts.room(labels.row("mesh")) if seen else np.full(labels.count, inf)
+        room = self.layouts.room(labels.row("mesh")) if seen else np.full(labels.count, inf)
+        here = _over(left, at.undecided) if at.lanes_open else np.ones(labels.count)
         later = meshes[seen:]
         if self.layouts.within_parent:
             own = prod(mesh.own[0] * mesh.own[1] for mesh in later)
-            return (free if at.lanes_open else np.ones(labels.count)) * own
-        if later and not at.lanes_open:
-            return np.minimum(free, later[0].x * later[0].y)
-        return free if at.lanes_open else np.ones(labels.count)
+            return (np.minimum(room, here) if at.lanes_open else here) * own
+        around = later[0].x * later[0].y if later else 1
+        return np.minimum(room, here * around) if later or at.lanes_open else here
 
     def _settled(
         self, labels: PartialMappings, number: int, runs: Vector, free: Vector
@@ -213,6 +219,9 @@ class Bounds:
             else left
         )
         words = words * distinct_share(self.hierarchy, v, between, most)
+        if at.lanes_open and between[-1].level == at.level:
+            still = [d for d in at.undecided or () if not self.hierarchy.tensors[v].moved[d]]
+            free = np.minimum(free, _over(left, still))
         return words * np.maximum(runs / free, moving), words * moving
 
     def _first(

@@ -217,8 +217,8 @@ class Extension:
         inner = labels.rows("extent").copy()
         for number, loop in enumerate(order):
             which, factor = self._widened(labels, loop, step)
-            undecided = None if step.lanes else frozenset(order[number + 1 :])
-            at, last = Position(step.level, step.lanes, undecided), number + 1 == len(order)
+            at = Position(step.level, step.lanes, frozenset(order[number + 1 :]))
+            last = number + 1 == len(order)
             parts, inners = [], []
             for begin in range(0, max(which.size, 1), SLICE):
                 here = slice(begin, begin + SLICE)

@@ -51,7 +51,7 @@ class Position:
     lanes_open: bool = False
     """Whether lanes of the mesh inside it are being decided."""
     undecided: frozenset[int] | None = None
-    """The loops whose trips in the level are not decided yet; None: none is."""
+    """The loops whose trips in the level, or whose lanes, are not decided yet; None: none is."""
 
 
 def distinct_share(
@@ -127,7 +127,7 @@ class OuterLevels:
         fits."""
         place = self._places(extents)
         everything = frozenset(range(len(self.hierarchy.loops)))
-        undecided = everything if at.undecided is None else at.undecided
+        undecided = everything if at.undecided is None or at.lanes_open else at.undecided
         totals: list[Vector | float] = []
         for number in numbers:
             total: Vector | float = 0.0
