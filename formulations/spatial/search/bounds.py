@@ -15,6 +15,7 @@ from math import inf, prod
 
 import numpy as np
 
+from ithaca.formulations.algebra.array_types import Mask
 from ithaca.formulations.algebra.rounding import ceilings
 from ithaca.formulations.spatial.search.hierarchy import Count, Hierarchy
 from ithaca.formulations.spatial.search.label_layout import Item
@@ -69,9 +70,9 @@ class Bounds:
 
     def least(
         self, labels: PartialMappings, at: Position, numbers: Sequence[int]
-    ) -> tuple[Vector, Vector, list[list[Vector]]]:
-        """Least cycles of the multipliers; runs of what is covered; and by group the least of the
-        counts that ``numbers`` says."""
+    ) -> tuple[Vector, Vector, list[tuple[Mask, list[Vector]]]]:
+        """Least cycles of the multipliers; runs of what is covered; and by group whether
+        it may come next, with the least of the counts that ``numbers`` says."""
         hierarchy = self.hierarchy
         labels = counting_all(labels, back=True) if labels.ended else labels
         left = trips_left(hierarchy, labels.rows("extent"))
@@ -114,7 +115,7 @@ class Bounds:
                         count, v, hierarchy.parent(at.level + 1, v), words, first
                     )
                 counts.append(total + outer[place])
-            by_group.append(counts)
+            by_group.append((group.possible(left), counts))
         return labels.row("steps") * np.maximum(ceilings(runs, free), 1), runs, by_group
 
     def _free(self, labels: PartialMappings, at: Position, left: Matrix) -> Vector:

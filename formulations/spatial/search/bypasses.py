@@ -55,9 +55,10 @@ class BypassStage:
         return self.design.configuration(fixed.mapping(configuration))
 
     def incumbents(self, cutoff: Cutoff, *, hurried: bool = False) -> Candidates:
-        """The first incumbents of the choice that keeps all, and of those that differ from the best
-        so far in one tensor."""
+        """The first incumbents of the choice that keeps all, unless something is known, and of
+        those that differ from the best so far in one tensor."""
         values: dict[int, Fraction | None] = {}
+        known = cutoff()
 
         def tried(choice: int) -> Candidates:
             values[choice] = None
@@ -71,7 +72,10 @@ class BypassStage:
                 yield self._free(choice, configuration)
 
         best = 0
-        yield from tried(best)
+        if known is None:
+            yield from tried(best)
+        else:
+            values[best] = known
         improving = True
         while improving:
             improving = False

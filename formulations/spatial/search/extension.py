@@ -140,10 +140,12 @@ class Extension:
         every = self.hierarchy.bounded
         if cutoff is None or labels.count <= FEW:
             return self._bound(labels, at, cutoff, every)
-        # waits of levels are many, and seldom decide
+        # waits of levels are many, and seldom decide: last of all while lanes may be added
         least = self._bound(
             labels, at, cutoff, [n for n in every if self.hierarchy.counts[n].rate is None]
         )
+        if at.undecided is not None and labels.meshes < len(self.hierarchy.meshes):
+            return least
         open_ = least < least_double(cutoff)
         least[open_] = self._bound(labels.take(open_), at, cutoff, every)
         return least
@@ -164,12 +166,11 @@ class Extension:
         vector[:3] = steps, covered(labels, times), labels.row("lanes")
         self.goal.add_leaks(vector, labels, runs, at.level + 1)
         least = np.full(labels.count, inf)
-        for counts in by_group:
+        for possible, counts in by_group:
             for number, count in zip(numbers, counts, strict=True):
                 vector[3 + number] = np.ceil(all_below(count))  # counts are whole
-            least = np.minimum(
-                least, self.goal.without_ties(vector, self.goal.bounds(vector), cutoff)
-            )
+            bounds = self.goal.without_ties(vector, self.goal.bounds(vector), cutoff)
+            least = np.minimum(least, np.where(possible, bounds, inf))
         return least
 
     # -- extensions ----------------------------------------------------------------------

@@ -10,6 +10,7 @@ from math import inf, prod
 import numpy as np
 from numpy.typing import NDArray
 
+from ithaca.formulations.algebra.array_types import Mask
 from ithaca.formulations.algebra.rounding import ROUNDING, ceilings
 from ithaca.formulations.spatial.search.hierarchy import Count, Hierarchy, Mesh
 from ithaca.formulations.spatial.search.partial_mappings import (
@@ -40,6 +41,12 @@ class OpenTensors:
 
     tensors: frozenset[int]
     loops: tuple[int, ...]
+
+    def possible(self, trips: Matrix) -> Mask:
+        """Whether one of these loops may come next, if so many trips are left; anything may where
+        none has."""
+        next_: Mask = (trips[list(self.loops)] > 1).any(axis=0) | (trips <= 1).all(axis=0)
+        return next_
 
 
 @dataclass(frozen=True)
@@ -276,6 +283,6 @@ class OuterLevels:
                         reread / around,
                     )
                 total += tile * (fill * refilled + read * reread + update * delivered)
-            least = np.minimum(least, total)
+            least = np.minimum(least, np.where(group.possible(most), total, inf))
         least[~fits(hierarchy, extents, level)] = inf
         return least
