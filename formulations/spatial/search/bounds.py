@@ -122,7 +122,9 @@ class Bounds:
         """At least the lanes that may still be added."""
         meshes, seen = self.hierarchy.meshes, labels.meshes + at.lanes_open
         room = self.layouts.room(labels.row("mesh")) if seen else np.full(labels.count, inf)
-        here = _over(left, at.undecided) if at.lanes_open else np.ones(labels.count)
+        here = np.ones(labels.count)
+        if at.lanes_open:
+            here = _over(left, at.open_loops(self.hierarchy))
         later = meshes[seen:]
         if self.layouts.within_parent:
             own = prod(mesh.own[0] * mesh.own[1] for mesh in later)
@@ -221,7 +223,8 @@ class Bounds:
         )
         words = words * distinct_share(self.hierarchy, v, between, most)
         if at.lanes_open and between[-1].level == at.level:
-            still = [d for d in at.undecided or () if not self.hierarchy.tensors[v].moved[d]]
+            moved = self.hierarchy.tensors[v].moved
+            still = [d for d in at.open_loops(self.hierarchy) if not moved[d]]
             free = np.minimum(free, _over(left, still))
         return words * np.maximum(runs / free, moving), words * moving
 

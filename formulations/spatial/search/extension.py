@@ -180,7 +180,7 @@ class Extension:
     ) -> tuple[NDArray[np.intp], Vector]:
         """Every label with every factor of a loop."""
         extent = self.hierarchy.extents[loop]
-        left = ceilings(np.array(float(extent)), labels.row("extent", loop)).astype(np.int64)
+        left = ceilings(extent, labels.row("extent", loop)).astype(np.int64)
         if not left.size:
             return np.zeros(0, np.intp), np.zeros(0)
         kinds, which = np.unique(left, return_inverse=True)
@@ -201,7 +201,7 @@ class Extension:
         trips left."""
         extent = self.hierarchy.extents[loop]
         less = np.maximum(extents - extents / widest, 1)
-        lean: Mask = ceilings(np.array(float(extent)), less) > ceilings(np.array(float(extent)), extents)
+        lean: Mask = ceilings(extent, less) > ceilings(extent, extents)
         lean |= widest == 1
         return lean
 

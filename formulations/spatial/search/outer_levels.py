@@ -45,8 +45,9 @@ class OpenTensors:
     def possible(self, trips: Matrix) -> Mask:
         """Whether one of these loops may come next, if so many trips are left; anything may where
         none has."""
-        next_: Mask = (trips[list(self.loops)] > 1).any(axis=0) | (trips <= 1).all(axis=0)
-        return next_
+        own: Mask = np.any(trips[list(self.loops)] > 1, axis=0)
+        own |= np.all(trips <= 1, axis=0)
+        return own
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,11 @@ class Position:
     """Whether lanes of the mesh inside it are being decided."""
     undecided: frozenset[int] | None = None
     """The loops whose trips in the level, or whose lanes, are not decided yet; None: none is."""
+
+    def open_loops(self, hierarchy: Hierarchy) -> frozenset[int]:
+        """These loops."""
+        every = frozenset(range(len(hierarchy.loops)))
+        return every if self.undecided is None else self.undecided
 
 
 def distinct_share(
@@ -127,14 +133,11 @@ class OuterLevels:
         self._reached: dict[tuple[int, int, frozenset[int]], Matrix] = {}
         self._sums: dict[tuple[int, int], Matrix | None] = {}
 
-    def least(
-        self, extents: Matrix, at: Position, numbers: Sequence[int]
-    ) -> list[Vector | float]:
+    def least(self, extents: Matrix, at: Position, numbers: Sequence[int]) -> list[Vector | float]:
         """The least of these counts that levels not entered take, and infinity where no tile
         fits."""
         place = self._places(extents)
-        everything = frozenset(range(len(self.hierarchy.loops)))
-        undecided = everything if at.undecided is None or at.lanes_open else at.undecided
+        undecided = (Position(at.level) if at.lanes_open else at).open_loops(self.hierarchy)
         totals: list[Vector | float] = []
         for number in numbers:
             total: Vector | float = 0.0

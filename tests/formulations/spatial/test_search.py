@@ -652,6 +652,29 @@ def test_bounds_never_exceed_what_follows(architecture: str, layer: str) -> None
     assert checked > 6
 
 
+@pytest.mark.ci(every=10)
+@pytest.mark.parametrize("seed", range(1000, 1040))
+def test_bounds_never_exceed_what_follows_on_nested_meshes_and_padded(seed: int) -> None:
+    """Any mapping of small problems, after each of its loops and each of its lanes."""
+    problem, rng = drawn_problem(seed), np.random.default_rng(seed)
+    design, stage = problem.design, problem.design.stage(problem)
+    assert isinstance(stage, TimeloopStage)
+    tables = [axis.table() for axis in design.space.axes]
+    columns = [rng.integers(len(next(iter(table.values()))), size=3000) for table in tables]
+    drawn = {
+        name: column[places]
+        for table, places in zip(tables, columns, strict=True)
+        for name, column in table.items()
+    }
+    legal = np.ones(3000, bool)
+    for link in design.space.links:
+        legal &= np.broadcast_to(link.holds(drawn), legal.shape)
+    for place in np.flatnonzero(legal)[:12]:
+        values = {name: int(column[place]) for name, column in drawn.items()}
+        if (value := problem.feasible_value(values)) is not None:
+            assert max(bounds_towards(stage, values)) <= float(value) * (1 + 1e-12)
+
+
 def test_rounding_of_words_that_cancel_is_no_word() -> None:
     """An output that is filled only for the first time: floats left 1e-13 of a word, which was
     rounded up to one."""
