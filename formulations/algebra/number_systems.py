@@ -25,6 +25,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from ithaca.formulations.algebra.array_types import Floats
 from ithaca.formulations.algebra.interval import Interval, as_interval, greatest, least
 
 #: Numbers of one system by name: of quantities or metrics, of loops, of tensors.
@@ -57,6 +58,17 @@ def _float_or_int(value: Fraction) -> float | int:
 
 def _ceil_div(a: Any, b: Any) -> Any:
     return -((-a) // b)
+
+
+def ceilings(tops: Floats | float, bottoms: Floats | float) -> Floats:
+    """Ceilings of quotients of whole numbers, many times as fast as by floored division.
+
+    None is above the exact one: whole numbers are doubles, and rounding keeps order. Below 2**53 a
+    top is not just above a multiple of its bottom either: quotients that are not whole differ from
+    whole ones by more than rounding.
+    """
+    whole: Floats = np.ceil(np.divide(tops, bottoms))
+    return whole
 
 
 def _ceil_div_interval(a: Any, b: Any) -> Interval:

@@ -67,17 +67,6 @@ def all_below(bounds: Floats) -> Floats:
     return lowered
 
 
-def ceilings(tops: Floats | float, bottoms: Floats | float) -> Floats:
-    """Ceilings of quotients of whole numbers, many times as fast as by floored division.
-
-    None is above the exact one: whole numbers are doubles, and rounding keeps order. Below 2**53 a
-    top is not just above a multiple of its bottom either: quotients that are not whole differ from
-    whole ones by more than rounding.
-    """
-    whole: Floats = np.ceil(np.divide(tops, bottoms))
-    return whole
-
-
 def sum_below(terms: Floats) -> Floats:
     """A float that the exact sum of each column is not below, if its terms are lower bounds,
     infinite where there is nothing.

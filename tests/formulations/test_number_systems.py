@@ -21,7 +21,7 @@ from ithaca.formulations.algebra.expression import (
     power,
 )
 from ithaca.formulations.algebra.interval import Interval
-from ithaca.formulations.algebra.number_systems import FRACTION, INTERVAL, NUMPY
+from ithaca.formulations.algebra.number_systems import FRACTION, INTERVAL, NUMPY, ceilings
 from ithaca.formulations.algebra.rational_arrays import RATIONAL_ARRAYS, Rationals
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.platform_files import load_platform
@@ -215,3 +215,12 @@ def test_equal_factors_and_terms_cancel() -> None:
     assert maximum(x, maximum(x, y), 1, 3) == maximum(x, y, 3)
     assert str((x + 1) * y / 2) == "1/2·(x + 1)·y"
     assert (x * y).substitute({"y": x + 1}) == x * (x + 1)
+
+
+@given(st.integers(0, 2**60), st.integers(1, 2**40))
+def test_ceilings_of_quotients_are_exact_where_doubles_hold_tops(top: int, bottom: int) -> None:
+    """In particular just above multiples."""
+    for of in (top, top // bottom * bottom + 1):
+        found = int(ceilings(np.array([float(of)]), float(bottom))[0])
+        exact = -(-int(float(of)) // bottom)
+        assert found == exact if of < 2**53 else found <= exact

@@ -56,15 +56,6 @@ def test_cutoff_keeps_what_a_bound_in_floats_may_stand_for(target: Fraction, ulp
     assert rounding.may_be_tied(np.array([off]), target)[0]
 
 
-@given(st.integers(0, 2**60), st.integers(1, 2**40))
-def test_ceilings_of_quotients_are_exact_where_doubles_hold_tops(top: int, bottom: int) -> None:
-    """In particular just above multiples."""
-    for of in (top, top // bottom * bottom + 1):
-        found = int(rounding.ceilings(np.array([float(of)]), float(bottom))[0])
-        exact = -(-int(float(of)) // bottom)
-        assert found == exact if of < 2**53 else found <= exact
-
-
 @given(st.lists(floats, min_size=1, max_size=256))
 def test_sums_are_below_exact_sums_of_the_terms(terms: list[float]) -> None:
     lowered = rounding.all_below(np.array(terms))

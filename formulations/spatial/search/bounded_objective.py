@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 
 from ithaca.formulations.algebra.expression import Symbol
-from ithaca.formulations.algebra.number_systems import FRACTION, NUMPY
+from ithaca.formulations.algebra.number_systems import FRACTION, NUMPY, ceilings
 from ithaca.formulations.algebra.rounding import (
     ROUNDING,
     all_below,
-    ceilings,
     least_double,
     loosened,
 )

@@ -16,7 +16,7 @@ from math import inf, prod
 import numpy as np
 
 from ithaca.formulations.algebra.array_types import Mask
-from ithaca.formulations.algebra.rounding import ceilings
+from ithaca.formulations.algebra.number_systems import ceilings
 from ithaca.formulations.spatial.search.hierarchy import Count, Hierarchy
 from ithaca.formulations.spatial.search.label_layout import Item
 from ithaca.formulations.spatial.search.meshes import Layouts

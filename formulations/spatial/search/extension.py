@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ithaca.formulations.algebra.array_types import Mask
-from ithaca.formulations.algebra.rounding import all_below, ceilings, least_double
+from ithaca.formulations.algebra.number_systems import ceilings
+from ithaca.formulations.algebra.rounding import all_below, least_double
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.search.bounded_objective import BoundedObjective

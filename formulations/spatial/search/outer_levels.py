@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ithaca.formulations.algebra.array_types import Mask
-from ithaca.formulations.algebra.rounding import ROUNDING, ceilings
+from ithaca.formulations.algebra.number_systems import ceilings
+from ithaca.formulations.algebra.rounding import ROUNDING
 from ithaca.formulations.spatial.search.hierarchy import Count, Hierarchy, Mesh
 from ithaca.formulations.spatial.search.partial_mappings import (
     Matrix,
