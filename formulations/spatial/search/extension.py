@@ -139,12 +139,11 @@ class Extension:
             Shape (labels).
         """
         every = self.hierarchy.bounded
-        if cutoff is None or labels.count <= FEW:
-            return self._bound(labels, at, cutoff, every)
         # waits of levels are many, and seldom decide: last of all while lanes may be added
-        least = self._bound(
-            labels, at, cutoff, [n for n in every if self.hierarchy.counts[n].rate is None]
-        )
+        others = [n for n in every if self.hierarchy.counts[n].rate is None]
+        if cutoff is None or labels.count <= FEW or len(others) == len(every):
+            return self._bound(labels, at, cutoff, every)
+        least = self._bound(labels, at, cutoff, others)
         if at.undecided is not None and labels.meshes < len(self.hierarchy.meshes):
             return least
         open_ = least < least_double(cutoff)
