@@ -49,8 +49,12 @@ class TiledNests:
         found: list[tuple[int, tuple[str, ...]]] = []
         for number, (before, after) in enumerate(pairwise(self.nests)):
             written, read = before.nest.output, after.nest.inputs[0]
-            if len(list(written)) != len(list(read)):
-                continue
+            if len(list(written)) != len(list(read)) or any(
+                str(other) in after.nest.loops
+                and one.reach(before.nest.sizes) != other.reach(after.nest.sizes)
+                for one, other in zip(written, read, strict=True)
+            ):
+                continue  # the same words, elsewhere
             for one, other in zip(written, read, strict=True):
                 loops, others = (
                     [d for d in rank.loops if d in nest.moving]

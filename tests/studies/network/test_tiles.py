@@ -133,6 +133,18 @@ def test_known_optimum_of_three_products() -> None:
     assert kept == [(("T", 16384),), (("T", 16384), ("U", 32768)), (("U", 32768),)]
 
 
+@pytest.mark.parametrize(("read", "shared"), [("abc", True), ("cba", False)])
+def test_elements_that_another_order_reads_are_not_shared(read: str, shared: bool) -> None:
+    """S[3][2][4] is of as many words as S[4][2][3], whose first rank is not its own."""
+    texts = ("S[i][b][j] += A[i][b][k] * B[b][k][j]", "C[i][b][p] += S[i][b][j] * W[j][p]")
+    sizes = dict(zip("abc", (3, 2, 4), strict=True))
+    one = {"i": 3, "b": 2, "j": 4, "k": 2}
+    other = {**dict(zip("ibj", (sizes[d] for d in read), strict=True)), "p": 2}
+    nests = [nest_of(text, own) for text, own in zip(texts, (one, other), strict=True)]
+    first, second = (UnevenDesign(nest, GOLDEN, MappingOptions()) for nest in nests)
+    assert (first.tiled([second], [24]) is not None) == shared
+
+
 @pytest.mark.slow
 def test_more_known_optima() -> None:
     for extent, by_level, value in ((256, False, 255_262_720), (512, True, 2_143_813_632)):
