@@ -32,7 +32,7 @@ def main(folder: Path) -> None:
             classes = compound_classes(document, file)
             for each in files:
                 classes |= compound_classes(load_timeloop(each), each)
-            made = estimated_table(read_tree(document, file)[1].elements, classes, estimator)
+            made = estimated_table(read_tree(document, file)[1].elements, classes, estimator, {})
         except InputError as error:
             print(f"{design.name}: {error}")
             continue

@@ -63,7 +63,7 @@ def read_architecture(path: str | Path) -> Architecture:
     """
     file, document = architecture_document(path)
     name = file.stem if file.name not in ARCHITECTURE_FILES else file.resolve().parent.name
-    energies = _beside(file, document, "ERT", ENERGY_FILES)
+    energies = field_beside(file, document, "ERT", ENERGY_FILES)
     return architecture_of(document, energies, name, file)
 
 
@@ -83,13 +83,16 @@ def architecture_document(path: str | Path) -> tuple[Path, Any]:
             )
         file = candidates[0]
     document = load_timeloop(file)
-    if variables := _beside(file, document, "variables", VARIABLE_FILES):
+    if variables := field_beside(file, document, "variables", VARIABLE_FILES):
         document = document | {"variables": variables}
     return file, document
 
 
-def _beside(file: Path, document: Any, field: str, names: tuple[str, ...]) -> Any:
-    """A field that an architecture's file has not, of a file beside it; None if there is none."""
+def field_beside(file: Path, document: Any, field: str, names: tuple[str, ...]) -> Any:
+    """A field that an architecture's file has not, of a file beside it; None if there is none.
+
+    Raises `InputError` if that file cannot be read, or has other fields, too.
+    """
     beside = next((each for name in names if (each := file.parent / name).is_file()), None)
     if beside is None or not isinstance(document, dict) or field in document:
         return None

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from ithaca.files.errors import InputError
@@ -40,7 +44,10 @@ Estimator = Callable[[PrimitiveAction], tuple[float, str]]
 
 
 def estimated_table(
-    elements: Sequence[Element], classes: Mapping[str, CompoundClass], estimate: Estimator
+    elements: Sequence[Element],
+    classes: Mapping[str, CompoundClass],
+    estimate: Estimator,
+    given: Mapping[str, Mapping[str, Fraction]],
 ) -> dict[str, Any]:
     """Energies of all components as an ERT document.
 
@@ -52,6 +59,8 @@ def estimated_table(
         Classes that consist of others, by name.
     estimate : Estimator
         Says the energies of primitive components.
+    given : mapping
+        Energies of actions by component that are taken as they are.
 
     Returns
     -------
@@ -62,30 +71,54 @@ def estimated_table(
     Raises
     ------
     InputError
-        If nothing is known of a component: one line with its name and what to give.
+        If nothing is known of a component: one line with its name and what to give, and the names
+        of the others of which nothing is known.
     """
-    tables, sources = [], {}
+    tables, sources, unknown = [], {}, dict[str, InputError]()
     for element in elements:
         if element.role not in ACTIONS or element.kind == DUMMY:
             continue
-        kind = element.subclass or element.kind
-        around = Scope({**DEFAULTS, **element.variables, **element.inherited}, element.where)
-        scope = Scope(element.attributes, f"{element.where}: {element.name}", around)
-        actions, origins = [], dict[str, None]()
-        for name in ACTIONS[element.role]:
-            energy = 0.0
-            try:
-                for part in _parts(kind, name, scope, classes, estimate):
-                    energy += part[0]
-                    origins[part[1]] = None
-            except InputError:
-                if name == "leak":
-                    continue
-                raise
-            actions.append({"name": name, "energy": float(f"{energy:.6g}")})
+        if stated := given.get(element.name):
+            own = [{"name": name, "energy": float(energy)} for name, energy in stated.items()]
+            tables.append({"name": element.name, "actions": own})
+            sources[element.name] = "the table that was given"
+            continue
+        try:
+            actions, origins = _actions(element, classes, estimate)
+        except InputError as error:
+            unknown[element.name] = error
+            continue
         tables.append({"name": element.name, "actions": actions})
         sources[element.name] = "; ".join(filter(None, origins)) or "nothing that costs energy"
+    if unknown:
+        others = ", ".join(list(unknown)[1:])
+        raise InputError(
+            str(next(iter(unknown.values())))
+            + (others and f"; nothing is known of {others} either")
+        )
     return {"ERT": {"version": "0.4", "tables": tables, "sources": sources}}
+
+
+def _actions(
+    element: Element, classes: Mapping[str, CompoundClass], estimate: Estimator
+) -> tuple[list[dict[str, Any]], dict[str, None]]:
+    """Energies of a component's actions, and what they are from."""
+    kind = element.subclass or element.kind
+    around = Scope({**DEFAULTS, **element.variables, **element.inherited}, element.where)
+    scope = Scope(element.attributes, f"{element.where}: {element.name}", around)
+    actions, origins = [], dict[str, None]()
+    for name in ACTIONS[element.role]:
+        energy = 0.0
+        try:
+            for part in _parts(kind, name, scope, classes, estimate):
+                energy += part[0]
+                origins[part[1]] = None
+        except InputError:
+            if name == "leak":
+                continue
+            raise
+        actions.append({"name": name, "energy": float(f"{energy:.6g}")})
+    return actions, origins
 
 
 def _parts(
@@ -161,12 +194,11 @@ def installed_estimator() -> Estimator:
         except InputError:
             raise
         except Exception as error:  # of any estimator
-            raise refuse(
-                part.scope.where,
-                f"no estimator knows {part.name} of class {part.kind}{_why(error)}; allowed: its "
-                "class in a file of --components, attributes that an estimator of hwcomponents "
-                "takes, or energies in a table ERT",
-            ) from None
+            cacti = _unstarted_cacti() if "cacti" in str(error).lower() else ""
+            unknown = f"no estimator knows {part.name} of class {part.kind}{_why(error)}"
+            remedy = "its class in a file of --components, attributes that an estimator of "
+            remedy += "hwcomponents takes, or its energies in ert.yaml"
+            raise refuse(part.scope.where, cacti or f"{unknown}; allowed: {remedy}") from None
         package = next(
             model.model_cls.__module__.partition(".")[0]
             for model in hwcomponents.find_models.installed_models(_return_wrappers=True)
@@ -209,3 +241,25 @@ def _why(error: Exception) -> str:
     lines = (line.strip(" |\t") for line in str(error).splitlines())
     reason = next((line for line in lines if "Error:" in line or "Exception:" in line), "")
     return f" ({reason.split('. Please')[0][:200]})" if reason else ""
+
+
+def _unstarted_cacti() -> str:
+    """What to do if the program of CACTI that its package brings does not start here; else
+    nothing."""
+    package = find_spec("hwcomponents_cacti")
+    if package is None or package.origin is None:
+        return ""
+    folder = Path(package.origin).parent / "cacti"
+    try:
+        ran = subprocess.run([folder / "cacti"], capture_output=True, text=True, errors="replace")
+        said = ran.stdout + ran.stderr
+    except OSError as error:
+        said = error.strerror or str(error)
+    if "how to use CACTI" in said:
+        return ""
+    why = said.strip().partition("\n")[0].rpartition(": ")[2].partition(" (")[0]
+    return (
+        f"the program CACTI does not start on this machine ({why}); allowed: after "
+        f"rm -rf {folder}/obj_dbg && make -C {folder} (with g++), which builds it from its "
+        "package's sources, or energies in ert.yaml"
+    )

@@ -20,10 +20,12 @@ from ithaca.files.writing import write_text_atomically
 from ithaca.formulations.spatial.architecture_files import (
     ENERGY_FILES,
     architecture_document,
+    field_beside,
     read_tree,
 )
 from ithaca.formulations.spatial.compound_components import compound_classes
 from ithaca.formulations.spatial.energy_estimates import estimated_table, installed_estimator
+from ithaca.formulations.spatial.energy_files import energy_tables
 
 
 @public
@@ -48,7 +50,8 @@ def estimate(
     Classes that consist of others are those of the architecture's file and of ``components``;
     what consists of no others is asked of the installed packages of `hwcomponents` (CACTI,
     NeuroSim, published figures), `pip install 'ithaca[energy]'`. The table says what each figure
-    is from; `ithaca map --arch` reads it beside the architecture.
+    is from; `ithaca map --arch` reads it beside the architecture. Components that ``ert.yaml``
+    beside the architecture has already keep their energies in the new table of ``output``.
 
     Parameters
     ----------
@@ -79,7 +82,8 @@ def estimate(
     for each in _files(components or ()):
         classes |= compound_classes(load_timeloop(each), each)
     _, tree = read_tree(document, file)
-    table = estimated_table(tree.elements, classes, installed_estimator())
+    given = energy_tables(field_beside(file, document, "ERT", ENERGY_FILES), file)
+    table = estimated_table(tree.elements, classes, installed_estimator(), given)
     import yaml
 
     write_text_atomically(path, yaml.safe_dump(table, sort_keys=False, width=10_000))

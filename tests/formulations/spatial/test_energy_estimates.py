@@ -257,6 +257,75 @@ def test_tables_that_there_are_stay(files, estimators):
         ithaca.estimate(files, files / "new.yaml", components=["nowhere"])
 
 
+def test_energies_beside_the_architecture_win(files, estimators):
+    own = "ERT: {tables: [{name: chip.glb, actions: [{name: read, energy: 1.5}]}]}"
+    (files / "ert.yaml").write_text(own, encoding="utf-8")
+    whole = files / "whole.yaml"
+    wrote = ithaca.estimate(files, whole, components=[files / "components"])
+    assert wrote == f"wrote {whole}: energies of 4 components"
+    whole.replace(files / "ert.yaml")
+    architecture = read_architecture(files)
+    assert [float(each.read_energy) for each in architecture.levels] == [512, 1.5, 0.72]
+    table = load_timeloop(files / "ert.yaml")["ERT"]
+    assert table["sources"]["glb"] == "the table that was given"
+
+
+def test_all_components_that_nothing_is_known_of_are_named(files, estimators):
+    with pytest.raises(
+        InputError, match=r"glb: no estimator .* class buffer.*; nothing is known of regs either$"
+    ):
+        ithaca.estimate(files)
+
+
+CACTI = {
+    "new": ("echo \"cacti: libc.so.6: version 'GLIBC_2.38' not found (required by c)\"; exit 1", 7),
+    "alien": ("", 6),
+    "runs": ("echo 'Invalid arguments -- how to use CACTI:'", 7),
+}
+
+
+@pytest.mark.parametrize(
+    ("program", "message"),
+    [
+        (
+            "new",
+            r"does not start on this machine \(version 'GLIBC_2.38' not found\); allowed: after ",
+        ),
+        ("alien", r"does not start on this machine \(Permission denied\); allowed: after rm -rf "),
+        (
+            "runs",
+            r"no estimator knows read of class SRAM \(Exception: CACTI failed with exit code 1",
+        ),
+    ],
+)
+def test_a_cacti_that_does_not_start_is_named_with_what_to_do(
+    files, estimators, monkeypatch, program, message
+):
+    folder = files / "hwcomponents_cacti" / "cacti"
+    folder.mkdir(parents=True)
+    (folder.parent / "__init__.py").touch()
+    script, mode = CACTI[program]
+    (folder / "cacti").write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+    (folder / "cacti").chmod(mode << 6)
+    monkeypatch.syspath_prepend(files)
+    known = sys.modules["hwcomponents"].get_action_cost
+
+    def failing(kind, *rest, **more):
+        if kind == "sram":
+            raise RuntimeError("none\n| Exception: CACTI failed with exit code 1. Please check")
+        return known(kind, *rest, **more)
+
+    monkeypatch.setattr(sys.modules["hwcomponents"], "get_action_cost", failing)
+    with pytest.raises(InputError, match=message) as caught:
+        ithaca.estimate(files, components=[files / "components"])
+    assert "glb.storage: " in str(caught.value)
+    assert (f"make -C {folder} " in str(caught.value)) == (program != "runs")
+    # what needs no CACTI is estimated
+    own = "ERT: {tables: [{name: glb, actions: [{name: read, energy: 1}]}]}"
+    (files / "ert.yaml").write_text(own, encoding="utf-8")
+    ithaca.estimate(files, files / "new.yaml", components=[files / "components"])
+
+
 def test_without_estimators_the_packages_are_named(files, monkeypatch):
     monkeypatch.setitem(sys.modules, "hwcomponents", None)
     with pytest.raises(InputError, match=r"pip install 'ithaca\[energy\]' with Python 3.12"):
