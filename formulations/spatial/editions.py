@@ -146,7 +146,7 @@ def _check_options(setting: Setting) -> None:
         ("nodes levels", options.nodes_by_level, (UNEVEN,)),
         ("drains free", options.free_drains, (UNEVEN,)),
         ("off chip bus", options.off_chip, (INTRINSIC,)),
-        ("remainders", options.remainders, (TIMELOOP,)),
+        ("remainders", options.remainders, (TIMELOOP, UNEVEN)),
         ("divisors only", options.divisors_only, (TIMELOOP, *TILED, UNEVEN)),
         ("constraints", setting.constraints != NONE, (TIMELOOP, *TILED)),
     ):

@@ -38,6 +38,7 @@ from ithaca.formulations.spatial.editions import INTRINSIC, Setting
 from ithaca.formulations.spatial.explainable.profile import ExplainableProfile
 from ithaca.formulations.spatial.intrinsic.design import IntrinsicDesign
 from ithaca.formulations.spatial.intrinsic.profile import IntrinsicProfile
+from ithaca.formulations.spatial.mapping import Mapping as LoopMapping
 from ithaca.formulations.spatial.mapping import Order, Slot
 from ithaca.formulations.spatial.mapping_design import MappingDesign
 from ithaca.formulations.spatial.mapping_space import MappingOptions
@@ -241,13 +242,7 @@ class SpatialFamily(Family[MappingDesign]):
         laid = design.mapping(own)
         kept = laid.keeps
         for part in tiling:
-            for direction, texts in (("", part.loops), ("x", part.x), ("y", part.y)):
-                for loop, _, trips in (text.partition("=") for text in texts):
-                    if (right := laid.trips(Slot(part.level, direction), loop)) != trips:
-                        raise InputError(
-                            f"{part.level} has {quoted(f'{loop}={trips}')}; allowed: "
-                            f"{loop}={right}, as the factors make it"
-                        )
+            _check_trips(part, Slot(part.level), laid)
             if set(part.keeps) != kept[part.level]:
                 raise InputError(
                     f"{part.level}.keeps is {', '.join(part.keeps)}; allowed: "
@@ -297,7 +292,11 @@ class SpatialFamily(Family[MappingDesign]):
                 )
             _read_loops(design, part, values, design.slot(nodes[0]) if nodes else None)
             order += nodes
-        return node_configuration(design, values, tuple(order), tiling[0].order)
+        own = node_configuration(design, values, tuple(order), tiling[0].order)
+        laid, slots = design.mapping(own), [design.slots[0], *map(design.slot, order)]
+        for part, slot in zip((part for part in tiling if part.keeps), slots, strict=True):
+            _check_trips(part, slot, laid)
+        return own
 
     def profile(self, design: MappingDesign) -> MappingProfile[Any]:
         return PROFILES[design.edition](design)
@@ -329,6 +328,18 @@ def _read_loops(
                 )
             values[name] = int(match[2])
     return [text.partition("=")[0] for text in part.loops]
+
+
+def _check_trips(part: LevelMappingDocument, time: Slot, laid: LoopMapping) -> None:
+    """Refuse other trips than the factors make; ``time`` is the slot of temporal loops."""
+    slots = (time, Slot(part.level, "x"), Slot(part.level, "y"))
+    for slot, texts in zip(slots, (part.loops, part.x, part.y), strict=True):
+        for loop, _, trips in (text.partition("=") for text in texts):
+            if (right := laid.trips(slot, loop)) != trips:
+                raise InputError(
+                    f"{part.level} has {quoted(f'{loop}={trips}')}; allowed: "
+                    f"{loop}={right}, as the factors make it"
+                )
 
 
 def _first_order(offered: tuple[Order, ...], moving: list[str]) -> Order | None:

@@ -27,7 +27,7 @@ from ithaca.solver.staged.engine import solve_staged
 AMONG = (
     "plans in which layers pass tiles on at the level inside the outermost, run as often as "
     "those beside them, share loops whose trips divide and that move no windows, store in inner "
-    "levels inside of these alone, and compute nothing twice"
+    "levels inside of these alone, run whole tiles, and compute nothing twice"
 )
 
 

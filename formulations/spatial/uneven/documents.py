@@ -23,7 +23,9 @@ def node_fields(design: UnevenSpace, configuration: Mapping[str, int]) -> list[d
         places = {"loops": slot, "x": Slot(level, "x"), "y": Slot(level, "y")}
         return {"level": level, "keeps": sorted(keeps)} | {
             name: [
-                f"{loop}={n}" for loop in design.nest.loops if (n := mapping.factor(at, loop)) > 1
+                f"{loop}={mapping.trips(at, loop)}"
+                for loop in design.nest.loops
+                if mapping.factor(at, loop) > 1
             ]
             if at.temporal or last
             else []

@@ -5,12 +5,16 @@ The tile of a tensor at a node is what lies inside. All loops around a node fetc
 overlaps with neighbouring tiles included; lanes that do not index a tensor share what their parent
 sends. Results that leave a level are read there, unless drains are free. All else is as in edition
 ``timeloop``.
+
+Loops may end with what is left: outside all lanes their last tiles are, and have their extents in
+all; inside, lanes run in step, and tiles are whole.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from ithaca.formulations.remembered import remembered
 from ithaca.formulations.spatial.architecture import Architecture
@@ -24,6 +28,9 @@ Node = tuple[int, str]
 #: The level whose tiles nests pass on.
 HOME = 1
 
+#: None of them.
+NO_NODES: Mapping[Node, Number] = MappingProxyType({})
+
 
 @dataclass(frozen=True)
 class NodeTrips:
@@ -36,7 +43,11 @@ class NodeTrips:
 
 
 class UnevenModel(TimeloopModel):
-    """Costs of a mapping whose tensors have tiles of their own."""
+    """Costs of a mapping whose tensors have tiles of their own.
+
+    Of loops in ``ending`` last tiles are what is left at the nodes that lie ``outside`` all lanes:
+    1 there, else 0.
+    """
 
     def __init__(
         self,
@@ -47,9 +58,12 @@ class UnevenModel(TimeloopModel):
         *,
         free_drains: bool,
         beside: int = 0,
+        ending: Collection[str] = (),
+        outside: Mapping[Node, Number] = NO_NODES,
     ) -> None:
         super().__init__(architecture, nest, mapping)
         self._node_trips, self._free_drains, self._beside = trips, free_drains, beside
+        self._ending, self._outside = ending, outside
 
     @property
     def lanes(self) -> tuple[Mapping[str, Number], ...]:
@@ -73,15 +87,51 @@ class UnevenModel(TimeloopModel):
     def fills_of(self, inner: int, tensor: str) -> Number:
         if inner == len(self._levels):
             return self.steps
-        around = self._node_trips[inner, tensor].around.values()
-        return self.tile(inner, tensor) * self._product(around)
+        around, access = self._node_trips[inner, tensor].around, self._accesses[tensor]
+        if not self._ending:
+            return self.tile(inner, tensor) * self._product(around.values())
+        own = {loop for loop in self._ending if access.indexed_by(loop)}
+        trips = self._product(n for loop, n in around.items() if loop not in own)
+        sides = self._sides(
+            tensor,
+            lambda loop: (
+                self._in_all(inner, tensor, loop, inner)
+                if loop in own
+                else self._covered(inner, tensor, loop)
+            ),
+        )
+        return self._product(sides) * trips
+
+    def _in_all(self, node: int, tensor: str, loop: str, level: int) -> Number:
+        """The iterations of a loop that all tiles at a node cover, one after the other, of all
+        lanes inside a level."""
+        lanes = (own[loop] for own in self._mapping.lanes[level:] if loop in own)
+        padded = self._product(trips[loop] for trips in self._mapping.trips) * self._product(lanes)
+        outside = self._outside.get((node, tensor), 0) if loop in self._ending else 0
+        if isinstance(outside, int):
+            return self._one * self._nest.sizes[loop] if outside else padded
+        return padded + outside * (self._nest.sizes[loop] - padded)
+
+    @remembered
+    def first(self, level: int, tensor: str, inside: int | None = None) -> Number:
+        node, access = level if inside is None else inside, self._accesses[tensor]
+        return self._product(
+            self._in_all(node, tensor, loop, level)
+            for loop in self._nest.loops
+            if access.indexed_by(loop)
+        )
 
     def positions(self, level: int, tensor: str) -> Number:
         access, lanes = self._accesses[tensor], self._mapping.lanes[level]
         return self._product(lanes[loop] for loop in lanes if access.indexed_by(loop))
 
     def reads(self, level: int, tensor: str) -> Number:
-        sent, stays = super().reads(level, tensor), tensor in dict(self._levels[level].resident)
+        sent = (  # what lanes run in step they also begin
+            self._held(level, tensor, self.sent(level, tensor, again=True))
+            if self._ending
+            else super().reads(level, tensor)
+        )
+        stays = tensor in dict(self._levels[level].resident)
         if self._free_drains or stays or not level or not self._is_output(tensor):
             return sent
         return sent + self._held(level, tensor, self.fills_of(level, tensor))

@@ -2,8 +2,8 @@
 over the options of one axis.
 
 A model that is evaluated in them says at once what every combination of options costs, and at least
-what those cost of which some axes are decided. Quotients are not rounded up: these numbers bound
-from below.
+what those cost of which some axes are decided. Quotients by a number are not rounded up: these
+numbers bound from below. Those of a number by what one axis decides are.
 """
 
 from __future__ import annotations
@@ -174,7 +174,11 @@ def _smallest(*values: Any) -> Separable:
 
 def _quotient(over: Any, under: Any) -> Separable:
     (term,) = _separable(under).terms
-    return _separable(over) * (1 / term.scale)
+    if not term.factors:
+        return _separable(over) * (1 / term.scale)
+    (number,), ((axis, values),) = _separable(over).terms, term.factors.items()
+    whole = -(-int(number.scale) // (int(term.scale) * values.astype(np.int64)))
+    return Separable.of(axis, whole)
 
 
 #: Their operations.

@@ -10,10 +10,12 @@ share a rank of a tensor, as those of windows, count as neither. All other loops
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, reduce
+from itertools import takewhile
 from math import factorial, prod
+from operator import mul
 from typing import ClassVar
 
 from ithaca.files.messages import refuse
@@ -24,10 +26,18 @@ from ithaca.formulations.design import Design
 from ithaca.formulations.space import Link, Relation, Space, make_space
 from ithaca.formulations.spatial.constraints import FactorRange
 from ithaca.formulations.spatial.counts import Number
+from ithaca.formulations.spatial.mapping import Mapping as LoopMapping
 from ithaca.formulations.spatial.mapping import Order, Slot, keep_quantity, order_quantity, slots
 from ithaca.formulations.spatial.mapping_space import MappingSpace
 from ithaca.formulations.spatial.orders import LEAST_PADDINGS, chosen_orders
-from ithaca.formulations.spatial.uneven.model import HOME, Node, NodeTrips, UnevenModel
+from ithaca.formulations.spatial.remainders import Tails
+from ithaca.formulations.spatial.uneven.model import (
+    HOME,
+    NO_NODES,
+    Node,
+    NodeTrips,
+    UnevenModel,
+)
 from ithaca.workloads.nest import Sizes
 
 #: Orders of storage nodes at most.
@@ -157,6 +167,29 @@ class UnevenSpace(MappingSpace):
         access = next(access for access in self.nest.accesses if access.tensor == tensor)
         return any(rank.terms == ((loop, 1),) for rank in access)
 
+    @cached_property
+    def _last_outside(self) -> int:
+        """The innermost level outside all lanes."""
+        levels = range(len(self.architecture.levels))
+        meshes = (place for place in levels if self.architecture.inner_mesh(place) is not None)
+        return next(meshes, levels[-1])
+
+    @cached_property
+    def ending(self) -> frozenset[str]:
+        """Those with places under nodes of one tensor outside the lanes: where there are several,
+        orders of nodes differ in which of these places is inside which."""
+        if self.shared is not None:
+            return frozenset()
+        under = {
+            loop: {
+                tensor
+                for place, tensor in self.nodes
+                if place <= self._last_outside and self.slot((place, tensor)) in self.slots_of(loop)
+            }
+            for loop in super().ending
+        }
+        return frozenset(loop for loop, tensors in under.items() if len(tensors) < 2)
+
     def span(self, slot: Slot, loop: str) -> FactorRange:
         if self.shared is None or slot != self.slots[0]:
             return super().span(slot, loop)
@@ -211,26 +244,60 @@ class UnevenSpace(MappingSpace):
         inside another, 1 or 0."""
         one = numbers.number(Fraction(1))
         trips: dict[Node, NodeTrips] = {}
-        every = dict.fromkeys(self.nodes, 1)
         outermost = {loop: factor(self.slots[0], loop) for loop in self.nest.loops}
+        outside = {node: self._outside(node, within, keeps) for node in self.nodes}
+        inner = {node: 1 - outside[node] for node in self.nodes}
+        lanes = [slot for slot in self.slots if not slot.temporal]
+
+        def tiles(loop: str, counted: Mapping[Node, Number]) -> Number:
+            """Of what the nodes that count and all lanes cover, with what is left."""
+            run = reduce(mul, (factor(slot, loop) for slot in lanes), one)
+            extent = numbers.number(Fraction(self.nest.sizes[loop]))
+            return numbers.ceil_div(extent, run * self._trips(loop, factor, counted, one))
+
+        def around(loop: str, outer: Mapping[Node, Number]) -> Number:
+            """Trips of a loop under the nodes that count, and outside all."""
+            if loop not in self.ending:
+                return outermost[loop] * self._trips(loop, factor, outer, one)
+            covered = {node: 1 - outer[node] * outside[node] for node in outer}
+            whole = {node: outer[node] * inner[node] for node in outer}
+            return tiles(loop, covered) * self._trips(loop, factor, whole, one)
+
         for node in self.nodes:
             outer = {other: within(node, other) for other in self.nodes}
-            inner = {other: 1 - outer[other] for other in self.nodes}
+            rest = {other: 1 - outer[other] for other in self.nodes}
             trips[node] = NodeTrips(
-                {d: outermost[d] * self._trips(d, factor, outer, one) for d in self.moving},
-                {d: self._trips(d, factor, inner, one) for d in self.moving},
+                {d: around(d, outer) for d in self.moving},
+                {d: self._trips(d, factor, rest, one) for d in self.moving},
             )
-        own = {d: self._trips(d, factor, every, one) for d in self.nest.loops}
+        every = dict.fromkeys(self.nodes, 1)
+        total = {d: around(d, every) for d in self.nest.loops}
         if self.shared is not None:
+            own = {d: self._trips(d, factor, every, one) for d in self.nest.loops}
             whole = dict(self.shared.trips)
-            for tensor, around in self.shared.around:
-                left = {d: n // dict(around).get(d, 1) for d, n in whole.items()}
+            for tensor, before in self.shared.around:
+                left = {d: n // dict(before).get(d, 1) for d, n in whole.items()}
                 trips[HOME, tensor] = NodeTrips(
-                    {d: one * n for d, n in around},
+                    {d: one * n for d, n in before},
                     {d: n * left.get(d, 1) for d, n in own.items()},
                 )
-        total = {d: outermost[d] * own[d] for d in self.nest.loops}
-        return self._model(numbers, factor, trips, total, keeps)
+        return self._model(numbers, factor, trips, total, keeps, outside)
+
+    def _outside(
+        self,
+        node: Node,
+        within: Callable[[Node, Node], Number],
+        keeps: tuple[Mapping[str, Number], ...],
+    ) -> Number:
+        """Whether a node lies outside all lanes, and all nodes inside them: 1 or 0."""
+        if node[0] > self._last_outside:
+            return 0
+        inside = [
+            within(node, other) * keeps[other[0]][other[1]]
+            for other in self.nodes
+            if other[0] > self._last_outside
+        ]
+        return reduce(mul, (1 - each for each in inside), 1)
 
     def outside(self, shared: SharedLoops) -> UnevenModel:
         """The model where all loops that are not shared lie inside all storage nodes, so that the
@@ -268,6 +335,7 @@ class UnevenSpace(MappingSpace):
         trips: dict[Node, NodeTrips],
         total: Mapping[str, Number],
         keeps: tuple[Mapping[str, Number], ...],
+        outside: Mapping[Node, Number] = NO_NODES,
     ) -> UnevenModel:
         one = numbers.number(Fraction(1))
         for tensor in self.tensors:
@@ -291,6 +359,8 @@ class UnevenSpace(MappingSpace):
             trips,
             free_drains=self.options.free_drains,
             beside=0 if self.shared is None else self.shared.beside,
+            ending=self.ending,
+            outside=outside,
         )
 
     def _trips(
@@ -312,9 +382,22 @@ class UnevenSpace(MappingSpace):
 
     # -- mappings ------------------------------------------------------------------------
 
+    def mapping(self, configuration: Mapping[str, int]) -> LoopMapping:
+        mapping, order = super().mapping(configuration), self.node_order(configuration)
+        if not self.ending:
+            return mapping
+        ends = takewhile(lambda node: node[0] <= self._last_outside, order)
+        outer = (self.slots[0], *map(self.slot, ends))
+        rest = sorted(
+            (slot for slot in self.slots if slot not in outer), key=lambda slot: slot.temporal
+        )
+        tails = Tails(self.nest, (*outer, *rest), outer, self.ending)
+        factors = {slot: mapping.factors[slot] for slot in tails.slots}
+        return replace(mapping, factors=factors, remainders=tails.remainders(factors))
+
     def node_order(self, configuration: Mapping[str, int]) -> tuple[Node, ...]:
         """The storage nodes of a configuration, outermost first."""
-        kept = self.mapping(configuration).keeps
+        kept = super().mapping(configuration).keeps
         return tuple(
             node
             for node in self.node_orders[configuration.get(order_quantity(NODES), 1) - 1]
