@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from typer import Argument, Option
 
 from ithaca.commands.api.answers import Answer, Result
+from ithaca.commands.api.flow import evaluate_graph
 from ithaca.commands.api.keywords import family_of_options, public
 from ithaca.commands.api.loading import is_result, opened_layers, solutions_of
 from ithaca.commands.api.options import LayerName
@@ -17,16 +19,18 @@ from ithaca.files.csv_text import Rows
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
 from ithaca.formulations.data_types import DTYPES, DataType
+from ithaca.formulations.flow.graph import FlowGraph, is_graph
 from ithaca.workloads.nest import LoopNest
 
 
 @public
 def evaluate(
     source: Annotated[
-        str | PathLike[str] | LoopNest | Answer | None,
+        str | PathLike[str] | LoopNest | Answer | FlowGraph | Mapping[str, Any] | None,
         Argument(
-            metavar="[WORKLOAD|RESULT]",
-            help="A loop nest (ithaca list workloads); or a result, with all it states.",
+            metavar="[WORKLOAD|RESULT|GRAPH]",
+            help="A loop nest (ithaca list workloads); a result, with all it states; or a flow "
+            "graph of components (.yaml).",
         ),
     ] = None,
     *,
@@ -35,7 +39,7 @@ def evaluate(
         str | Path | Result | Rows | None,
         Option(
             "--points",
-            help="CSV with one configuration a row, a result of solve -o (JSON), or with --arch a "
+            help="CSV with one configuration a row (of a flow graph: its parameters), a result of solve -o (JSON), or with --arch a "
             "mapping of Timeloop's (.yaml).",
         ),
     ] = None,
@@ -70,6 +74,9 @@ def evaluate(
 ) -> EvaluatedPoints:
     """Compute all metrics of given configurations afresh, by the exact reference."""
     stated = {"--points": points, "--dtype": dtype, "--edition": edition, "--sums": sums}
+    if isinstance(source, FlowGraph) or is_graph(source):
+        own = {"--layer": layer, "--arch": arch} | stated
+        return evaluate_graph(source, own.pop("--points"), own)
     if arch is None and source is not None:
         if isinstance(source, Answer) or (
             not isinstance(source, LoopNest) and is_result(str(source))

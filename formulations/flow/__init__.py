@@ -1,0 +1,1 @@
+"""Accelerators as flow graphs of components, each with its cycles and energy."""
