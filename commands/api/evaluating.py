@@ -39,8 +39,8 @@ def evaluate(
         str | Path | Result | Rows | None,
         Option(
             "--points",
-            help="CSV with one configuration a row (of a flow graph: its parameters), a result of solve -o (JSON), or with --arch a "
-            "mapping of Timeloop's (.yaml).",
+            help="CSV with one configuration a row (of a graph: its parameters), a result of "
+            "solve -o (JSON), or with --arch a mapping of Timeloop's (.yaml).",
         ),
     ] = None,
     dtype: Annotated[

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -11,12 +11,13 @@ from typing import Any
 from ithaca.commands.api.points import EvaluatedPoints
 from ithaca.files.csv_text import read_rows, records, table_text
 from ithaca.files.errors import InputError
-from ithaca.files.messages import among, errors_at, quoted, refuse
+from ithaca.files.messages import errors_at, quoted
 from ithaca.files.numbers import counted, json_number, number, percent, rounded, written
 from ithaca.files.reading import read_text
 from ithaca.formulations.family import Breakdown
+from ithaca.formulations.flow.component import check_name
 from ithaca.formulations.flow.graph import MAX_BYTES, FlowGraph, find_graph
-from ithaca.formulations.flow.run import FlowRun, PartRun, run_graph
+from ithaca.formulations.flow.run import FlowRun, Part, run_graph
 
 
 @dataclass(frozen=True, repr=False)
@@ -38,23 +39,13 @@ class FlowPoints(EvaluatedPoints):
         return [
             [
                 ("point", name),
-                *((key, number(row["parameters"][key])) for key in self._stated),
                 ("latency (cycles)", rounded(run.cycles, 7)),
                 ("±", rounded(run.error, 2) if run.draws else "exact"),
                 ("energy (pJ)", rounded(run.energy, 7)),
-                ("bottleneck", _binding(run)),
+                ("bottleneck", _bottleneck(run)),
             ]
-            for name, row, run in zip(self.names, self.rows, self.runs, strict=True)
+            for name, run in zip(self.names, self.runs, strict=True)
         ]
-
-    @property
-    def _stated(self) -> tuple[str, ...]:
-        """The parameters in which runs differ."""
-        return tuple(
-            name
-            for name in self.graph.parameters
-            if len({row["parameters"][name] for row in self.rows}) > 1
-        )
 
     @property
     def breakdown(self) -> Breakdown | None:
@@ -62,33 +53,35 @@ class FlowPoints(EvaluatedPoints):
             return None
         run = self.runs[0]
         lines = [
-            f"bottleneck: {_binding(run)}, in {percent(run.binding[0].binds / (run.cycles or 1))} "
-            "of the time",
-            f"zeros drawn {run.draws:,} times from seed {self.graph.seed}: latency ± its standard "
-            "error"
+            f"zeros drawn {run.draws:,} times with seed {self.graph.seed}; ±: the standard error"
             if run.draws
-            else "no zeros are drawn: all figures are exact",
+            else "no zeros are drawn: all is exact"
         ]
         if unknown := [part.name for part in run.parts if part.energy is None]:
             lines.append(f"energy without that of {', '.join(unknown)}, which is not stated")
         if self.graph.megahertz:
             seconds = run.cycles / self.graph.megahertz / 10**6
             lines.append(f"at {number(self.graph.megahertz)} MHz {rounded(seconds * 1000)} ms")
-        rows = tuple(self._row(part, run) for part in run.parts)
+        rows = tuple(_row(part, run) for part in run.parts)
         return Breakdown(rows, frozenset({"component", "kind"}), tuple(lines))
 
-    @staticmethod
-    def _row(part: PartRun, run: FlowRun) -> tuple[tuple[str, str], ...]:
-        known = part.energy is not None
-        return (
-            ("component", part.name),
-            ("kind", part.kind),
-            ("copies", number(Fraction(part.copies))),
-            ("cycles", rounded(part.cycles, 7)),
-            ("of latency", percent(part.cycles / (run.cycles or 1))),
-            ("energy (pJ)", rounded(part.energy, 7) if known else "–"),
-            ("of energy", percent((part.energy or 0) / (run.energy or 1)) if known else "–"),
-        )
+
+def _bottleneck(run: FlowRun) -> str:
+    return " and ".join(part.name for part in run.binding)
+
+
+def _row(part: Part, run: FlowRun) -> tuple[tuple[str, str], ...]:
+    """What a table says of a component."""
+    unknown = part.energy is None
+    return (
+        ("component", part.name),
+        ("kind", part.component),
+        ("copies", number(part.copies)),
+        ("cycles", rounded(part.cycles, 7)),
+        ("of latency", percent(part.cycles / (run.cycles or 1))),
+        ("energy (pJ)", rounded(part.energy, 7)),
+        ("of energy", "–" if unknown else percent((part.energy or 0) / (run.energy or 1))),
+    )
 
 
 def evaluate_graph(source: Any, points: Any, options: Mapping[str, object]) -> FlowPoints:
@@ -106,67 +99,48 @@ def evaluate_graph(source: Any, points: Any, options: Mapping[str, object]) -> F
     for option, value in options.items():
         if value is not None:
             raise InputError(f"{option} does not go with a flow graph; allowed: without it")
-    graph = source if isinstance(source, FlowGraph) else find_graph(source)
-    stated = list(_rows(points, graph)) if points is not None else [("the graph", {})]
-    runs, rows = [], []
-    for where, values in stated:
-        with errors_at(where if points is not None else graph.name):
+    graph = find_graph(source)
+    rows, runs = [], []
+    for where, values in [(graph.name, {})] if points is None else _rows(points, graph):
+        with errors_at(where):
             run = run_graph(graph, values)
+        metrics = {"latency": run.cycles, "latency_error": run.error, "energy": run.energy}
+        row = {
+            "valid": True,
+            "reason": None,
+            "parameters": {**graph.parameters, **values},
+            "metrics": metrics,
+            "bottleneck": [part.name for part in run.binding],
+            "draws": run.draws,
+            "components": [asdict(part) for part in run.parts],
+        }
         runs.append(run)
-        rows.append(_document(graph, values, run))
-    names = tuple(str(place) for place in range(1, len(rows) + 1))
+        rows.append(_json(row))
+    names = tuple(str(place + 1) for place in range(len(rows)))
     return FlowPoints(names, tuple(rows), graph, tuple(runs))
 
 
-def _binding(run: FlowRun) -> str:
-    return " and ".join(part.name for part in run.binding)
-
-
-def _document(graph: FlowGraph, values: Mapping[str, Fraction], run: FlowRun) -> dict[str, Any]:
-    parts = [
-        {
-            "name": part.name,
-            "component": part.kind,
-            "copies": part.copies,
-            "cycles": json_number(part.cycles),
-            "energy": None if part.energy is None else json_number(part.energy),
-            "binds": json_number(part.binds),
-        }
-        for part in run.parts
-    ]
-    parameters = {name: json_number(each) for name, each in {**graph.parameters, **values}.items()}
-    metrics = {"latency": json_number(run.cycles), "energy": json_number(run.energy)}
-    return {
-        "valid": True,
-        "reason": None,
-        "metrics": {**metrics, "latency_error": run.error},
-        "parameters": parameters,
-        "bottleneck": [part.name for part in run.binding],
-        "draws": run.draws,
-        "components": parts,
-    }
+def _json(value: Any) -> Any:
+    """A value with fractions as JSON numbers."""
+    if isinstance(value, Mapping):
+        return {name: _json(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_json(each) for each in value]
+    return json_number(value) if isinstance(value, Fraction) else value
 
 
 def _rows(points: Any, graph: FlowGraph) -> Iterator[tuple[str, dict[str, Fraction]]]:
     """Parameters by row, with what errors about a row begin with."""
-    path = Path(points) if isinstance(points, str | Path) else Path("points")
-    named = isinstance(points, str | Path)
-    text = read_text(path, MAX_BYTES) if named else table_text(records(points))
+    path, text = Path("points"), ""
+    if isinstance(points, str | Path):
+        text = read_text(path := Path(points), MAX_BYTES)
 
     def check(header: list[str]) -> list[str]:
-        for name in header:
-            if name not in graph.parameters:
-                raise refuse(
-                    path, f"column {quoted(name)} is unknown{among(name, graph.parameters)}"
-                )
-        return header
+        return [check_name(name, graph.parameters, f"{path}") for name in header]
 
-    for where, row in read_rows(text, path, check):
-        yield where, {name: _number(cell, f"{where}: {name}") for name, cell in row.items() if cell}
-
-
-def _number(cell: str, where: str) -> Fraction:
-    value = written(cell)
-    if value is None:
-        raise InputError(f"{where} is {quoted(cell)}; allowed: a number")
-    return value
+    for where, row in read_rows(text or table_text(records(points)), path, check):
+        values = {name: written(cell) for name, cell in row.items() if cell}
+        for name, value in values.items():
+            if value is None:
+                raise InputError(f"{where}: {name} is {quoted(row[name])}; allowed: a number")
+        yield where, {name: value for name, value in values.items() if value is not None}

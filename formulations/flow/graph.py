@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from fractions import Fraction
+from collections.abc import Iterator, Mapping
+from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -13,179 +12,203 @@ from pydantic import Field
 
 from ithaca.files.documents import find_document, validated
 from ithaca.files.errors import InputError
-from ithaca.files.messages import among, errors_at, quoted
+from ithaca.files.messages import errors_at, quoted
 from ithaca.files.reading import packaged_names
-from ithaca.formulations.algebra.expression import Expression
-from ithaca.formulations.algebra.parsing import FUNCTIONS
+from ithaca.formulations.algebra.expression import ONE, ZERO
 from ithaca.formulations.flow.component import (
     Component,
-    ComponentDocument,
-    Format,
-    formula,
+    Term,
+    check_name,
     library,
-    read_component,
+    terms,
 )
-from ithaca.formulations.hardware.documents import ALONE, Formula, Name
+from ithaca.formulations.hardware.documents import ALONE, Name
 from ithaca.formulations.schema import Document, Number, Positive
 
 #: The graphs that come with Ithaca; largest file of another (bytes), and its nesting.
 PACKAGE, MAX_BYTES, MAX_DEPTH = "ithaca.formulations.flow.graphs", 1 << 20, 24
 
 
-class EdgeDocument(Document):
-    """From a port to a port, as ``dma.out -> buffer.in``."""
-
-    of: str
-    pipelined: bool = True
-
-
-class NodeDocument(Document):
-    """A component with its parameters, or a supernode."""
-
-    of: Name | None = None
-    parameters: dict[Name, Formula] = {}
-    copies: Formula | None = None
-    components: dict[Name, Annotated[NodeDocument, ALONE]] = {}
-    edges: list[Annotated[EdgeDocument, ALONE]] = []
-
-
-class TensorDocument(Document):
-    """How a tensor's values are."""
-
-    density: Formula = "1"
-    zeros: Literal["random", "balanced"] = "random"
-    bits: Formula
-    format: str = "dense"
-    index: Formula = "0"
-    rows: Formula = "0"
-
-
-class FeedDocument(Document):
-    """What a port receives in an interval: in each step values of a shape, of a tensor."""
-
-    of: str
-    shape: Annotated[list[Formula], Field(min_length=1)]
-    steps: Formula = "1"
-    bursts: Formula = "1"
-
-
-class IntervalDocument(Document):
-    """What happens at a time, so many times one after the other."""
-
-    repeat: Formula = "1"
-    inputs: Annotated[dict[str, FeedDocument], Field(min_length=1)]
-
-
-class GraphDocument(Document):
-    """The fields of a flow graph."""
-
-    name: Annotated[str, Field(min_length=1, max_length=100)]
-    source: Annotated[str, Field(max_length=4000)] = ""
-    megahertz: Positive | None = None
-    seed: Annotated[int, Field(ge=0)] = 0
-    parameters: dict[Name, Number] = {}
-    library: dict[Name, ComponentDocument] = {}
-    tensors: Annotated[dict[Name, TensorDocument], Field(min_length=1)]
-    components: Annotated[dict[Name, Annotated[NodeDocument, ALONE]], Field(min_length=1)]
-    edges: list[Annotated[EdgeDocument, ALONE]] = []
-    intervals: Annotated[dict[Name, IntervalDocument], Field(min_length=1)]
-
-
-Port = tuple[str, str]
-"""A component, by its whole name, and one of its ports."""
-
-
-@dataclass(frozen=True)
-class Node:
-    """A component of a graph."""
-
-    name: str
-    """With the supernodes it stands in, such as ``pe.index``."""
-    component: Component
-    """What it is."""
-    parameters: Mapping[str, Expression]
-    """Those that are stated, over the graph's."""
-
-    @property
-    def group(self) -> str:
-        """The supernode it stands in; empty for none."""
-        return self.name.rpartition(".")[0]
-
-
-@dataclass(frozen=True)
-class Edge:
+class Edge(Document):
     """A connection of two ports."""
 
-    source: Port
-    """The output port."""
-    pipelined: bool
+    of: str
+    """From an output port to an input port: ``dma.out -> buffer.in``."""
+    pipelined: bool = True
     """Whether its ends work at the same time, rather than one after the other."""
 
 
-@dataclass(frozen=True)
-class Tensor:
-    """How a tensor's values are; expressions are over the graph's parameters."""
+class Node(Document):
+    """A component, or a supernode: a graph in the graph."""
 
-    density: Expression
+    of: Name | None = None
+    """The component."""
+    parameters: dict[Name, Term] = Field(default_factory=dict)
+    """Its parameters that are not as the library has them."""
+    copies: Term = ONE
+    """How many copies of a supernode there are in the one around it."""
+    components: dict[Name, Annotated[Node, ALONE]] = Field(default_factory=dict)
+    """The components of a supernode."""
+    edges: list[Annotated[Edge, ALONE]] = Field(default_factory=list)
+    """The connections in it."""
+
+
+class Tensor(Document):
+    """How a tensor's values are."""
+
+    density: Term = ONE
     """Share of values that are not zero."""
-    random: bool
-    """Whether each value is zero by chance, rather than every step as often."""
-    bits: Expression
+    zeros: Literal["random", "balanced"] = "random"
+    """Whether values are zero by chance, or every step as often."""
+    bits: Term
     """Bits of a value."""
-    format: Format
+    format: str = "dense"
     """How it is stored."""
-    index: Expression
+    index: Term = ZERO
     """Bits of a position."""
-    rows: Expression
+    rows: Term = ZERO
     """Rows of a step, for formats with pointers."""
 
 
-@dataclass(frozen=True)
-class Feed:
-    """What a port receives in each of several steps."""
+class Feed(Document):
+    """What a port receives in each step of an interval."""
 
-    tensor: Tensor
+    of: str
     """The tensor."""
-    shape: tuple[Expression, ...]
-    """Extents of the values of a step."""
-    steps: Expression
+    shape: list[Term]
+    """Extents of the values."""
+    steps: Term = ONE
     """Steps of an interval."""
-    bursts: Expression
+    bursts: Term = ONE
     """Transfers that a step's values come in."""
 
 
-@dataclass(frozen=True)
-class Interval:
+class Interval(Document):
     """What happens at a time."""
 
-    repeat: Expression
+    repeat: Term = ONE
     """How often, one after the other."""
-    feeds: Mapping[Port, Feed]
+    inputs: Annotated[dict[str, Feed], Field(min_length=1)]
     """What ports receive."""
 
 
-@dataclass(frozen=True)
-class FlowGraph:
-    """An accelerator with a workload."""
+class FlowGraph(Document):
+    """An accelerator with a workload. All expressions are over its parameters."""
 
-    name: str
+    name: Annotated[str, Field(min_length=1, max_length=100)]
     """Its name."""
-    source: str
+    source: Annotated[str, Field(max_length=4000)] = ""
     """Where its figures are from."""
-    megahertz: Fraction | None
+    megahertz: Positive | None = None
     """Its clock."""
-    seed: int
+    seed: Annotated[int, Field(ge=0)] = 0
     """Of the zeros that are drawn."""
-    parameters: Mapping[str, Fraction]
-    """Numbers that all expressions may speak of, with their defaults."""
-    nodes: tuple[Node, ...]
-    """Its components, each behind those that it receives data from."""
-    edges: Mapping[Port, Edge]
-    """By the port that an edge leads to."""
-    copies: Mapping[str, Expression]
-    """How many copies of each supernode there are in the one around it."""
-    intervals: Mapping[str, Interval]
+    parameters: dict[Name, Number] = Field(default_factory=dict)
+    """With their defaults."""
+    library: dict[Name, Component] = Field(default_factory=dict)
+    """Components of its own."""
+    tensors: dict[Name, Tensor]
+    """The tensors of the workload."""
+    components: dict[Name, Annotated[Node, ALONE]]
+    """Components and supernodes."""
+    edges: list[Annotated[Edge, ALONE]] = Field(default_factory=list)
+    """The connections of these."""
+    intervals: Annotated[dict[Name, Interval], Field(min_length=1)]
     """One after the other."""
+
+    @cached_property
+    def kinds(self) -> Mapping[str, Component]:
+        """All components that it may have."""
+        return {**library().components, **self.library}
+
+    @cached_property
+    def nodes(self) -> Mapping[str, Node]:
+        """Components and supernodes by their whole names, such as ``pe.index``."""
+        return dict(_nodes(self.components, ""))
+
+    @cached_property
+    def sources(self) -> Mapping[str, tuple[str, bool]]:
+        """By input port with an edge the output port, and whether the two are pipelined."""
+        found: dict[str, tuple[str, bool]] = {}
+        groups = {"": self.edges, **{f"{n}.": node.edges for n, node in self.nodes.items()}}
+        for prefix, edges in groups.items():
+            for place, edge in enumerate(edges):
+                where = f"{self.path(prefix)}edges[{place}]"
+                ends = [prefix + end.strip() for end in edge.of.split("->")]
+                if len(ends) != 2:
+                    raise InputError(f"{where} is {quoted(edge.of)}; allowed: A.PORT -> B.PORT")
+                self._check_port(ends[0], where, inwards=False)
+                self._check_port(ends[1], where, inwards=True)
+                if ends[1] in found:
+                    raise InputError(f"{where}: {ends[1]} has an edge already; allowed: a mux")
+                found[ends[1]] = ends[0], edge.pipelined
+        return found
+
+    @cached_property
+    def order(self) -> tuple[str, ...]:
+        """Components, each behind those that it receives data from."""
+        before: dict[str, list[str]] = {name: [] for name, node in self.nodes.items() if node.of}
+        for sink, (source, _) in self.sources.items():
+            before[owner(sink)].append(owner(source))
+        try:
+            return tuple(TopologicalSorter(before).static_order())
+        except CycleError as circle:
+            raise InputError(
+                f"edges go in a circle: {' → '.join(circle.args[1])}; allowed: no circle"
+            ) from None
+
+    def check(self) -> None:
+        """Refuse what names nothing."""
+        for name, component in self.library.items():
+            component.check(f"library.{name}")
+        for where, term in terms(self.model_copy(update={"library": {}}), ""):
+            for name in sorted(term.symbols):
+                check_name(name, self.parameters, where)
+        for name, tensor in self.tensors.items():
+            check_name(tensor.format, library().formats, f"tensors.{name}.format")
+        for name, node in self.nodes.items():
+            self._check_node(node, self.path(f"{name}.").removesuffix("."))
+        _ = self.order
+        for name, interval in self.intervals.items():
+            for port, feed in interval.inputs.items():
+                where = f"intervals.{name}.inputs.{port}"
+                self._check_port(port, where, inwards=True)
+                check_name(feed.of, self.tensors, f"{where}.of")
+                if port in self.sources:
+                    raise InputError(f"{where} has an edge; allowed: ports without one")
+
+    def _check_node(self, node: Node, where: str) -> None:
+        if (node.of is None) != bool(node.components):
+            raise InputError(f"{where} is neither; allowed: a component, or those of a supernode")
+        if node.of is not None:
+            kind = self.kinds[check_name(node.of, self.kinds, where)]
+            for name in node.parameters:
+                check_name(name, kind.parameters, f"{where}.parameters.{name}")
+            needed = kind.cycles.symbols.union(*(t.symbols for _, t in terms(kind.outputs, "")))
+            for name in sorted(needed & kind.parameters.keys() - node.parameters.keys()):
+                if kind.parameters[name] is None:
+                    raise InputError(f"{where}.parameters.{name} is missing; allowed: a number")
+
+    def _check_port(self, text: str, where: str, *, inwards: bool) -> None:
+        known = [name for name, node in self.nodes.items() if node.of]
+        kind = self.kinds[self.nodes[check_name(owner(text), known, where)].of or ""]
+        check_name(text.rpartition(".")[2], kind.inputs if inwards else kind.outputs, where)
+
+    @staticmethod
+    def path(name: str) -> str:
+        """The path in the document of a component, with a dot in the end."""
+        return "".join(f"components.{part}." for part in name.split(".")[:-1])
+
+
+def _nodes(nodes: Mapping[str, Node], prefix: str) -> Iterator[tuple[str, Node]]:
+    for name, node in nodes.items():
+        yield prefix + name, node
+        yield from _nodes(node.components, f"{prefix}{name}.")
+
+
+def owner(name: str) -> str:
+    """The component of a port, or the supernode of a component; empty for none."""
+    return name.rpartition(".")[0]
 
 
 def graph_names() -> tuple[str, ...]:
@@ -193,172 +216,28 @@ def graph_names() -> tuple[str, ...]:
     return packaged_names(PACKAGE)
 
 
-def find_graph(source: str | Mapping[str, Any]) -> FlowGraph:
+def find_graph(source: str | Mapping[str, Any] | FlowGraph) -> FlowGraph:
     """A graph by its name, of a file, or of the same fields as a mapping.
 
     Raises `InputError`, one line that names the field, its value and what is allowed, if there is
     none.
     """
-    if isinstance(source, Mapping):
-        return read_graph(dict(source), "graph")
-    return read_graph(*find_document("graph", source, PACKAGE, MAX_BYTES, depth=MAX_DEPTH))
+    document, where = (
+        find_document("graph", source, PACKAGE, MAX_BYTES, depth=MAX_DEPTH)
+        if isinstance(source, str)
+        else (source, "graph")
+    )
+    with errors_at(where):
+        graph = validated(FlowGraph, document, where)
+        graph.check()
+    return graph
 
 
 def is_graph(source: object) -> bool:
     """Whether a source is a flow graph, rather than a workload."""
-    if isinstance(source, str | Path) and str(source).lower().endswith((".yaml", ".yml")):
-        path = Path(source)
-        if not path.is_file():
+    if isinstance(source, str) and source.lower().endswith((".yaml", ".yml")):
+        if not Path(source).is_file():
             return False
-        with path.open(errors="replace") as file:
+        with Path(source).open(errors="replace") as file:
             return "\nintervals:" in "\n" + file.read(MAX_BYTES)
-    return isinstance(source, Mapping) or source in graph_names()
-
-
-def read_graph(document: Any, where: object) -> FlowGraph:
-    """The graph of a document; ``where`` begins error lines."""
-    with errors_at(where):
-        return _Reader(validated(GraphDocument, document, where)).graph()
-
-
-@dataclass
-class _Reader:
-    """Reads a graph's document, supernode by supernode."""
-
-    stated: GraphDocument
-    nodes: dict[str, Node] = field(default_factory=dict)
-    copies: dict[str, Expression] = field(default_factory=dict)
-    edges: dict[Port, Edge] = field(default_factory=dict)
-
-    def graph(self) -> FlowGraph:
-        stated = self.stated
-        if wrong := [name for name in stated.parameters if name in FUNCTIONS]:
-            raise InputError(f"parameters has {quoted(wrong[0])}, a function; allowed: other names")
-        known, self.formats = library()
-        own = {
-            name: read_component(name, each, f"library.{name}")
-            for name, each in stated.library.items()
-        }
-        self.library = {**known, **own}
-        self._group("", stated.components, stated.edges)
-        tensors = {name: self._tensor(name, each) for name, each in stated.tensors.items()}
-        intervals = {
-            name: self._interval(f"intervals.{name}", each, tensors)
-            for name, each in stated.intervals.items()
-        }
-        before = {name: list[str]() for name in self.nodes}
-        for (sink, _), edge in self.edges.items():
-            before[sink].append(edge.source[0])
-        try:
-            order = tuple(TopologicalSorter(before).static_order())
-        except CycleError as circle:
-            around = " → ".join(circle.args[1])
-            raise InputError(f"edges go in a circle: {around}; allowed: no circle") from None
-        return FlowGraph(
-            stated.name,
-            stated.source,
-            stated.megahertz,
-            stated.seed,
-            stated.parameters,
-            tuple(self.nodes[name] for name in order),
-            self.edges,
-            self.copies,
-            intervals,
-        )
-
-    def _formula(self, text: str, where: str) -> Expression:
-        return formula(text, where, list(self.stated.parameters))
-
-    def _group(
-        self, prefix: str, nodes: Mapping[str, NodeDocument], edges: list[EdgeDocument]
-    ) -> None:
-        """The components of a supernode; ``prefix`` begins their names."""
-        at = "".join(f"components.{name}." for name in prefix.split(".")[:-1])
-        for name, each in nodes.items():
-            where, whole = f"{at}components.{name}", prefix + name
-            if (each.of is None) == (not each.components) or (each.of is None and each.parameters):
-                raise InputError(
-                    f"{where} is neither; allowed: of, a component, with its parameters, or "
-                    "components of a supernode, with copies and edges"
-                )
-            if each.of is None:
-                self.copies[whole] = self._formula(each.copies or "1", f"{where}.copies")
-                self._group(f"{whole}.", each.components, each.edges)
-                continue
-            if each.copies is not None or each.edges:
-                raise InputError(f"{where} has copies or edges; allowed: those of supernodes")
-            if each.of not in self.library:
-                raise InputError(
-                    f"{where} is {quoted(each.of)}, unknown{among(each.of, self.library)}"
-                )
-            component, parameters = self.library[each.of], dict[str, Expression]()
-            for parameter, text in each.parameters.items():
-                place = f"{where}.parameters.{parameter}"
-                if parameter not in component.parameters:
-                    raise InputError(f"{place} is unknown{among(parameter, component.parameters)}")
-                parameters[parameter] = self._formula(text, place)
-            needed = component.cycles.symbols.union(
-                *(value.symbols for port in component.outputs.values() for value in port.values())
-            )
-            for parameter, default in component.parameters.items():
-                if default is None and parameter in needed and parameter not in parameters:
-                    raise InputError(
-                        f"{where}.parameters.{parameter} is missing; allowed: a number, or an "
-                        "expression over the graph's parameters"
-                    )
-            self.nodes[whole] = Node(whole, component, parameters)
-        for place, edge in enumerate(edges):
-            self._edge(edge, prefix, f"{at}edges[{place}]")
-
-    def _edge(self, edge: EdgeDocument, prefix: str, where: str) -> None:
-        ends = [end.strip() for end in edge.of.split("->")]
-        if len(ends) != 2:
-            raise InputError(f"{where} is {quoted(edge.of)}; allowed: NAME.PORT -> NAME.PORT")
-        source = self._port(prefix + ends[0], where, inwards=False)
-        sink = self._port(prefix + ends[1], where, inwards=True)
-        if sink in self.edges:
-            raise InputError(f"{where}: {ends[1]} has an edge already; allowed: one, or a mux")
-        self.edges[sink] = Edge(source, edge.pipelined)
-
-    def _port(self, text: str, where: str, *, inwards: bool) -> Port:
-        name, _, port = text.rpartition(".")
-        if name not in self.nodes:
-            raise InputError(f"{where}: {quoted(name)} is no component{among(name, self.nodes)}")
-        component = self.nodes[name].component
-        ports = component.inputs if inwards else tuple(component.outputs)
-        if port not in ports:
-            raise InputError(f"{where}: {name} has no port {quoted(port)}{among(port, ports)}")
-        return name, port
-
-    def _tensor(self, name: str, each: TensorDocument) -> Tensor:
-        where = f"tensors.{name}"
-        if each.format not in self.formats:
-            raise InputError(
-                f"{where}.format is {quoted(each.format)}{among(each.format, self.formats)}"
-            )
-        density, bits, index, rows = (
-            self._formula(getattr(each, part), f"{where}.{part}")
-            for part in ("density", "bits", "index", "rows")
-        )
-        form, random = self.formats[each.format], each.zeros == "random"
-        return Tensor(density, random, bits, form, index, rows)
-
-    def _interval(
-        self, where: str, each: IntervalDocument, tensors: Mapping[str, Tensor]
-    ) -> Interval:
-        feeds = {}
-        for text, feed in each.inputs.items():
-            at = f"{where}.inputs.{text}"
-            port = self._port(text, at, inwards=True)
-            if port in self.edges:
-                raise InputError(f"{at} has an edge; allowed: ports without one")
-            if feed.of not in tensors:
-                raise InputError(f"{at}.of is {quoted(feed.of)}{among(feed.of, tensors)}")
-            shape = tuple(
-                self._formula(extent, f"{at}.shape[{n}]") for n, extent in enumerate(feed.shape)
-            )
-            steps, bursts = (
-                self._formula(getattr(feed, part), f"{at}.{part}") for part in ("steps", "bursts")
-            )
-            feeds[port] = Feed(tensors[feed.of], shape, steps, bursts)
-        return Interval(self._formula(each.repeat, f"{where}.repeat"), feeds)
+    return isinstance(source, Mapping | FlowGraph) or source in graph_names()

@@ -85,13 +85,13 @@ def _text(value: Any) -> Any:
 
 
 #: An expression over quantities; numbers are some, too.
-_FORMULA = {"type": ["string", "number"]}
+FORMULA = {"type": ["string", "number"]}
 
 
-Formula = Annotated[str, BeforeValidator(_text), Field(max_length=10_000), WithJsonSchema(_FORMULA)]
+Formula = Annotated[str, BeforeValidator(_text), Field(max_length=10_000), WithJsonSchema(FORMULA)]
 
 
-ALONE = Alone(str | int | float, "of", _FORMULA)
+ALONE = Alone(str | int | float, "of", FORMULA)
 
 
 class FigureDocument(Document):
