@@ -33,6 +33,7 @@ from ithaca.files.errors import DisagreementError as DisagreementError
 from ithaca.files.errors import InputError as InputError
 from ithaca.files.errors import NothingFoundError as NothingFoundError
 from ithaca.formulations.data_types import DataType
+from ithaca.formulations.flow.graph import FlowGraph
 from ithaca.formulations.hardware.space import HardwareSpace as HardwareSpace
 from ithaca.formulations.platform import Platform as Platform
 from ithaca.formulations.problem import Objective
@@ -163,7 +164,7 @@ def estimate(
     """Estimate the energies of an architecture's components, and write them as a table (ERT)."""
 
 def evaluate(
-    source: str | PathLike[str] | LoopNest | Answer | None = None,
+    source: str | PathLike[str] | LoopNest | Answer | FlowGraph | Mapping[str, Any] | None = None,
     *,
     layer: str | None = None,
     points: str | Path | Result | Mapping[str, Any] | Iterable[Mapping[str, Any]] | None = None,

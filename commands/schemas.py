@@ -116,4 +116,5 @@ READ: Mapping[str, Made] = {
     "network": _network,
     "platform": _of("formulations.platform_files", "PlatformDocument"),
     "space": _space,
+    "graph": _of("formulations.flow.graph", "FlowGraph"),
 }

@@ -45,7 +45,7 @@ Term = Annotated[Any, PlainValidator(_term), WithJsonSchema(FORMULA)]
 Known = Annotated[
     Any,
     PlainValidator(lambda value: None if value is None else _term(value)),
-    WithJsonSchema(FORMULA),
+    WithJsonSchema({"type": [*FORMULA["type"], "null"]}),
 ]
 
 

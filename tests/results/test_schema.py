@@ -16,6 +16,7 @@ from ithaca.commands.schemas import WRITTEN, schema
 from ithaca.files.timeloop_files import TAGS
 from ithaca.files.yaml_documents import parse_yaml
 from ithaca.formulations.families import FAMILIES
+from ithaca.formulations.flow.graph import find_graph
 from ithaca.formulations.hardware.files import find_space
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.spatial.architecture_files import read_architecture
@@ -40,12 +41,14 @@ LIBRARY = {
     "platform": "formulations/platforms",
     "architecture": "formulations/spatial/architectures",
     "space": "formulations/hardware/spaces",
+    "graph": "formulations/flow/graphs",
     "recurrences": "workloads/recurrences",
 }
 
 #: Which kind an input is, by a key that it has.
 KEYS = {
     "quantities": "space",
+    "intervals": "graph",
     "problem": "problem",
     "mapspace_constraints": "constraints",
     "architecture": "architecture",
@@ -146,6 +149,7 @@ def load(kind: str, path: Path, folder: Path) -> object:
         "platform": load_platform,
         "architecture": read_architecture,
         "space": find_space,
+        "graph": find_graph,
     }
     return readers[kind](str(path))
 
