@@ -135,6 +135,24 @@ def test_formats_store_bits(name: str, bits: int) -> None:
     assert run(document).energy == bits
 
 
+def test_a_mux_passes_bits_and_bursts_of_both() -> None:
+    document = small(
+        tensors={"x": {"bits": 8}, "y": {"bits": 16}},
+        components={"both": "mux", "dma": {"of": "dma", "parameters": {"energy": 1}}},
+        edges=["both.out -> dma.in"],
+        intervals={
+            "once": {
+                "inputs": {
+                    "both.a": {"of": "x", "shape": [10]},
+                    "both.b": {"of": "y", "shape": [10], "bursts": 3},
+                }
+            }
+        },
+    )
+    assert run(document).cycles == 4 * 291 + 30 * Fraction("0.24")
+    assert run(document).energy == 240
+
+
 def nested(**parameters: object) -> dict[str, Any]:
     """Two groups of three units, which receive the same, and send all to one collector."""
     units = {
