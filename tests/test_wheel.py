@@ -136,6 +136,7 @@ RUNS = (
     ),
     ("grid", "result.json", "--around", "1", "-o", "grid.nc"),
     ("evaluate", "mm", "--points", "result.json"),
+    ("evaluate", "cambricon-x"),
     ("verify", "result.json"),
     ("simulate", "result.json"),
     ("explain", "result.json", "--quick"),

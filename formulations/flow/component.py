@@ -103,8 +103,10 @@ def terms(part: object, where: str) -> Iterator[tuple[str, Expression]]:
         yield where, part
     if isinstance(part, list):
         part = {f"[{place}]": each for place, each in enumerate(part)}
-    if isinstance(part, Mapping | BaseModel):
-        for name, each in dict(part).items():
+    if isinstance(part, BaseModel):
+        part = {name: getattr(part, name) for name in type(part).model_fields}
+    if isinstance(part, Mapping):
+        for name, each in part.items():
             yield from terms(each, f"{where}.{name}".strip(".").replace(".[", "["))
 
 

@@ -26,7 +26,7 @@ from ithaca.formulations.flow.graph import Feed, FlowGraph, owner
 
 #: Numbers drawn at once for a component, and how many intervals that may be at least and at most;
 #: most steps of all copies in an interval where zeros are drawn, and most of anything that counts.
-CELLS, LEAST_DRAWS, MOST_DRAWS, MOST_STEPS = 1 << 18, 16, 4096, 1 << 22
+CELLS, LEAST_DRAWS, MOST_DRAWS, MOST_STEPS = 1 << 18, 16, 4096, 1 << 19
 
 Stream = Mapping[str, Any]
 """What describes the data of a step: fields, ``steps`` of an interval, and whether zeros are
