@@ -131,8 +131,7 @@ class OuterLevels:
         self.shape = tuple(own.size for own in self.values)
         self.divisors = divisors and max(every) == 1
         self._tables: dict[tuple[int, int, int | None], Matrix | None] = {}
-        self._reached: dict[tuple[int, int, frozenset[int]], Matrix] = {}
-        self._more: dict[tuple[int, int, frozenset[int], int], Matrix] = {}
+        self._reached: dict[tuple[int, int, frozenset[int], int | None], Matrix] = {}
         self._sums: dict[tuple[int, int], Matrix | None] = {}
 
     def least(
@@ -163,31 +162,29 @@ class OuterLevels:
         tile covers no more of the loops that move it than before, and the next one outside leaves
         it alone.
         """
-        undecided = at.open_loops(self.hierarchy)
-        key = number, at.level, undecided, v
-        table, least = self._table(number, at.level), self._reach(*key[:3])
-        parent, staying = self.hierarchy.parent(at.level + 1, v), self._table(number, at.level, v)
-        if table is None or least is None or parent is None or staying is None:
-            return 0.0
-        if key not in self._more:
-            count, tensor = self.hierarchy.counts[number], self.hierarchy.tensors[v]
-            words = prod(
-                n for n, moved in zip(self.hierarchy.extents, tensor.moved, strict=True) if moved
-            )
-            each = (count.updates if tensor.output else count.reads).get((parent, v), 0)
-            trips = np.ones(1)
-            for extent, highs, moved in zip(
-                self.hierarchy.extents, self.highs, tensor.moved, strict=True
-            ):
-                own = np.ones_like(highs) if moved else ceilings(extent, highs)
-                trips = trips[..., None] * own
-            again = self._over(table + each * words * (trips[0] - 1), undecided)
-            still = [d for d in undecided if not tensor.moved[d]]
-            with np.errstate(invalid="ignore"):  # where no tile fits
-                more = np.minimum(again, self._over(staying, still)) - least
-            self._more[key] = np.where(np.isnan(more), 0, more)
-        more_there: Vector = self._more[key].ravel()[place]
-        return more_there
+        key = number, at.level, at.open_loops(self.hierarchy), v
+        if (more := self._reached.get(key)) is None:
+            more = self._more(*key)
+        return 0.0 if more is None else more.ravel()[place]
+
+    def _more(self, number: int, level: int, undecided: frozenset[int], v: int) -> Matrix | None:
+        hierarchy, table = self.hierarchy, self._table(number, level)
+        least, staying = self._reach(number, level, undecided), self._table(number, level, v)
+        if table is None or least is None or staying is None:
+            return None
+        count, tensor = hierarchy.counts[number], hierarchy.tensors[v]
+        weights = count.updates if tensor.output else count.reads
+        parent = hierarchy.parent(level + 1, v)
+        each = 0 if parent is None else weights.get((parent, v), 0)
+        words, trips = 1, np.ones(1)
+        for extent, highs, moved in zip(hierarchy.extents, self.highs, tensor.moved, strict=True):
+            words *= extent if moved else 1
+            trips = trips[..., None] * (np.ones_like(highs) if moved else ceilings(extent, highs))
+        again = self._over(table + each * words * (trips[0] - 1), undecided)
+        staying = self._over(staying, [d for d in undecided if not tensor.moved[d]])
+        with np.errstate(invalid="ignore"):  # where no tile fits
+            more = np.minimum(again, staying) - least
+        return self._keep((number, level, undecided, v), np.where(np.isnan(more), 0, more))
 
     def places(self, extents: Matrix) -> NDArray[np.intp]:
         """The tiles that stand for extents, shape (labels)."""
@@ -214,13 +211,14 @@ class OuterLevels:
         table = self._table(number, level)
         if table is None:
             return None
-        key = number, level, undecided
-        if key not in self._reached:
-            if sum(kept.nbytes for kept in self._reached.values()) > KEPT:
-                self._reached.clear()
-            self._reached[key] = self._over(table, undecided)
-        reached: Matrix = self._reached[key]
-        return reached
+        key = number, level, undecided, None
+        known = self._reached.get(key)
+        return self._keep(key, self._over(table, undecided)) if known is None else known
+
+    def _keep(self, key: tuple[int, int, frozenset[int], int | None], table: Matrix) -> Matrix:
+        if sum(kept.nbytes for kept in self._reached.values()) > KEPT:
+            self._reached.clear()
+        return self._reached.setdefault(key, table)
 
     def _over(self, table: Matrix, loops: Iterable[int]) -> Matrix:
         for loop in loops:
