@@ -5,7 +5,8 @@ much in the end. The next temporal loop with more than one trip closes every ten
 so only tensors that some one loop leaves alone may go on for nothing: for each such *group* of open
 tensors, those in it are multiplied with the loops that move them at least, all others with Q (less
 what tiles share along the loop that closes them). What levels further out take is bounded by the
-least over all tiles that fit them (`OuterLevels`), whatever the tiles of the others are.
+least over all tiles that fit them (`OuterLevels`), whatever the tiles of the others are; but with
+what a tensor that goes on for nothing is taken again by the tile of the next level.
 """
 
 from __future__ import annotations
