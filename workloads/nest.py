@@ -11,6 +11,7 @@ from typing import NoReturn
 from ithaca.files.errors import InputError
 from ithaca.files.messages import among, meant, quoted
 from ithaca.workloads.affine import Access
+from ithaca.workloads.densities import Density
 from ithaca.workloads.sparsity import BlockSparsity
 from ithaca.workloads.statement import parse_statement
 
@@ -58,6 +59,9 @@ class LoopNest:
     """One line for users; it tells no nests apart."""
     unread: tuple[str, ...] = field(default=(), compare=False)
     """Fields of its file that nothing here depends on, by path."""
+    densities: tuple[tuple[str, Density], ...] | str = field(default=(), compare=False)
+    """How many words of tensors are not zero, where it is said, or why that is not modelled; it
+    tells no nests apart."""
 
     def __repr__(self) -> str:
         return f"<LoopNest {self.name}: {self}, {self.shown_sizes}>"

@@ -11,6 +11,7 @@ from pydantic import AliasChoices, BeforeValidator, Field
 from ithaca.files.documents import Document, validated
 from ithaca.files.messages import among, errors_at, meant, quoted, refuse
 from ithaca.files.timeloop_files import load_timeloop
+from ithaca.workloads.densities import read_densities
 from ithaca.workloads.kernel_files import default_simd
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import parse_statement
@@ -115,6 +116,7 @@ def problem_nest(document: Any, where: object) -> LoopNest:
                 f"instance.{name} is {state}; allowed: a size for all of "
                 f"{', '.join(shape.dimensions)}",
             )
+    spaces = [space.name for space in shape.data_spaces]
     names = (*shape.dimensions, *coefficients)
     unread += [f"instance.{name}{meant(name, names)}" for name in numbers if name not in names]
     outputs = [space for space in shape.data_spaces if space.read_write]
@@ -144,6 +146,7 @@ def problem_nest(document: Any, where: object) -> LoopNest:
             parameters=tuple(used.items()),
             template=template if used else "",
             unread=tuple(f"{where}.{name}" for name in unread),
+            densities=read_densities(document | numbers, spaces, str(where)),
         )
 
 

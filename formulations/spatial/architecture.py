@@ -10,6 +10,7 @@ from itertools import pairwise
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import among, quoted, refuse
+from ithaca.formulations.spatial.sparse.parts import Sparsity
 from ithaca.workloads.nest import LoopNest, Sizes
 
 #: Most storage levels; spaces grow exponentially with them.
@@ -224,6 +225,8 @@ class Architecture:
     JSON."""
     sparse: tuple[str, ...] = field(default=(), compare=False)
     """Paths of what its file says about sparse tensors."""
+    sparsity: Sparsity | str | None = field(default=None, compare=False)
+    """What that is, or why it is not modelled."""
     unread: tuple[str, ...] = field(default=(), compare=False)
     """Paths of what nothing here depends on."""
     energy_sources: tuple[tuple[str, str], ...] = field(default=(), compare=False)

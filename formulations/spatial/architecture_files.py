@@ -33,6 +33,7 @@ from ithaca.formulations.spatial.energy_files import (
     read_tables,
     read_tensorized,
 )
+from ithaca.formulations.spatial.sparse.documents import read_sparsity
 
 #: Names of files in a folder that has an architecture.
 ARCHITECTURE_FILES, ENERGY_FILES = ("arch.yaml", "architecture.yaml"), ("ert.yaml", "ERT.yaml")
@@ -159,7 +160,8 @@ def architecture_of(
     sections = {name: own for name in SECTIONS if (own := getattr(read, name)) is not None}
     tree.entries += entries_of(sections, where, tree.unread)
     if read.sparse_optimizations:
-        tree.sparse.append(f"{where}: sparse_optimizations")
+        tree.sparse.append((f"{where}: sparse_optimizations", read.sparse_optimizations))
+    sparsity = read_sparsity(tree.sparse, (*storage, *units), table)
     bursts = (
         None if read.dmazerunner is None else read_bursts(read.dmazerunner, f"{where}: dmazerunner")
     )
@@ -181,7 +183,8 @@ def architecture_of(
             network,
             unpriced,
             tuple(tree.entries),
-            tuple(tree.sparse),
+            tuple(path for path, _ in tree.sparse),
+            sparsity,
             tuple(tree.unread),
             tuple(origins.items()),
         )

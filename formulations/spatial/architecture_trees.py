@@ -96,8 +96,8 @@ class Tree:
     """Its components, outermost first."""
     entries: list[tuple[str, str]] = field(default_factory=list)
     """Constraints on mappings: the path, and the entry as JSON."""
-    sparse: list[str] = field(default_factory=list)
-    """Paths of what it does with sparse tensors."""
+    sparse: list[tuple[str, Any]] = field(default_factory=list)
+    """What it does with sparse tensors: the path, and the entry."""
     unread: list[str] = field(default_factory=list)
     """Paths of what nothing depends on."""
     keeping: bool = True
@@ -188,7 +188,8 @@ class Tree:
         if spatial := constraints.pop("spatial", None):
             self.constrain(inside.outer, "spatial", spatial, at)
         if node.sparse_optimizations:
-            self.sparse.append(f"{at}.sparse_optimizations")
+            own = {"targets": [{"name": name, **node.sparse_optimizations}]}
+            self.sparse.append((f"{at}.sparse_optimizations", own))
         if node.tag == "Container":
             if constraints:
                 raise refuse(

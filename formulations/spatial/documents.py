@@ -73,6 +73,7 @@ ArchitectureDocument = _model(
     Architecture,
     description=(_Unstated, ""),
     source=(_Unstated, ""),
+    sparsity=(Annotated[Any, Field(exclude=True)], None),
     sparse=(Annotated[list[str], Field(exclude=True)], []),
     unread=(Annotated[list[str], Field(exclude=True)], []),
     levels=(_list[LevelDocument], ...),

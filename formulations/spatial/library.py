@@ -113,19 +113,22 @@ def roles(nest: LoopNest) -> dict[str, str]:
     }
 
 
-def fitted(architecture: Architecture, nest: LoopNest) -> Architecture:
+def fitted(architecture: Architecture, nest: LoopNest, *, dense: bool = True) -> Architecture:
     """The architecture with a nest's own names of what it keeps by role (see `roles`); a name that
     the nest has is that tensor.
 
-    Raises `InputError` if it keeps a tensor that the nest does not have, or does other things with
-    sparse tensors than with dense ones.
+    Raises `InputError` if it keeps a tensor that the nest does not have, or, where ``dense``, does
+    other things with sparse tensors than with dense ones.
     """
-    if architecture.sparse:
+    if architecture.sparse and dense:
         raise refuse(
             architecture.sparse[0],
             "compresses, gates or skips words of sparse tensors, which changes energies and "
             "cycles; allowed: the file without it, for dense tensors",
         )
+    for part in () if dense or not architecture.sparse else (architecture.sparsity, nest.densities):
+        if isinstance(part, str):
+            raise InputError(part)
     tensors, by_role = {access.tensor for access in nest.accesses}, roles(nest)
 
     def own(name: str) -> str:

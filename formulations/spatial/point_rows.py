@@ -50,7 +50,9 @@ def directives_row(path: Path) -> dict[str, str]:
             cells[f"T:{level}.factors"] = factors
             cells[f"T:{level}.permutation_innermost_first"] = order
         elif kind == "spatial":
-            names = order.split() if " " in order else list(order)
+            names = order.split()
+            if not {*names} <= {re.split("[=0-9]", each)[0] for each in factors.split()}:
+                names = list("".join(names))
             split = entry.get("split", len(names))
             cells[f"S:{level}.factors"] = factors
             cells |= {f"S:{level}.X": " ".join(names[:split])}

@@ -14,8 +14,9 @@ a level keeps the tensors that its columns name.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,9 @@ from ithaca.formulations.spatial.library import fitted, keeps_of, namesake
 from ithaca.formulations.spatial.mapping import Mapping as LoopMapping
 from ithaca.formulations.spatial.mapping import Slot, slots
 from ithaca.formulations.spatial.point_rows import directives_row, stated_row, tiled_row
+from ithaca.formulations.spatial.sparse.formats import UnsuitedError
+from ithaca.formulations.spatial.sparse.model import SparseModel
+from ithaca.formulations.spatial.sparse.parts import Sparsity
 from ithaca.formulations.spatial.timeloop import TimeloopModel
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.problem_files import read_problem
@@ -108,7 +112,9 @@ def load_points(
                     else read_problem(_problem_file(nests, workload))
                 )
                 nest = nest.with_sizes(_trips(sizes, "sizes"))
-                designs[key] = SpatialDesign(nest, fitted(architecture.keeping(keeps), nest))
+                designs[key] = SpatialDesign(
+                    nest, fitted(architecture.keeping(keeps), nest, dense=False)
+                )
             points.append(SpatialPoint(designs[key], reader.mapping(row, designs[key]), workload))
     return tuple(points)
 
@@ -191,6 +197,7 @@ class _Reader:
         for slot, columns in self.columns.items():
             fewer: dict[str, int] = {}
             trips = _trips(row.get(columns[0], ""), columns[0], fewer)
+            trips = {loop: n or nest.sizes.get(loop, 0) for loop, n in trips.items()}  # 0: all
             if slot.temporal:
                 factors[slot], remainders[slot] = trips, fewer
                 orders[slot.level] = _order(row.get(columns[1], ""), nest, columns[1])
@@ -212,9 +219,9 @@ class _Reader:
                     f"{columns[0]} has {lost[0]}, which has no direction; "
                     f"allowed: {columns[1]} or {columns[2]}"
                 )
+            own = along[slot.direction]  # in their order, which sparse tensors depend on
             factors[slot], remainders[slot] = (
-                {loop: n for loop, n in own.items() if loop in along[slot.direction]}
-                for own in (trips, fewer)
+                {loop: each[loop] for loop in own if loop in each} for each in (trips, fewer)
             )
         keeps = {
             level.name: design.keeps(place)
@@ -240,10 +247,10 @@ def _trips(text: str, column: str, fewer: dict[str, int] | None = None) -> dict[
 
 
 def _loops(text: str, nest: LoopNest, column: str) -> tuple[str, ...]:
-    """Loops in a row: single letters, or names with blanks between."""
-    names = (
-        text.split() if " " in text.strip() or text.strip() in nest.loops else list(text.strip())
-    )
+    """Loops in a row: names with blanks between, or single letters."""
+    names = text.split()
+    if not all(name in nest.loops for name in names):
+        names = list("".join(names))
     for name in names:
         if name not in nest.loops or names.count(name) > 1:
             raise InputError(
@@ -326,7 +333,18 @@ def model_of(design: SpatialDesign, mappings: Sequence[LoopMapping]) -> Timeloop
 
 
 def _evaluated(design: SpatialDesign, mappings: Sequence[LoopMapping]) -> Iterator[dict[str, Any]]:
-    model, count, levels = model_of(design, mappings), len(mappings), design.architecture.levels
+    if not isinstance(design.architecture.sparsity, Sparsity):
+        yield from _rows(design, model_of(design, mappings), len(mappings))
+        return
+    for mapping in mappings:
+        try:
+            yield from _rows(design, SparseModel(design, mapping), 1)
+        except UnsuitedError as error:
+            yield {"valid": False, "reason": str(error), "metrics": {}}
+
+
+def _rows(design: SpatialDesign, model: TimeloopModel, count: int) -> Iterator[dict[str, Any]]:
+    levels = design.architecture.levels
     columns = {name: model.metric(name) for name in design.vocabulary}
     columns |= {
         "cycles": model.latency,
@@ -339,14 +357,15 @@ def _evaluated(design: SpatialDesign, mappings: Sequence[LoopMapping]) -> Iterat
     }
     share = model.computes * 100 / (model.latency * design.architecture.compute.instances)
     columns["utilization_pct"] = share
+    columns |= model.details
     numbers = (
-        [json_ratio(over, under) for over, under in column.entries(count)]
+        [json_ratio(over, under) for over, under in _entries(column, count)]
         for column in columns.values()
     )
     metrics = zip(*numbers, strict=True)
     reasons = [""] * count
     for rule in model.rules(design.options.within_parent):
-        for place, (over, under) in enumerate(rule.used.entries(count)):
+        for place, (over, under) in enumerate(_entries(rule.used, count)):
             if not reasons[place] and over > rule.bound * under:
                 used = json_ratio(over, under)
                 reasons[place] = (
@@ -358,6 +377,10 @@ def _evaluated(design: SpatialDesign, mappings: Sequence[LoopMapping]) -> Iterat
             "reason": reason or None,
             "metrics": dict(zip(columns, row, strict=True)),
         }
+
+
+def _entries(column: Rationals | Fraction, count: int) -> Iterable[tuple[int, int]]:
+    return column.entries(count) if isinstance(column, Rationals) else [column.as_integer_ratio()]
 
 
 # -- written ---------------------------------------------------------------------------

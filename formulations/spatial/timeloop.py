@@ -125,6 +125,11 @@ class TimeloopModel(MappingCounts):
         return self.cycles(place) if count == "cycles" else self.level_energy(place)
 
     @property
+    def details(self) -> Mapping[str, Number]:
+        """What else it counts, by name."""
+        return {}
+
+    @property
     def parts(self) -> Mapping[str, Number]:
         """The parts of latency and energy, by name: cycles and energies of levels, and what they
         count of tensors."""

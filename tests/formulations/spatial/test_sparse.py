@@ -1,0 +1,173 @@
+"""Sparse tensors against the real tool's figures, against enumeration, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import lzma
+from collections.abc import Mapping
+from itertools import combinations
+from math import comb
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from ithaca.files.errors import InputError
+from ithaca.formulations.spatial.architecture_files import architecture_of
+from ithaca.formulations.spatial.points import evaluate_points, load_points
+from ithaca.workloads.densities import Density, none_of
+from ithaca.workloads.problem_files import problem_nest
+from tests.command_line import refused, succeed
+from tests.reference import DATA
+
+
+def cases() -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(
+        lzma.decompress((DATA / "timeloop_sparse.json.xz").read_bytes())
+    )
+    return found
+
+
+def evaluated(case: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    architecture = architecture_of(case["arch"], None, "own", "own")
+    nest = problem_nest(case["problem"]["problem"], "problem")
+    path = folder / "map.yaml"
+    path.write_text(yaml.safe_dump(case["map"], sort_keys=False))
+    (row,) = evaluate_points(load_points(path, architecture, nest))
+    return row
+
+
+def of_doubles(case: Mapping[str, Any]) -> bool:
+    """Whether words of metadata are rounded up of a sum of doubles, which the tool's library may
+    have a hair above a whole number."""
+    ranks = json.dumps(case["arch"]["sparse_optimizations"])
+    uniform = "hypergeometric" in json.dumps(case["problem"])
+    return uniform and ('"CP"' in ranks or '"B"' in ranks)
+
+
+def slack(case: Mapping[str, Any], metrics: Mapping[str, float], level: str) -> float:
+    """Energy of the words of a level of which the tool has one more, or one less (pJ)."""
+    (prices,) = (
+        [action["energy"] for action in table["actions"]]
+        for table in case["arch"]["ERT"]["tables"]
+        if table["name"] == f"own.{level}"
+    )
+    apart = sum(
+        abs(metrics.get(name, 0) - theirs)
+        for name, theirs in case["figures"].items()
+        if name.startswith(f"{level}.") and not name.endswith(("energy_pJ", "cycles", "capacity"))
+    )
+    return float(apart * max(prices) * metrics["pes"])
+
+
+NUMBERED = list(enumerate(cases()))
+
+
+@pytest.mark.ci(every=8)
+@pytest.mark.parametrize(("number", "case"), NUMBERED, ids=[str(n) for n, _ in NUMBERED])
+def test_figures_are_the_tools(number: int, case: dict[str, Any], tmp_path: Path) -> None:
+    row = evaluated(case, tmp_path)
+    assert row["valid"] is ("figures" in case), (row["reason"], case.get("reason"))
+    for name, theirs in case.get("figures", {}).items():
+        ours = row["metrics"].get(name, 0)
+        if name.endswith("energy_pJ"):
+            room = slack(case, row["metrics"], name.partition(".")[0])
+            share = 5e-3 if of_doubles(case) else 1e-5
+            assert abs(ours - theirs) <= max(0.06, share * theirs) + room, (name, ours, theirs)
+        else:  # words that are rounded down, of doubles
+            assert abs(ours - theirs) <= 1, (name, ours, theirs)
+
+
+def test_what_never_meets_a_zero_costs_what_dense_tensors_cost(tmp_path: Path) -> None:
+    """Savings change nothing where all words are there."""
+    case = next(case for case in cases() if "figures" in case)
+    case["problem"]["problem"]["instance"].pop("densities", None)
+    case["arch"]["sparse_optimizations"] = {
+        "targets": [
+            {"name": "Buffer", "action_optimization": [{"type": "skipping", "target": "A", "condition_on": ["B"]}]},
+            {"name": "MAC", "compute_optimization": [{"type": "gating"}]},
+        ]
+    }  # fmt: skip
+    mapping = [entry for entry in case["map"]["mapping"] if entry["type"] != "bypass"]
+    case["map"] = {"mapping": mapping}
+    sparse = evaluated(case, tmp_path)["metrics"]
+    del case["arch"]["sparse_optimizations"]
+    dense = evaluated(case, tmp_path)["metrics"]
+    assert {name: sparse[name] for name in dense} == pytest.approx(dense)
+
+
+def test_hypergeometric_densities_are_those_of_all_draws() -> None:
+    places, held, tile = 7, 3, 4
+    draws = [set(draw) for draw in combinations(range(places), held)]
+    density = Density(held / places, uniform=True, words=places)
+    counts = [sum(len(draw & set(range(tile))) == n for draw in draws) for n in range(tile + 1)]
+    expected = {n: count / len(draws) for n, count in enumerate(counts) if count}
+    assert dict(density.occupancies(tile)) == pytest.approx(expected)
+    assert density.empty(tile) == pytest.approx(counts[0] / len(draws))
+    assert density.mean(tile) == pytest.approx(sum(n * p for n, p in expected.items()))
+    assert density.most(tile) == 3
+    for few, many, of in ((300, 400, 2000), (5, 1990, 2000), (700, 1200, 5000), (9, 9, 9)):
+        assert none_of(few, of, many) == pytest.approx(comb(of - many, few) / comb(of, few))
+    assert sum(p for _, p in Density(0.3, True, 10**7).occupancies(10**5)) == pytest.approx(1)
+
+
+def test_structured_densities_have_the_next_whole_numbers() -> None:
+    density = Density(0.3)
+    assert dict(density.occupancies(4)) == pytest.approx({1: 0.8, 2: 0.2})
+    assert (density.most(4), density.empty(2), density.empty(4)) == (2, pytest.approx(0.4), 0)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    case = next(case for case in cases() if "figures" in case)
+    for name in ("arch", "problem", "map"):
+        (tmp_path / f"{name}.yaml").write_text(yaml.safe_dump(case[name], sort_keys=False))
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "message"),
+    [
+        ("arch", "type: skipping", "type: position_skipping", "type is 'position_skipping'"),
+        ("arch", "format: UOP", "format: CSR", "format is 'CSR'; allowed: 'UOP', 'CP'"),
+        (
+            "arch",
+            "condition_on",
+            "conditions",
+            "conditions is unknown; allowed: target, condition_on",
+        ),
+        ("problem", "hypergeometric", "banded", "densities.A: distribution is 'banded'"),
+        ("problem", "density: 0.", "density: 3.", "allowed: a number from 0 to 1"),
+    ],
+)
+def test_what_is_not_modelled_is_refused_by_name(
+    files: Path, file: str, old: str, new: str, message: str
+) -> None:
+    path = files / f"{file}.yaml"
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+    error = refused("evaluate", files / "problem.yaml", "--arch", files / "arch.yaml", "--points", files / "map.yaml")  # fmt: skip
+    assert message in error
+
+
+def test_searches_have_dense_tensors(files: Path) -> None:
+    error = refused("map", files / "problem.yaml", "--arch", files / "arch.yaml")
+    assert "compresses, gates or skips words of sparse tensors" in error
+    out = succeed("evaluate", files / "problem.yaml", "--arch", files / "arch.yaml", "--points", files / "map.yaml")  # fmt: skip
+    assert "latency" in out.stdout
+
+
+def test_remainders_are_refused(tmp_path: Path) -> None:
+    case = next(case for case in cases() if "figures" in case)
+    instance, entries = case["problem"]["problem"]["instance"], case["map"]["mapping"]
+    instance["M"] = 7
+    for entry in (entry for entry in entries if entry["type"] != "bypass"):
+        factors = dict(each.split("=") for each in entry["factors"].split())
+        factors["M"] = {"Memory": "4", "Spad": "2,1"}.get(
+            entry["target"] if entry["type"] == "temporal" else "", "1"
+        )
+        entry["factors"] = " ".join(f"{loop}={n}" for loop, n in factors.items())
+    with pytest.raises(InputError, match="remainders do not go with sparse_optimizations"):
+        evaluated(case, tmp_path)
