@@ -66,8 +66,10 @@ def test_files_mappings_and_rows_are_the_same(folder: Path) -> None:
 def test_a_graph_in_python(folder: Path) -> None:
     from ithaca.formulations.flow.graph import find_graph
 
-    graph = find_graph(GRAPH)
-    assert ithaca.evaluate(graph).document == ithaca.evaluate(GRAPH).document
+    (folder / "graph.json").write_text(json.dumps(GRAPH))
+    for source in (find_graph(GRAPH), folder / "graph.yaml", folder / "graph.json"):
+        assert ithaca.evaluate(source).document == ithaca.evaluate(GRAPH).document
+    assert "630" in succeed("evaluate", "graph.json", cwd=folder).stdout
 
 
 @pytest.mark.parametrize(

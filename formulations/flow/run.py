@@ -228,12 +228,10 @@ class _Interval:
     def _arriving(self, sink: str) -> Stream | None:
         """The data at an input port, if there are any."""
         source, _ = self.graph.sources.get(sink, (sink, True))
-        stream = self.streams.get(source)
-        if stream is None or source == sink:
-            return stream
+        if (stream := self.streams.get(source)) is None:
+            return None
         ends = owner(source), owner(sink)
-        moved = {f: self._moved(stream[f], *ends, add=f in TOTALS) for f in FIELDS}
-        return {**stream, **moved}
+        return {**stream, **{f: self._moved(stream[f], *ends, add=f in TOTALS) for f in FIELDS}}
 
     def _run(self, name: str) -> None:
         """What a component does, if it has data."""
