@@ -92,5 +92,10 @@ def test_other_options_are_refused(folder: Path) -> None:
         assert f"{option} does not go with a flow graph; allowed: without it" in line
     with pytest.raises(InputError, match="graph: intervals is missing"):
         ithaca.evaluate({"name": "x", "tensors": {}, "components": {}})
+    (folder / "graph.yaml").write_text(
+        yaml.safe_dump(GRAPH | {"parameters": {"n": -1, "share": 1}})
+    )
+    line = refused("evaluate", "graph.yaml", cwd=folder)
+    assert "graph.yaml: intervals.all: inputs.dma.in.shape is -1; allowed: no negative" in line
     (folder / "graph.yaml").write_text("intervals:\n  - 1: [\n")
     assert "graph.yaml: not YAML" in refused("evaluate", "graph.yaml", cwd=folder)

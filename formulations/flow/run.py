@@ -259,9 +259,12 @@ class _Interval:
         def value(term: Expression) -> Any:
             try:
                 with np.errstate(all="ignore"):
-                    return term.evaluate(known, numbers)
+                    result = term.evaluate(known, numbers)
             except ZeroDivisionError:
                 raise InputError(f"{name} divides by 0; allowed: other divisors") from None
+            if np.any(result < 0):
+                raise InputError(f"{name} has a negative number; allowed: max(0, …) around it")
+            return result
 
         for port in kind.inputs:
             see(port, inputs.get(port, dict.fromkeys(FIELDS, 0)))
