@@ -5,14 +5,19 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-import typer
-
 from ithaca.commands.api.options import AsJson
 from ithaca.commands.api.verifying import Verification
 from ithaca.commands.api.verifying import verify as verify_result
-from ithaca.commands.outcome import NOTHING_FOUND, print_document, say
+from ithaca.commands.outcome import nothing_found, print_document, say
 from ithaca.commands.typed import calls
 from ithaca.results.network_verification import Check
+from ithaca.solver.verification import BOUND_WITHIN
+
+#: What is said where values are confirmed, and not all that is proven of them.
+UNREPEATED = (
+    "all values hold, and nothing contradicts the file, but not every claim was proven again; "
+    f"--time-limit gives more time (a bound has {BOUND_WITHIN:.0f} s unless given)"
+)
 
 
 @calls(verify_result)
@@ -27,4 +32,4 @@ def verify(ask: Callable[..., Verification], *, as_json: AsJson = False) -> None
     if as_json:
         print_document(verification.document)
     if not verification.confirmed:
-        raise typer.Exit(NOTHING_FOUND)
+        nothing_found(UNREPEATED)

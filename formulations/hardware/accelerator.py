@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
@@ -47,6 +47,11 @@ class Work:
     def factor(self) -> Fraction:
         """How often a run of the layer counts in totals: count times weight."""
         return self.weight * self.count
+
+
+#: From figures and an objective, a bound of a run of each layer, infinite where nothing fits; None:
+#: not known of that objective.
+LeastOf = Callable[[Mapping[str, Fraction], Objective], Sequence[Fraction | float] | None]
 
 
 class Accelerator(Protocol):
@@ -99,3 +104,7 @@ class Accelerator(Protocol):
         InputError
             If the layer cannot run at all, whatever the figures.
         """
+
+    def floors(self, works: Sequence[Work]) -> LeastOf | None:
+        """What bounds layers without problems of their own; None: nothing does."""
+        return None

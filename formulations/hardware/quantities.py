@@ -14,6 +14,7 @@ from ithaca.formulations.algebra.interval import Interval, as_interval
 from ithaca.formulations.algebra.monotonicity import trends
 from ithaca.formulations.algebra.number_systems import FRACTION, INTERVAL, exactly
 from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.remembered import remembered
 
 #: Combinations of values over which a figure's range is found by trying all of them; beyond, by
 #: interval arithmetic.
@@ -138,6 +139,12 @@ class Figure:
 
     def range(self, box: Box) -> Interval:
         """Bounds over a box, the tightest ones where it depends on few quantities in both ways."""
+        pairs = zip(box.quantities, box.spans, strict=True)
+        own = [pair for pair in pairs if pair[0].name in self.symbols]
+        return self._range(Box(*map(tuple, zip(*own, strict=True))) if own else Box((), ()))
+
+    @remembered
+    def _range(self, box: Box) -> Interval:
         known = {} if self.table or self.others else moves(self.expression, box.quantities)
         if (
             options := box.combinations([name for name in self.symbols if not known.get(name)])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -16,7 +16,7 @@ from ithaca.files.messages import among, quoted, refuse
 from ithaca.files.timeloop_files import TAGS, load_timeloop
 from ithaca.formulations.algebra.expression import Constant, Expression, as_expression
 from ithaca.formulations.design import Metric
-from ithaca.formulations.hardware.accelerator import Trend, Work
+from ithaca.formulations.hardware.accelerator import LeastOf, Trend, Work
 from ithaca.formulations.hardware.kind import AcceleratorKind
 from ithaca.formulations.hardware.quantities import Figure
 from ithaca.formulations.problem import Objective, Problem
@@ -103,13 +103,22 @@ class HierarchyAccelerator:
         objective : Objective
             What is minimised of a run.
         """
-        architecture = fitted(self.architecture_with(figures), work.nest)
+        setting = self._setting(self.architecture_with(figures), work)
+        return tuple(Problem(design, (), objective) for design in setting.designs)
+
+    def _setting(self, architecture: Architecture, work: Work) -> Setting:
+        architecture = fitted(architecture, work.nest)
         constraints = read_constraints(None, architecture, work.nest)
         architecture = replace(architecture, entries=())
-        setting = Setting(
+        return Setting(
             architecture, work.nest, self.edition, self.options, constraints, work.stored
         )
-        return tuple(Problem(design, (), objective) for design in setting.designs)
+
+    def floors(self, works: Sequence[Work]) -> LeastOf | None:
+        if (known := EDITIONS[self.edition].floors) is None:
+            return None
+        least = known([self._setting(self.architecture, work).design for work in works])
+        return lambda figures, objective: least(self.architecture_with(figures), objective)
 
 
 @lru_cache(64)  # layers are asked for one after the other, on the same figures

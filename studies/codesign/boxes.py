@@ -19,8 +19,7 @@ Kept = Sequence[Amount | Rule]
 
 
 class HardwareBounds:
-    """Costs of boxes of a question's space, each computed once, and the rules and limits on the
-    hardware."""
+    """Costs of boxes of a question's space, and the rules and limits on the hardware."""
 
     def __init__(self, question: Question) -> None:
         self._space: HardwareSpace = question.space
@@ -32,7 +31,6 @@ class HardwareBounds:
                 for name in amount.expression.symbols & question.space.costs.keys()
             }
         )
-        self._known: dict[tuple[str, tuple[tuple[int, int], ...]], Interval] = {}
         limits = [
             amount for amount in question.limited if not amount.shares and amount.bound is not None
         ]
@@ -48,18 +46,7 @@ class HardwareBounds:
 
     def cost(self, name: str, box: Box) -> Interval:
         """Bounds of a metric of the hardware over a box."""
-        figure = self._space.costs[name]
-        key = (
-            name,
-            tuple(
-                s
-                for q, s in zip(box.quantities, box.spans, strict=True)
-                if q.name in figure.symbols
-            ),
-        )
-        if key not in self._known:
-            self._known[key] = figure.range(box)
-        return self._known[key]
+        return self._space.costs[name].range(box)
 
     def shrunk(self, box: Box, kept: Kept) -> tuple[Box | None, Kept]:
         """A box without the values at its ends that no accelerator may have, None if none is left;

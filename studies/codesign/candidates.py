@@ -11,9 +11,11 @@ from math import inf
 
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.hardware.quantities import Box, HardwareQuantity
+from ithaca.formulations.problem import Objective
 from ithaca.solver.executor import Executor
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.studies.codesign.boxes import HardwareBounds, Kept
+from ithaca.studies.codesign.floors import Floors
 from ithaca.studies.codesign.incumbents import climb
 from ithaca.studies.codesign.layer_cache import Ask, Bound, LayerCache, LayerRun, total
 from ithaca.studies.codesign.narrowing import narrowed
@@ -46,6 +48,11 @@ class Candidates:
         """A box that holds a best accelerator of the space."""
         return narrowed(self.question)
 
+    @cached_property
+    def floors(self) -> Floors:
+        """Bounds that take no search."""
+        return Floors(self.question, self.bank)
+
     @property
     def free(self) -> tuple[HardwareQuantity, ...]:
         """The quantities that are not settled beforehand."""
@@ -66,10 +73,14 @@ class Candidates:
 
     def _runs(self, point: Configuration) -> list[LayerRun]:
         """The layers on an accelerator, as the first amount of runs likes them."""
+        figures, objective = self._of(point)
+        return [self.bank.run(work, figures, objective) for work in self.question.works]
+
+    def _of(self, point: Configuration) -> tuple[dict[str, Fraction], Objective]:
+        """The figures of an accelerator, and its first amount of runs."""
         space = self.question.space
         amount = next(amount for amount in self.question.amounts if amount.shares)
-        figures, objective = space.at(point), amount.of_layer(space.cost(point))
-        return [self.bank.run(work, figures, objective) for work in self.question.works]
+        return space.at(point), amount.of_layer(space.cost(point))
 
     def floor(self, point: Configuration, below: Bound = inf) -> Bound:
         """A bound of the first objective of an accelerator that takes no search; infinite where it
@@ -79,7 +90,7 @@ class Candidates:
         amount = self.question.amounts[0]
         if not amount.shares:
             return amount.of_layer(self.question.space.cost(point)).value({})
-        return total(amount.shares, [*map(self.bank.floor, self._runs(point))])
+        return total(amount.shares, self.floors.layers(*self._of(point)))
 
     def judge(self, point: Configuration, below: Bound = inf) -> Bound:
         """The first objective of an accelerator with the last mappings known of its layers.
@@ -89,7 +100,7 @@ class Candidates:
         if self.floor(point) >= below:
             return inf
         amount = self.question.amounts[0]
-        values = [self.bank.tried(run, JUDGED).value for run in self._runs(point)]
+        values = [self.bank.tried_value(run, JUDGED) for run in self._runs(point)]
         if amount.shares:
             return total(amount.shares, values)
         known = None if inf in values else self.known(point)
@@ -99,7 +110,7 @@ class Candidates:
         """Find the best mappings of an accelerator; infinite once its first objective is known not
         to be below a value."""
         amount, runs = self.question.amounts[0], self._runs(point)
-        known = [*map(self.bank.floor, runs)]
+        known = [*self.floors.layers(*self._of(point))]
 
         def cutoff(layer: int) -> Fraction | None:
             share = amount.shares[layer] if amount.shares else 0
@@ -164,8 +175,8 @@ class Candidates:
                 continue
             objective = amount.of_layer(question.best_costs(place, box))
             runs = [self.bank.run(work, figures, objective) for work in question.works]
-            values.append(total(amount.shares, [self.bank.tried(run).value for run in runs]))
-            floors.append(total(amount.shares, [*map(self.bank.floor, runs)]))
+            values.append(total(amount.shares, [*map(self.bank.tried_value, runs)]))
+            floors.append(total(amount.shares, self.floors.layers(figures, objective)))
         return (*values, *floors)
 
     def offer_known(self, point: Configuration) -> None:

@@ -3,12 +3,14 @@ split."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
+from functools import lru_cache
 from math import inf
 
 from ithaca.formulations.hardware.quantities import Box
+from ithaca.formulations.problem import Objective
 from ithaca.solver.best_first import BestFirst
 from ithaca.studies.codesign.boxes import HardwareBounds, trimmed
 from ithaca.studies.codesign.layer_cache import Bound, LayerCache, total
@@ -16,24 +18,36 @@ from ithaca.studies.codesign.narrowing import narrowed
 from ithaca.studies.codesign.question import Question
 from ithaca.studies.network.products import AXES, Factors
 
+#: Figures whose bounds are kept at hand.
+KEPT = 4096
 
-@dataclass(frozen=True)
+
 class Floors:
-    """Lower bounds of the first objective over boxes, as designs know them at once; only of
-    objectives of runs."""
+    """Lower bounds of layers, and of the first objective over boxes, that take no search."""
 
-    question: Question
-    bank: LayerCache
+    def __init__(self, question: Question, bank: LayerCache) -> None:
+        self.question, self.bank = question, bank
+        self._quick = bank.accelerator.floors(question.works)
+        self._known = lru_cache(KEPT)(self._layers)
+
+    def layers(self, figures: Mapping[str, Fraction], objective: Objective) -> list[Bound]:
+        """A bound of a run of each layer."""
+        return self._known(tuple(figures.items()), objective)
+
+    def _layers(
+        self, figures: tuple[tuple[str, Fraction], ...], objective: Objective
+    ) -> list[Bound]:
+        at, bank = dict(figures), self.bank
+        known = None if self._quick is None else self._quick(at, objective)
+        if known is not None:
+            return list(known)
+        return [bank.floor(bank.run(work, at, objective)) for work in self.question.works]
 
     def over(self, box: Box, bounds: Sequence[Bound]) -> Bound:
-        """A bound over a box, of layers with these bounds already."""
+        """A bound of an objective of runs over a box, of layers with these bounds already."""
         question, amount = self.question, self.question.amounts[0]
-        figures, objective = question.space.best(box), amount.of_layer(question.best_costs(0, box))
-        runs = (self.bank.run(work, figures, objective) for work in question.works)
-        return total(
-            amount.shares,
-            [max(pair) for pair in zip(map(self.bank.floor, runs), bounds, strict=True)],
-        )
+        known = self.layers(question.space.best(box), amount.of_layer(question.best_costs(0, box)))
+        return total(amount.shares, [*map(max, known, bounds)])
 
     def narrowed(self, box: Box, bounds: Sequence[Bound], goal: Fraction) -> Box:
         """A box without values at its ends with which nothing is below a goal.

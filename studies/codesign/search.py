@@ -23,7 +23,6 @@ from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.progress import Progress, Report
 from ithaca.studies.codesign.boxes import HardwareBounds, Kept
 from ithaca.studies.codesign.candidates import Candidates
-from ithaca.studies.codesign.floors import Floors
 from ithaca.studies.codesign.layer_cache import Ask, Bound, LayerAnswer, LayerCache, LayerRun, total
 from ithaca.studies.codesign.points import certified, combined
 from ithaca.studies.codesign.question import Amount, Question
@@ -34,6 +33,10 @@ METHOD = "boxes"
 
 #: Layers per worker that are solved before the search goes on.
 AHEAD = 2
+
+#: Boxes up to which bounds come before accelerators, as long as that takes less than half of the
+#: time.
+BOUNDED = 4096
 
 
 @dataclass
@@ -76,7 +79,7 @@ class BoxSearch:
         unknown = [
             [-inf] * (len(question.works) if amount.shares else 1) for amount in question.amounts
         ]
-        self._hardware, self._floors = HardwareBounds(question), Floors(question, bank)
+        self._hardware = HardwareBounds(question)
         self._candidates = Candidates(
             question, bank, self._hardware, self._budget, self._executor, self._tell
         )
@@ -186,6 +189,9 @@ class BoxSearch:
             ]
             self._split(node, next(name for name in mixed if len(node.box.values(name)) > 1))
             return
+        if (self.found or self._early) and self._behind(node):
+            self._push(node)
+            return
         if not self.found and not begin(self._candidates, node.box, node.kept):
             self._candidates.probe(node.box, node.kept, first=True)
         self._narrow(node)
@@ -194,11 +200,7 @@ class BoxSearch:
         while node.left:
             if self._closed(node):
                 return
-            behind = (
-                bool(self._open)
-                and self._totals(node)[: len(self.question.objectives)] > self._open.least
-            )
-            if behind or self._budget.over:
+            if self._behind(node) or self._budget.over:
                 self._push(node)
                 return
             amount, layer = node.left.pop(0)
@@ -214,6 +216,17 @@ class BoxSearch:
                 self._split(node, self._hardware.widest(node.box))
         elif not self._evaluate(point, node):
             self._stuck.append(node)
+
+    @property
+    def _early(self) -> bool:
+        """Whether all that is enumerated is bounded before accelerators are looked for."""
+        limit = self._budget.options.time_limit
+        return self._boxes <= BOUNDED and (limit is None or 2 * self._budget.spent < limit)
+
+    def _behind(self, node: _Node) -> bool:
+        """Whether another box is more promising."""
+        objectives = len(self.question.objectives)
+        return bool(self._open) and self._totals(node)[:objectives] > self._open.least
 
     def _split_first(self, node: _Node) -> bool:
         """Split a box that solving its layers would hardly close; where bounds that take no search
@@ -233,12 +246,12 @@ class BoxSearch:
         (goal,), best = self._goal(self.found[0]), self.found[0]
         if goal - least <= 2 * (best.values[0] - self._candidates.floor(best.point)):
             return False
-        if self._open and self._totals(node)[:1] > self._open.least:
+        if self._behind(node):
             self._push(node)
             return True
         self._split(
             node,
-            self._floors.sharpest(node.box, node.bounds[0], goal)
+            self._candidates.floors.sharpest(node.box, node.bounds[0], goal)
             or self._hardware.widest(node.box),
         )
         return True
@@ -304,10 +317,10 @@ class BoxSearch:
             return False
         node.figures = self.question.space.best(node.box)
         for place, amount in enumerate(self.question.amounts):
-            for layer, share in enumerate(amount.shares):
-                if share:
-                    floor = self.bank.floor(self._layer_run(node, place, layer))
-                    node.bounds[place][layer] = max(node.bounds[place][layer], floor)
+            if amount.shares:
+                objective = amount.of_layer(self.question.best_costs(place, node.box))
+                floors = self._candidates.floors.layers(node.figures, objective)
+                node.bounds[place] = [*map(max, node.bounds[place], floors)]
         node.left = self._order(node)
         return True
 
@@ -318,7 +331,7 @@ class BoxSearch:
             return
         node.narrowed, (goal,) = True, self._goal(self.found[0])
         box = self._hardware.shrunk(
-            self._floors.narrowed(node.box, node.bounds[0], goal), node.kept
+            self._candidates.floors.narrowed(node.box, node.bounds[0], goal), node.kept
         )[0]
         if box is None:
             node.bounds[0] = [inf] * len(node.bounds[0])

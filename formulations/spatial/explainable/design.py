@@ -3,17 +3,24 @@ own, and energy."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import inf
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ithaca.files.errors import InputError
+from ithaca.formulations.algebra.monotonicity import falling
 from ithaca.formulations.design import Metric
-from ithaca.formulations.problem import Problem
+from ithaca.formulations.problem import Objective, Problem
+from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.dmazerunner.tilings import TilingDesign
 from ithaca.formulations.spatial.explainable import model
-from ithaca.formulations.spatial.explainable.stage import ExplainableStage, ExplainableTables
+from ithaca.formulations.spatial.explainable.stage import (
+    ExplainableStage,
+    ExplainableTables,
+    least_metrics,
+)
 from ithaca.formulations.stage import Stage
 from ithaca.workloads.footprints import footprints
 
@@ -78,3 +85,18 @@ class ExplainableDesign(TilingDesign):
             "dma_cycles": dma,
             "dram_words": moved,
         }
+
+
+def floors(
+    designs: Sequence[ExplainableDesign],
+) -> Callable[[Architecture, Objective], Sequence[Fraction | float] | None]:
+    """Bounds of layers on any architecture, of what no mapping is below; none of energy."""
+
+    def least(architecture: Architecture, objective: Objective) -> list[Fraction | float] | None:
+        if {"energy", "edp"} & objective.expression.symbols or falling(objective.expression):
+            return None
+        machine = model.Machine.of(architecture)
+        each = (least_metrics(d.layer, machine, exact=d.divisors_only) for d in designs)
+        return [inf if known is None else Fraction(objective.value(known)) for known in each]
+
+    return least

@@ -31,6 +31,7 @@ from ithaca.formulations.spatial.dmazerunner.tables import Tables
 from ithaca.formulations.spatial.explainable.model import (
     GROUPS,
     ArrayTile,
+    Machine,
     array_tile,
     costs,
     networks,
@@ -63,6 +64,58 @@ def least_words(layer: StoredLayer, banks: int, bank_words: int, *, exact: bool)
     tables = ExplainableTables(layer, Capacities(1, 1, banks, bank_words), exact=exact)
     (least,) = super(ExplainableTables, tables).least_outer
     return Fraction(least) if isfinite(least) else None
+
+
+def least_metrics(
+    layer: StoredLayer, machine: Machine, *, exact: bool
+) -> dict[str, Fraction | int] | None:
+    """What no mapping is below, energy apart: PEs share all work, links carry all words once, and
+    the DMA moves what any mapping moves. None: nothing fits.
+
+    Parameters
+    ----------
+    layer : StoredLayer
+        The tensors.
+    machine : Machine
+        The figures of the accelerator.
+    exact : bool
+        Whether factors multiply to the extents exactly.
+    """
+    words = least_words(layer, machine.banks, machine.bank_words, exact=exact)
+    if words is None:
+        return None
+    least = {
+        "compute_cycles": -(-layer.nest.operations // machine.pes),
+        "network_cycles": carried(layer, machine),
+        "dma_cycles": -(-words // machine.bandwidth),
+    }
+    return {
+        **dict.fromkeys(machine.limits, 1),
+        **least,
+        "latency": max(least.values()),
+        "dram_words": words,
+    }
+
+
+def carried(layer: StoredLayer, machine: Machine) -> int:
+    """Cycles in which links carry all operands and outputs once."""
+    network = machine.network
+    return max(
+        -(-words * machine.word_bits // (network.links(name) * network.width))
+        for name, words in _read(layer)
+    )
+
+
+@lru_cache(maxsize=1024)
+def _read(layer: StoredLayer) -> tuple[tuple[str, int], ...]:
+    """Words that networks carry at least, by network; those that strides leave out are none of
+    them, and partial sums need not be read."""
+    nest, words = layer.nest, {}
+    for access in nest.accesses:
+        whole = layer.extents_of(access, nest.sizes)
+        read = (prod(nest.sizes[loop] for loop in rank.loops) for rank in access)
+        words[access.tensor] = prod(map(min, whole, read))
+    return tuple((name, words[t]) for name, t in networks(layer).items() if name != "read")
 
 
 class ExplainableTables(Tables):
@@ -120,26 +173,13 @@ class ExplainableStage(TilingStage):
 
     @property
     def least(self) -> float:  # type: ignore[override]
-        """PEs share all work, links carry all words once, and the DMA moves what any mapping
-        moves."""
         design, machine = self._design, self._design.machine
-        words = least_words(
-            design.layer, machine.banks, machine.bank_words, exact=design.divisors_only
-        )
-        if words is None:
+        least = least_metrics(design.layer, machine, exact=design.divisors_only)
+        if least is None:
             return inf
-        shared, moved = -(-design.nest.operations // machine.pes), -(-words // machine.bandwidth)
-        least = {
-            "compute_cycles": shared,
-            "network_cycles": self._carried,
-            "dma_cycles": moved,
-            "dram_words": words,
-        }
-        latency, energy = max(shared, self._carried, moved), design.least_energy(words)
-        least |= {"latency": latency, "energy": energy, "edp": energy * latency}
-        return float(
-            self._corners.least({**dict.fromkeys(machine.limits, 1), **least}, machine.limits)
-        )
+        energy = design.least_energy(Fraction(least["dram_words"]))
+        least |= {"energy": energy, "edp": energy * least["latency"]}
+        return float(self._corners.least(least, machine.limits))
 
     def _tile_bounds(self, tiles: ChoiceColumns) -> Floats:
         machine, tensors, energies = (
@@ -206,23 +246,7 @@ class ExplainableStage(TilingStage):
 
     @cached_property
     def _carried(self) -> int:
-        """Cycles in which links carry all operands and outputs once; words that strides leave out
-        are none of them."""
-        nest, machine, words = self._design.nest, self._design.machine, {}
-        for access in nest.accesses:
-            whole = self._design.layer.extents_of(access, nest.sizes)
-            read = (prod(nest.sizes[loop] for loop in rank.loops) for rank in access)
-            words[access.tensor] = prod(map(min, whole, read))
-        most = 0
-        for name, tensor in networks(self._design.layer).items():
-            links = 0 if name == "read" else machine.network.links(name)
-            most = max(
-                most,
-                -(-words[tensor] * machine.word_bits // (links * machine.network.width))
-                if links
-                else 0,
-            )
-        return most
+        return carried(self._design.layer, self._design.machine)
 
     def _tile(self, rows: ChoiceColumns, tiles: ChoiceColumns) -> ArrayTile:
         names = self._tables.tensors

@@ -17,14 +17,16 @@ from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.hardware.accelerator import Trend
+from ithaca.formulations.hardware.accelerator import Trend, Work
 from ithaca.formulations.hardware.files import find_space
 from ithaca.formulations.problem import Limit, Objective, Problem
+from ithaca.formulations.spatial.accelerator import HierarchyAccelerator
 from ithaca.formulations.spatial.architecture import Architecture, OperandNetworks
 from ithaca.formulations.spatial.dmazerunner.machine import DRAM, RF, SPATIAL, SPM, StoredLayer
 from ithaca.formulations.spatial.editions import EDITIONS, EXPLAINABLE
 from ithaca.formulations.spatial.explainable.design import VOCABULARY, ExplainableDesign
 from ithaca.formulations.spatial.library import find_architecture
+from ithaca.formulations.spatial.mapping_space import MappingOptions
 from ithaca.formulations.spatial.variation import with_figure, with_figures
 from ithaca.solver.certificate import Status
 from ithaca.solver.staged.engine import solve_staged
@@ -207,8 +209,12 @@ def mappings(
             yield factors, outer, inner
 
 
+def posed(text: str) -> Objective:
+    return Objective(text, parse_expression(text, where="objective", allowed=VOCABULARY))
+
+
 def pose(design: ExplainableDesign, objective: str = "latency", **limits: int) -> Problem:
-    asked = Objective(objective, parse_expression(objective, where="objective", allowed=VOCABULARY))
+    asked = posed(objective)
     return Problem(
         design, tuple(Limit(name, Fraction(bound)) for name, bound in limits.items()), asked
     )
@@ -298,6 +304,40 @@ def test_metrics_are_those_of_a_run_walked_trip_by_trip(seed: int) -> None:
         assert found["latency"] == max(
             parts["computing"], parts["DMA"], *(v for k, v in parts.items() if "network" in k)
         )
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("seed", range(24))
+def test_bounds_of_layers_at_once_are_those_of_their_problems_and_of_all_mappings(
+    seed: int,
+) -> None:
+    random = Random(seed)
+    machine, objective = small_machine(random), ("latency", "2*dma_cycles + latency")[seed % 2]
+    accelerator = HierarchyAccelerator(machine, EXPLAINABLE, MappingOptions(seed % 3 == 0))
+    layers = [random_layer(random, surplus=False, most=6) for _ in range(3)]
+    works = [Work("layer", layer.nest, stored=layer.stored) for layer in layers]
+    least = accelerator.floors(works)
+    assert least is not None
+    assert least({}, posed("energy")) is least({}, posed("1 / latency")) is None
+    asked = posed(objective)
+    for _ in range(3):
+        figures = {
+            "RF.mesh_x": Fraction(random.randint(1, 8)),
+            "SPM.words": Fraction(random.choice((8, 50, 200))),
+            "DRAM.shared_bandwidth": Fraction(random.randint(1, 9), 3),
+            "network.width": Fraction(random.randint(1, 40)),
+            "network.weight_links": Fraction(random.randint(1, 3)),
+        }
+        known = least(figures, asked)
+        assert known is not None
+        for bound, work in zip(known, works, strict=True):
+            (problem,) = accelerator.problems(work, figures, asked)
+            stage = problem.design.stage(problem)
+            assert stage is not None
+            floor = max(problem.floor or 0, stage.least)  # rounded where it is of a sum
+            assert bound == floor or (seed % 2 and floor < bound < 1.00001 * floor)
+            best = solve_staged(problem).value
+            assert best is None or bound <= best
 
 
 @pytest.mark.ci

@@ -71,6 +71,8 @@ def test_what_was_solved_is_confirmed(solved: Written, words: tuple[str, ...]) -
 def test_what_there_was_no_time_for_is_called_unchecked(solved: Written) -> None:
     done = ithaca("verify", solved(), "--time-limit", "1e-9")
     assert done.returncode == 1
+    assert "all values hold" in done.stderr
+    assert "--time-limit gives more time (a bound has 60 s unless given)" in done.stderr
     assert "wide  optimal: value" in done.stdout
     assert "6 of 6 designs: bound not checked" in done.stdout
     assert "not all of which are confirmed" in done.stdout.splitlines()[-1]
