@@ -82,9 +82,9 @@ class HardwareBounds:
             for each in kept
         )
 
-    def widest(self, box: Box) -> str:
-        """The quantity along which the best figures and least costs of the halves differ most from
-        those of a box."""
+    def widest(self, box: Box, names: Collection[str] | None = None) -> str:
+        """The quantity, of some, along which the best figures and least costs of the halves differ
+        most from those of a box; empty: none has several values."""
         space = self._space
         counted = [
             name for name in space.figures if space.accelerator.trends[name] is not Trend.IDLE
@@ -99,7 +99,7 @@ class HardwareBounds:
 
         whole, most, chosen = key(box), -1.0, ""
         for quantity, (first, last) in zip(box.quantities, box.spans, strict=True):
-            if first < last:
+            if first < last and (names is None or quantity.name in names):
                 moved = sum(
                     _apart(a, b)
                     for half in box.split(quantity.name)
@@ -128,16 +128,16 @@ def trimmed(box: Box, names: Collection[str], hopeless: Callable[[Box], bool]) -
         for place, (first, last) in enumerate(spans):
             if box.quantities[place].name not in names:
                 continue
-            while first < last and hopeless(_slab(box, spans, place, last)):
+            while first < last and hopeless(slab(box, spans, place, last)):
                 last -= 1
-            while first < last and hopeless(_slab(box, spans, place, first)):
+            while first < last and hopeless(slab(box, spans, place, first)):
                 first += 1
             if (first, last) != spans[place]:
                 spans[place], changed = (first, last), True
     return Box(box.quantities, tuple(spans))
 
 
-def _slab(box: Box, spans: Sequence[tuple[int, int]], place: int, at: int) -> Box:
+def slab(box: Box, spans: Sequence[tuple[int, int]], place: int, at: int) -> Box:
     """The accelerators of a box that have one value of a quantity."""
     return Box(box.quantities, (*spans[:place], (at, at), *spans[place + 1 :]))
 

@@ -12,7 +12,7 @@ from math import inf
 from ithaca.formulations.hardware.quantities import Box
 from ithaca.formulations.problem import Objective
 from ithaca.solver.best_first import BestFirst
-from ithaca.studies.codesign.boxes import HardwareBounds, trimmed
+from ithaca.studies.codesign.boxes import HardwareBounds, slab, trimmed
 from ithaca.studies.codesign.layer_cache import Bound, LayerCache, total
 from ithaca.studies.codesign.narrowing import narrowed
 from ithaca.studies.codesign.question import Question
@@ -63,6 +63,14 @@ class Floors:
         """
         names = [quantity.name for quantity in box.quantities]
         return trimmed(box, names, lambda part: self.over(part, bounds) >= goal)
+
+    def seen(self, box: Box, bounds: Sequence[Bound]) -> list[str]:
+        """The quantities between whose ends the bound of a box moves."""
+        return [
+            quantity.name
+            for place, (quantity, ends) in enumerate(zip(box.quantities, box.spans, strict=True))
+            if len({self.over(slab(box, box.spans, place, end), bounds) for end in ends}) > 1
+        ]
 
     def sharpest(self, box: Box, bounds: Sequence[Bound], goal: Fraction) -> str | None:
         """The quantity along which the bounds of halves, up to a goal, rise most; None if they rise

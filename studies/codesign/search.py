@@ -230,7 +230,7 @@ class BoxSearch:
 
     def _split_first(self, node: _Node) -> bool:
         """Split a box that solving its layers would hardly close; where bounds that take no search
-        then rise most.
+        then rise most, or may rise.
 
         How far these are from what is proven shows at the best accelerator found.
         """
@@ -249,12 +249,13 @@ class BoxSearch:
         if self._behind(node):
             self._push(node)
             return True
-        self._split(
-            node,
-            self._candidates.floors.sharpest(node.box, node.bounds[0], goal)
-            or self._hardware.widest(node.box),
+        floors, known = self._candidates.floors, node.bounds[0]
+        name = floors.sharpest(node.box, known, goal) or self._hardware.widest(
+            node.box, floors.seen(node.box, known)
         )
-        return True
+        if name:
+            self._split(node, name)
+        return bool(name)
 
     def _order(self, node: _Node) -> list[tuple[int, int]]:
         """Layers of every amount, those that count most first."""

@@ -96,7 +96,10 @@ def floors(
         if {"energy", "edp"} & objective.expression.symbols or falling(objective.expression):
             return None
         machine = model.Machine.of(architecture)
+        ones = dict.fromkeys(machine.limits, 1)
         each = (least_metrics(d.layer, machine, exact=d.divisors_only) for d in designs)
-        return [inf if known is None else Fraction(objective.value(known)) for known in each]
+        return [
+            inf if known is None else Fraction(objective.value({**ones, **known})) for known in each
+        ]
 
     return least

@@ -46,7 +46,7 @@ WHOLE = replace(NUMPY, ceil_div=lambda a, b: np.ceil(a / b))
 
 
 @lru_cache(maxsize=4096)
-def least_words(layer: StoredLayer, banks: int, bank_words: int, *, exact: bool) -> Fraction | None:
+def least_words(layer: StoredLayer, banks: int, bank_words: int, *, exact: bool) -> int | None:
     """Words that every mapping moves between DRAM and a scratchpad of that size, whatever is inside
     it; None: nothing fits.
 
@@ -63,14 +63,12 @@ def least_words(layer: StoredLayer, banks: int, bank_words: int, *, exact: bool)
     """
     tables = ExplainableTables(layer, Capacities(1, 1, banks, bank_words), exact=exact)
     (least,) = super(ExplainableTables, tables).least_outer
-    return Fraction(least) if isfinite(least) else None
+    return int(least) if isfinite(least) else None
 
 
-def least_metrics(
-    layer: StoredLayer, machine: Machine, *, exact: bool
-) -> dict[str, Fraction | int] | None:
-    """What no mapping is below, energy apart: PEs share all work, links carry all words once, and
-    the DMA moves what any mapping moves. None: nothing fits.
+def least_metrics(layer: StoredLayer, machine: Machine, *, exact: bool) -> dict[str, Any] | None:
+    """What no mapping is below, energy and capacities apart: PEs share all work, links carry all
+    words once, and the DMA moves what any mapping moves. None: nothing fits.
 
     Parameters
     ----------
@@ -87,14 +85,9 @@ def least_metrics(
     least = {
         "compute_cycles": -(-layer.nest.operations // machine.pes),
         "network_cycles": carried(layer, machine),
-        "dma_cycles": -(-words // machine.bandwidth),
+        "dma_cycles": -(-words * machine.bandwidth.denominator // machine.bandwidth.numerator),
     }
-    return {
-        **dict.fromkeys(machine.limits, 1),
-        **least,
-        "latency": max(least.values()),
-        "dram_words": words,
-    }
+    return {**least, "latency": max(least.values()), "dram_words": words}
 
 
 def carried(layer: StoredLayer, machine: Machine) -> int:
@@ -179,7 +172,8 @@ class ExplainableStage(TilingStage):
             return inf
         energy = design.least_energy(Fraction(least["dram_words"]))
         least |= {"energy": energy, "edp": energy * least["latency"]}
-        return float(self._corners.least(least, machine.limits))
+        low = dict.fromkeys(machine.limits, 1) | least
+        return float(self._corners.least(low, machine.limits))
 
     def _tile_bounds(self, tiles: ChoiceColumns) -> Floats:
         machine, tensors, energies = (
