@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
@@ -47,11 +47,6 @@ class Work:
     def factor(self) -> Fraction:
         """How often a run of the layer counts in totals: count times weight."""
         return self.weight * self.count
-
-
-#: From figures and an objective, a bound of a run of each layer, infinite where nothing fits; None:
-#: not known of that objective.
-LeastOf = Callable[[Mapping[str, Fraction], Objective], Sequence[Fraction | float] | None]
 
 
 class Accelerator(Protocol):
@@ -105,6 +100,9 @@ class Accelerator(Protocol):
             If the layer cannot run at all, whatever the figures.
         """
 
-    def floors(self, works: Sequence[Work]) -> LeastOf | None:
-        """What bounds layers without problems of their own; None: nothing does."""
+    def floors(
+        self, posed: Sequence[Problem], figures: Mapping[str, Fraction], objective: Objective
+    ) -> Sequence[Fraction | float] | None:
+        """Bounds of layers, of which each has one of the problems on some figures, on others,
+        infinite where nothing fits; None: their own problems bound them."""
         return None

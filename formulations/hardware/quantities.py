@@ -104,12 +104,15 @@ class Box:
         place = [quantity.name for quantity in self.quantities].index(name)
         first, last = self.spans[place]
         middle = (first + last) // 2
-        parts = ((first, middle), (middle + 1, last))
-        lower, upper = (
-            Box(self.quantities, (*self.spans[:place], part, *self.spans[place + 1 :]))
-            for part in parts
-        )
-        return lower, upper
+        return self.along(place, (first, middle)), self.along(place, (middle + 1, last))
+
+    def along(self, place: int, span: tuple[int, int]) -> Box:
+        """It with another span of a quantity."""
+        return Box(self.quantities, (*self.spans[:place], span, *self.spans[place + 1 :]))
+
+    def slab(self, place: int, at: int) -> Box:
+        """Its accelerators that have one value of a quantity."""
+        return self.along(place, (at, at))
 
 
 @dataclass(frozen=True)
@@ -141,7 +144,7 @@ class Figure:
         """Bounds over a box, the tightest ones where it depends on few quantities in both ways."""
         pairs = zip(box.quantities, box.spans, strict=True)
         own = [pair for pair in pairs if pair[0].name in self.symbols]
-        return self._range(Box(*map(tuple, zip(*own, strict=True))) if own else Box((), ()))
+        return self._range(Box(tuple(q for q, _ in own), tuple(span for _, span in own)))
 
     @remembered
     def _range(self, box: Box) -> Interval:

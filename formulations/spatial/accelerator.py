@@ -16,7 +16,7 @@ from ithaca.files.messages import among, quoted, refuse
 from ithaca.files.timeloop_files import TAGS, load_timeloop
 from ithaca.formulations.algebra.expression import Constant, Expression, as_expression
 from ithaca.formulations.design import Metric
-from ithaca.formulations.hardware.accelerator import LeastOf, Trend, Work
+from ithaca.formulations.hardware.accelerator import Trend, Work
 from ithaca.formulations.hardware.kind import AcceleratorKind
 from ithaca.formulations.hardware.quantities import Figure
 from ithaca.formulations.problem import Objective, Problem
@@ -35,6 +35,7 @@ from ithaca.formulations.spatial.energy_files import (
     compute_energy,
     energy_tables,
 )
+from ithaca.formulations.spatial.explainable.design import ExplainableDesign, least_of
 from ithaca.formulations.spatial.family import MappingSpaceDocument
 from ithaca.formulations.spatial.library import architecture_names, find_architecture, fitted
 from ithaca.formulations.spatial.mapping_space import MappingOptions
@@ -103,22 +104,19 @@ class HierarchyAccelerator:
         objective : Objective
             What is minimised of a run.
         """
-        setting = self._setting(self.architecture_with(figures), work)
-        return tuple(Problem(design, (), objective) for design in setting.designs)
-
-    def _setting(self, architecture: Architecture, work: Work) -> Setting:
-        architecture = fitted(architecture, work.nest)
+        architecture = fitted(self.architecture_with(figures), work.nest)
         constraints = read_constraints(None, architecture, work.nest)
         architecture = replace(architecture, entries=())
-        return Setting(
+        setting = Setting(
             architecture, work.nest, self.edition, self.options, constraints, work.stored
         )
+        return tuple(Problem(design, (), objective) for design in setting.designs)
 
-    def floors(self, works: Sequence[Work]) -> LeastOf | None:
-        if (known := EDITIONS[self.edition].floors) is None:
-            return None
-        least = known([self._setting(self.architecture, work).design for work in works])
-        return lambda figures, objective: least(self.architecture_with(figures), objective)
+    def floors(
+        self, posed: Sequence[Problem], figures: Mapping[str, Fraction], objective: Objective
+    ) -> Sequence[Fraction | float] | None:
+        layers = [p.design for p in posed if isinstance(p.design, ExplainableDesign)]
+        return least_of(layers, self.architecture_with(figures), objective) if layers else None
 
 
 @lru_cache(64)  # layers are asked for one after the other, on the same figures

@@ -3,17 +3,14 @@ there."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 from ithaca.files.errors import InputError
 from ithaca.formulations.design import Metric
 from ithaca.formulations.hardware.accelerator import Trend
 from ithaca.formulations.matching import staged
-from ithaca.formulations.problem import Objective
 from ithaca.formulations.spatial.architecture import Architecture, Level
 from ithaca.formulations.spatial.constraints import NONE, Constraints
 from ithaca.formulations.spatial.design import SpatialDesign
@@ -87,11 +84,6 @@ class Setting:
         )
 
 
-#: From an architecture and an objective, a bound for each of some designs; None: not known of that
-#: objective.
-Floors = Callable[[Architecture, Objective], Sequence[Fraction | float] | None]
-
-
 @dataclass(frozen=True)
 class SpatialEdition:
     """An edition of the model."""
@@ -107,8 +99,6 @@ class SpatialEdition:
     """What designs of a setting differ in."""
     stages: Callable[[Architecture, LoopNest], tuple[LoopNest, ...]] = lambda _, nest: (nest,)
     """The nests that one is run as, where it has more factors than the accelerator multiplies."""
-    floors: Callable[[Sequence[Any]], Floors] | None = None
-    """Bounds of designs on any architecture, whatever theirs is; None: they say so themselves."""
 
 
 def _mapped(setting: Setting) -> SpatialDesign:
@@ -253,9 +243,7 @@ def _stated(known: Mapping[str, Metric]) -> Callable[[Architecture], tuple[Metri
 EDITIONS: Mapping[str, SpatialEdition] = {
     TIMELOOP: SpatialEdition(_mapped, common_metrics, _of_levels),
     DMAZERUNNER: SpatialEdition(_tiled, _stated(dmazerunner.VOCABULARY), _of_bursts),
-    EXPLAINABLE: SpatialEdition(
-        _tiled, _stated(explainable.VOCABULARY), _of_networks, floors=explainable.floors
-    ),
+    EXPLAINABLE: SpatialEdition(_tiled, _stated(explainable.VOCABULARY), _of_networks),
     INTRINSIC: SpatialEdition(
         _on_intrinsic,
         _stated(intrinsic.VOCABULARY),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from math import prod
@@ -140,18 +140,12 @@ def with_figures(architecture: Architecture, values: Mapping[str, Fraction]) -> 
             parts.index(part) if part in parts else 0,
         )
 
-    known = figures(architecture)
     for name in sorted(values, key=turn):
-        architecture = with_figure(architecture, name, values[name], known)
+        architecture = with_figure(architecture, name, values[name])
     return architecture
 
 
-def with_figure(
-    architecture: Architecture,
-    name: str,
-    value: Fraction | None,
-    allowed: Collection[str] | None = None,
-) -> Architecture:
+def with_figure(architecture: Architecture, name: str, value: Fraction | None) -> Architecture:
     """The architecture with another figure.
 
     Parameters
@@ -162,8 +156,6 @@ def with_figure(
         One of `figures`.
     value : Fraction or None
         Its value; None lifts a capacity or bandwidth.
-    allowed : collection of str, optional
-        The `figures` of the architecture, if they are known.
 
     Returns
     -------
@@ -176,7 +168,7 @@ def with_figure(
         If the figure cannot have that value.
     """
     part, _, field = name.rpartition(".")
-    if name not in (figures(architecture) if allowed is None else allowed):
+    if name not in figures(architecture):
         known = ", ".join(
             (*(level.name for level in architecture.levels), architecture.compute.name)
         )

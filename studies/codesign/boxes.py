@@ -38,15 +38,12 @@ class HardwareBounds:
 
     def range(self, amount: Amount, box: Box) -> Interval:
         """Bounds of an amount of the hardware alone."""
-        ranges = {name: self.cost(name, box) for name in amount.expression.symbols}
+        costs = self._space.costs
+        ranges = {name: costs[name].range(box) for name in amount.expression.symbols}
         try:
             return as_interval(amount.expression.evaluate(ranges, INTERVAL))
         except ZeroDivisionError:
             return Interval(-inf, inf)
-
-    def cost(self, name: str, box: Box) -> Interval:
-        """Bounds of a metric of the hardware over a box."""
-        return self._space.costs[name].range(box)
 
     def shrunk(self, box: Box, kept: Kept) -> tuple[Box | None, Kept]:
         """A box without the values at its ends that no accelerator may have, None if none is left;
@@ -82,9 +79,9 @@ class HardwareBounds:
             for each in kept
         )
 
-    def widest(self, box: Box, names: Collection[str] | None = None) -> str:
-        """The quantity, of some, along which the best figures and least costs of the halves differ
-        most from those of a box; empty: none has several values."""
+    def widest(self, box: Box) -> str:
+        """The quantity along which the best figures and least costs of the halves differ most from
+        those of a box."""
         space = self._space
         counted = [
             name for name in space.figures if space.accelerator.trends[name] is not Trend.IDLE
@@ -94,12 +91,12 @@ class HardwareBounds:
             best = space.best(part)
             return [
                 *(best[name] for name in counted),
-                *(self.cost(name, part).low for name in self._counted),
+                *(space.costs[name].range(part).low for name in self._counted),
             ]
 
         whole, most, chosen = key(box), -1.0, ""
         for quantity, (first, last) in zip(box.quantities, box.spans, strict=True):
-            if first < last and (names is None or quantity.name in names):
+            if first < last:
                 moved = sum(
                     _apart(a, b)
                     for half in box.split(quantity.name)
@@ -122,24 +119,17 @@ def trimmed(box: Box, names: Collection[str], hopeless: Callable[[Box], bool]) -
     hopeless : callable
         Whether no accelerator of a part of the box is of interest.
     """
-    spans, changed = list(box.spans), True
+    changed = True
     while changed:
-        changed = False
-        for place, (first, last) in enumerate(spans):
-            if box.quantities[place].name not in names:
-                continue
-            while first < last and hopeless(slab(box, spans, place, last)):
-                last -= 1
-            while first < last and hopeless(slab(box, spans, place, first)):
-                first += 1
-            if (first, last) != spans[place]:
-                spans[place], changed = (first, last), True
-    return Box(box.quantities, tuple(spans))
-
-
-def slab(box: Box, spans: Sequence[tuple[int, int]], place: int, at: int) -> Box:
-    """The accelerators of a box that have one value of a quantity."""
-    return Box(box.quantities, (*spans[:place], (at, at), *spans[place + 1 :]))
+        whole = box
+        for place, quantity in enumerate(box.quantities):
+            for end in (1, 0) if quantity.name in names else ():
+                while (ends := box.spans[place])[0] < ends[1] and hopeless(
+                    box.slab(place, ends[end])
+                ):
+                    box = box.along(place, (ends[0] + 1 - end, ends[1] - end))
+        changed = box != whole
+    return box
 
 
 def _apart(a: Fraction, b: Fraction) -> float:

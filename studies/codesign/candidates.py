@@ -100,7 +100,7 @@ class Candidates:
         if self.floor(point) >= below:
             return inf
         amount = self.question.amounts[0]
-        values = [self.bank.tried_value(run, JUDGED) for run in self._runs(point)]
+        values = [self.bank.tried(run, JUDGED).value for run in self._runs(point)]
         if amount.shares:
             return total(amount.shares, values)
         known = None if inf in values else self.known(point)
@@ -175,7 +175,7 @@ class Candidates:
                 continue
             objective = amount.of_layer(question.best_costs(place, box))
             runs = [self.bank.run(work, figures, objective) for work in question.works]
-            values.append(total(amount.shares, [*map(self.bank.tried_value, runs)]))
+            values.append(total(amount.shares, [self.bank.tried(run).value for run in runs]))
             floors.append(total(amount.shares, self.floors.layers(figures, objective)))
         return (*values, *floors)
 

@@ -10,9 +10,9 @@ from functools import lru_cache
 from math import inf
 
 from ithaca.formulations.hardware.quantities import Box
-from ithaca.formulations.problem import Objective
+from ithaca.formulations.problem import Objective, Problem
 from ithaca.solver.best_first import BestFirst
-from ithaca.studies.codesign.boxes import HardwareBounds, slab, trimmed
+from ithaca.studies.codesign.boxes import HardwareBounds
 from ithaca.studies.codesign.layer_cache import Bound, LayerCache, total
 from ithaca.studies.codesign.narrowing import narrowed
 from ithaca.studies.codesign.question import Question
@@ -27,7 +27,7 @@ class Floors:
 
     def __init__(self, question: Question, bank: LayerCache) -> None:
         self.question, self.bank = question, bank
-        self._quick = bank.accelerator.floors(question.works)
+        self._posed: list[Problem] = []
         self._known = lru_cache(KEPT)(self._layers)
 
     def layers(self, figures: Mapping[str, Fraction], objective: Objective) -> list[Bound]:
@@ -37,11 +37,12 @@ class Floors:
     def _layers(
         self, figures: tuple[tuple[str, Fraction], ...], objective: Objective
     ) -> list[Bound]:
-        at, bank = dict(figures), self.bank
-        known = None if self._quick is None else self._quick(at, objective)
-        if known is not None:
-            return list(known)
-        return [bank.floor(bank.run(work, at, objective)) for work in self.question.works]
+        at, works, bank = dict(figures), self.question.works, self.bank
+        if not self._posed:
+            pose = bank.accelerator.problems
+            self._posed = [pose(work, at, objective)[0] for work in works]
+        known = bank.accelerator.floors(self._posed, at, objective)
+        return list(known or [bank.floor(bank.run(work, at, objective)) for work in works])
 
     def over(self, box: Box, bounds: Sequence[Bound]) -> Bound:
         """A bound of an objective of runs over a box, of layers with these bounds already."""
@@ -49,32 +50,9 @@ class Floors:
         known = self.layers(question.space.best(box), amount.of_layer(question.best_costs(0, box)))
         return total(amount.shares, [*map(max, known, bounds)])
 
-    def narrowed(self, box: Box, bounds: Sequence[Bound], goal: Fraction) -> Box:
-        """A box without values at its ends with which nothing is below a goal.
-
-        Parameters
-        ----------
-        box : Box
-            The box.
-        bounds : sequence of Bound
-            A bound of each layer over it.
-        goal : Fraction
-            What the first objective is to be below.
-        """
-        names = [quantity.name for quantity in box.quantities]
-        return trimmed(box, names, lambda part: self.over(part, bounds) >= goal)
-
-    def seen(self, box: Box, bounds: Sequence[Bound]) -> list[str]:
-        """The quantities between whose ends the bound of a box moves."""
-        return [
-            quantity.name
-            for place, (quantity, ends) in enumerate(zip(box.quantities, box.spans, strict=True))
-            if len({self.over(slab(box, box.spans, place, end), bounds) for end in ends}) > 1
-        ]
-
     def sharpest(self, box: Box, bounds: Sequence[Bound], goal: Fraction) -> str | None:
-        """The quantity along which the bounds of halves, up to a goal, rise most; None if they rise
-        along none.
+        """The quantity along which the bounds of halves, up to a goal, rise most; of equals that of
+        its ends. None if they rise along none.
 
         Parameters
         ----------
@@ -86,13 +64,14 @@ class Floors:
             Rises beyond this count no more.
         """
         rises = {}
-        for quantity, (first, last) in zip(box.quantities, box.spans, strict=True):
-            if first < last:
-                rises[quantity.name] = sum(
-                    min(self.over(half, bounds), goal) for half in box.split(quantity.name)
+        for place, (quantity, ends) in enumerate(zip(box.quantities, box.spans, strict=True)):
+            if ends[0] < ends[1]:
+                parts = box.split(quantity.name), [box.slab(place, end) for end in ends]
+                rises[quantity.name] = tuple(
+                    sum(min(self.over(part, bounds), goal) for part in pair) for pair in parts
                 )
         name = max(rises, key=rises.__getitem__)
-        return name if rises[name] > 2 * self.over(box, bounds) else None
+        return name if rises[name] > (2 * self.over(box, bounds),) * 2 else None
 
 
 def least_product(

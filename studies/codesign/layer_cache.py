@@ -293,28 +293,16 @@ class LayerCache:
         ask = run.ask
         if ask in self._given:
             return self._known[ask].times(run.factor)
-        best = self._best_tried(ask, most)
-        if best is None:
-            return UNKNOWN
-        value, number, configuration = best
-        proof = conclude(value, None, method="tried")
-        solution = make_solution(self._problems(ask)[number], configuration, proof)
-        return LayerAnswer(-inf, solution, run.factor)
-
-    def tried_value(self, run: LayerRun, most: int = REMEMBERED) -> Bound:
-        """The objective of what is `tried`; infinite without one."""
-        if run.ask in self._given:
-            return self._known[run.ask].value * run.factor
-        best = self._best_tried(run.ask, most)
-        return inf if best is None else best[0] * run.factor
-
-    def _best_tried(self, ask: Ask, most: int) -> tuple[Fraction, int, Configuration] | None:
-        best: tuple[Fraction, int, Configuration] | None = None
+        best: tuple[Fraction, Problem, Configuration] | None = None
+        problems = self._problems(ask)
         for number, configuration in self._mappings.get(ask.nest, [])[:most]:
             value = self._value(ask, number, configuration)
             if value is not None and (best is None or value < best[0]):
-                best = value, number, configuration
-        return best
+                best = value, problems[number], configuration
+        if best is None:
+            return UNKNOWN
+        proof = conclude(best[0], None, method="tried")
+        return LayerAnswer(-inf, make_solution(best[1], best[2], proof), run.factor)
 
     @remembered
     def _value(self, ask: Ask, number: int, configuration: Configuration) -> Fraction | None:

@@ -21,7 +21,7 @@ from ithaca.solver.conclusion import conclude
 from ithaca.solver.executor import Executor, InProcess
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.progress import Progress, Report
-from ithaca.studies.codesign.boxes import HardwareBounds, Kept
+from ithaca.studies.codesign.boxes import HardwareBounds, Kept, trimmed
 from ithaca.studies.codesign.candidates import Candidates
 from ithaca.studies.codesign.layer_cache import Ask, Bound, LayerAnswer, LayerCache, LayerRun, total
 from ithaca.studies.codesign.points import certified, combined
@@ -230,7 +230,7 @@ class BoxSearch:
 
     def _split_first(self, node: _Node) -> bool:
         """Split a box that solving its layers would hardly close; where bounds that take no search
-        then rise most, or may rise.
+        then rise most, or may rise further on.
 
         How far these are from what is proven shows at the best accelerator found.
         """
@@ -249,13 +249,10 @@ class BoxSearch:
         if self._behind(node):
             self._push(node)
             return True
-        floors, known = self._candidates.floors, node.bounds[0]
-        name = floors.sharpest(node.box, known, goal) or self._hardware.widest(
-            node.box, floors.seen(node.box, known)
-        )
-        if name:
+        name = self._candidates.floors.sharpest(node.box, node.bounds[0], goal)
+        if name is not None:
             self._split(node, name)
-        return bool(name)
+        return name is not None
 
     def _order(self, node: _Node) -> list[tuple[int, int]]:
         """Layers of every amount, those that count most first."""
@@ -331,9 +328,9 @@ class BoxSearch:
         if node.narrowed or self._several or not self.found or not self.question.amounts[0].shares:
             return
         node.narrowed, (goal,) = True, self._goal(self.found[0])
-        box = self._hardware.shrunk(
-            self._candidates.floors.narrowed(node.box, node.bounds[0], goal), node.kept
-        )[0]
+        over, names = self._candidates.floors.over, [q.name for q in node.box.quantities]
+        left = trimmed(node.box, names, lambda part: over(part, node.bounds[0]) >= goal)
+        box = self._hardware.shrunk(left, node.kept)[0]
         if box is None:
             node.bounds[0] = [inf] * len(node.bounds[0])
         elif box != node.box:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property
 from math import ceil
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -31,7 +31,6 @@ from ithaca.formulations.spatial.dmazerunner.machine import (
     RF,
     SPATIAL,
     SPM,
-    Capacities,
     StoredLayer,
     factors,
 )
@@ -226,16 +225,13 @@ class TilingDesign(MappingDesign):
         and there are so many PEs. Padded factors are least: none can be lowered with the others
         fixed but for DRAM's growing.
         """
-        pes, rf_words = self.machine.pes, self.machine.rf_words
-        axes = [
-            _factors(self.constraints, *extent, pes, rf_words, exact=self.divisors_only)
-            for extent in self.layer.nest.extents
-        ]
+        axes = [self._factors(loop, extent) for loop, extent in self.layer.nest.extents]
         axes += [
             Axis(f"order.{level}", (Quantity(f"order.{level}", 1, len(self.orders[level])),))
             for level in ORDERED
         ]
-        taken = _taken(self.model, self.layer, self.machine.bank_words)
+        symbols = {quantity.name: quantity.symbol for axis in axes for quantity in axis.quantities}
+        taken = self.used(symbols, SYMBOLIC)
         links = [
             Link(taken[name], Relation.AT_MOST, as_expression(most))
             for name, most in self.machine.limits.items()
@@ -243,6 +239,34 @@ class TilingDesign(MappingDesign):
         if (least := ceil(self.constraints.least_used * self.machine.pes)) > 1:
             links.append(Link(as_expression(least), Relation.AT_MOST, taken["pes"]))
         return make_space(axes, links)
+
+    def _factors(self, loop: str, extent: int) -> Axis:
+        """The factors of a loop, those inside first, and DRAM's from them."""
+        s, r, p, d = (Symbol(f"{loop}.{slot}") for slot in (SPATIAL, RF, SPM, DRAM))
+        n = as_expression(extent)
+        inside: Expression = ceiling_division(n, s * r)
+        most: dict[str, int | Expression] = {
+            SPATIAL: min(extent, self.machine.pes),
+            RF: min(extent, self.machine.rf_words),
+        }
+        most |= {SPM: inside, DRAM: extent}
+        quantities, rules = [], []
+        for symbol, (slot, high) in zip((s, r, p, d), most.items(), strict=True):
+            low, top = factor_range(self.constraints, loop, slot)
+            quantities.append(Quantity(symbol.name, low, high))
+            if top < extent:
+                rules.append(Link(symbol, Relation.AT_MOST, as_expression(top)))
+        if self.divisors_only:
+            outside = ceiling_division(n, s * r * p)
+            rules += [Link(product, Relation.DIVIDES, n) for product in (s, s * r, s * r * p)]
+        else:  # one less of s, r or p would be one more trip outside
+            outside = ceiling_division(inside, p)
+            rules += [
+                Link(product + 1, Relation.AT_MOST, n)
+                for product in ((s - 1) * r * inside, s * (r - 1) * inside)
+            ]
+            rules.append(Link((p - 1) * outside + 1, Relation.AT_MOST, inside))
+        return Axis(loop, tuple(quantities), (Link(d, Relation.EQUAL, outside), *rules))
 
     def best_of(self, problem: Problem) -> str:
         """Among what mappings an optimum of the space is proven to be the best."""
@@ -277,46 +301,3 @@ class TilingDesign(MappingDesign):
             if isinstance(design, TilingDesign)
             else None
         )
-
-
-@lru_cache(1024)
-def _taken(model: Any, layer: StoredLayer, bank_words: int) -> dict[str, Expression]:
-    """What mappings use of capacities, in symbols."""
-    values = {
-        f"{loop}.{slot}": Symbol(f"{loop}.{slot}") for loop in layer.nest.loops for slot in PLACES
-    }
-    machine = Capacities(1, 1, 1, bank_words)
-    use: dict[str, Expression] = model.used(layer, machine, factors(layer, values), SYMBOLIC)
-    return use
-
-
-@lru_cache(4096)
-def _factors(
-    constraints: Constraints, loop: str, extent: int, pes: int, rf_words: int, *, exact: bool
-) -> Axis:
-    """The factors of a loop, those inside first, and DRAM's from them."""
-    s, r, p, d = (Symbol(f"{loop}.{slot}") for slot in (SPATIAL, RF, SPM, DRAM))
-    n = as_expression(extent)
-    inside: Expression = ceiling_division(n, s * r)
-    most: dict[str, int | Expression] = {
-        SPATIAL: min(extent, pes),
-        RF: min(extent, rf_words),
-    }
-    most |= {SPM: inside, DRAM: extent}
-    quantities, rules = [], []
-    for symbol, (slot, high) in zip((s, r, p, d), most.items(), strict=True):
-        low, top = factor_range(constraints, loop, slot)
-        quantities.append(Quantity(symbol.name, low, high))
-        if top < extent:
-            rules.append(Link(symbol, Relation.AT_MOST, as_expression(top)))
-    if exact:
-        outside = ceiling_division(n, s * r * p)
-        rules += [Link(product, Relation.DIVIDES, n) for product in (s, s * r, s * r * p)]
-    else:  # one less of s, r or p would be one more trip outside
-        outside = ceiling_division(inside, p)
-        rules += [
-            Link(product + 1, Relation.AT_MOST, n)
-            for product in ((s - 1) * r * inside, s * (r - 1) * inside)
-        ]
-        rules.append(Link((p - 1) * outside + 1, Relation.AT_MOST, inside))
-    return Axis(loop, tuple(quantities), (Link(d, Relation.EQUAL, outside), *rules))

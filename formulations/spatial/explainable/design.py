@@ -3,7 +3,7 @@ own, and energy."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf
@@ -87,19 +87,14 @@ class ExplainableDesign(TilingDesign):
         }
 
 
-def floors(
-    designs: Sequence[ExplainableDesign],
-) -> Callable[[Architecture, Objective], Sequence[Fraction | float] | None]:
-    """Bounds of layers on any architecture, of what no mapping is below; none of energy."""
-
-    def least(architecture: Architecture, objective: Objective) -> list[Fraction | float] | None:
-        if {"energy", "edp"} & objective.expression.symbols or falling(objective.expression):
-            return None
-        machine = model.Machine.of(architecture)
-        ones = dict.fromkeys(machine.limits, 1)
-        each = (least_metrics(d.layer, machine, exact=d.divisors_only) for d in designs)
-        return [
-            inf if known is None else Fraction(objective.value({**ones, **known})) for known in each
-        ]
-
-    return least
+def least_of(
+    designs: Sequence[ExplainableDesign], architecture: Architecture, objective: Objective
+) -> list[Fraction | float] | None:
+    """Bounds of layers on another architecture than theirs, of what no mapping is below; none of
+    energy, nor of what may fall with a metric."""
+    if {"energy", "edp"} & objective.expression.symbols or falling(objective.expression):
+        return None
+    machine = model.Machine.of(architecture)
+    ones = dict.fromkeys(machine.limits, 1)
+    each = (least_metrics(d.layer, machine, exact=d.divisors_only) for d in designs)
+    return [inf if m is None else Fraction(objective.value(ones | m)) for m in each]

@@ -23,7 +23,7 @@ from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Design, Metric
 from ithaca.formulations.family import Profile
-from ithaca.formulations.hardware.accelerator import Accelerator, LeastOf, Trend, Work
+from ithaca.formulations.hardware.accelerator import Accelerator, Trend, Work
 from ithaca.formulations.hardware.quantities import Figure, HardwareQuantity
 from ithaca.formulations.hardware.space import HardwareSpace, Rule
 from ithaca.formulations.problem import Limit, Objective, Problem
@@ -142,20 +142,16 @@ class ToyAccelerator(Accelerator):
     staged: bool = False
     quick: bool = False
 
-    def floors(self, works: Sequence[Work]) -> LeastOf | None:
+    def floors(
+        self, posed: Sequence[Problem], figures: Mapping[str, Fraction], objective: Objective
+    ) -> list[Fraction | float] | None:
         """Four fifths of optima, or of a loss six; nothing of what speaks of energy."""
-
-        def least(figures: Mapping[str, Fraction], objective: Objective) -> list[Any] | None:
-            if "energy" in objective.expression.symbols:
-                return None
-            return [self._least(work, figures, objective) for work in works]
-
-        return least if self.quick else None
-
-    def _least(self, work: Work, figures: Mapping[str, Fraction], objective: Objective) -> Any:
-        stages = map(ToyStage, self.problems(work, figures, objective))
-        least = min(stage.least for stage in stages)
-        return least if least == inf else Fraction(least)
+        if not self.quick or "energy" in objective.expression.symbols:
+            return None
+        layers = (layer(known.design.n, known.design.k) for known in posed)  # type: ignore[attr-defined]
+        stages = ([*map(ToyStage, self.problems(each, figures, objective))] for each in layers)
+        least = (min(stage.least for stage in each) for each in stages)
+        return [bound if bound == inf else Fraction(bound) for bound in least]
 
     @property
     def metrics(self) -> Mapping[str, Metric]:
