@@ -110,10 +110,6 @@ class Box:
         """It with another span of a quantity."""
         return Box(self.quantities, (*self.spans[:place], span, *self.spans[place + 1 :]))
 
-    def slab(self, place: int, at: int) -> Box:
-        """Its accelerators that have one value of a quantity."""
-        return self.along(place, (at, at))
-
 
 @dataclass(frozen=True)
 class Figure:

@@ -124,9 +124,9 @@ def trimmed(box: Box, names: Collection[str], hopeless: Callable[[Box], bool]) -
         whole = box
         for place, quantity in enumerate(box.quantities):
             for end in (1, 0) if quantity.name in names else ():
-                while (ends := box.spans[place])[0] < ends[1] and hopeless(
-                    box.slab(place, ends[end])
-                ):
+                while (ends := box.spans[place])[0] < ends[1]:
+                    if not hopeless(box.along(place, (ends[end], ends[end]))):
+                        break
                     box = box.along(place, (ends[0] + 1 - end, ends[1] - end))
         changed = box != whole
     return box

@@ -66,7 +66,7 @@ class Floors:
         rises = {}
         for place, (quantity, ends) in enumerate(zip(box.quantities, box.spans, strict=True)):
             if ends[0] < ends[1]:
-                parts = box.split(quantity.name), [box.slab(place, end) for end in ends]
+                parts = box.split(quantity.name), [box.along(place, (end, end)) for end in ends]
                 rises[quantity.name] = tuple(
                     sum(min(self.over(part, bounds), goal) for part in pair) for pair in parts
                 )

@@ -70,6 +70,7 @@ class BoxSearch:
         self.question, self.bank, self.report = question, bank, report
         self._executor = executor or InProcess()
         self._budget = Budget(options or SolveOptions())
+        self._half = Budget(self._budget.part(0.5))
         self._open: BestFirst[tuple[Bound, ...], _Node] = BestFirst()
         self._stuck: list[_Node] = []
         self._current: _Node | None = None
@@ -189,7 +190,8 @@ class BoxSearch:
             ]
             self._split(node, next(name for name in mixed if len(node.box.values(name)) > 1))
             return
-        if (self.found or self._early) and self._behind(node):
+        early = not self.found and self._boxes <= BOUNDED and not self._half.over
+        if (self.found or early) and self._behind(node):
             self._push(node)
             return
         if not self.found and not begin(self._candidates, node.box, node.kept):
@@ -216,12 +218,6 @@ class BoxSearch:
                 self._split(node, self._hardware.widest(node.box))
         elif not self._evaluate(point, node):
             self._stuck.append(node)
-
-    @property
-    def _early(self) -> bool:
-        """Whether all that is enumerated is bounded before accelerators are looked for."""
-        limit = self._budget.options.time_limit
-        return self._boxes <= BOUNDED and (limit is None or 2 * self._budget.spent < limit)
 
     def _behind(self, node: _Node) -> bool:
         """Whether another box is more promising."""

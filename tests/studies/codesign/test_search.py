@@ -78,6 +78,28 @@ def test_in_limited_time_an_accelerator_is_known_before_others_are_compared(
 
 
 @pytest.mark.ci
+def test_what_is_enumerated_is_bounded_before_accelerators_are_looked_for() -> None:
+    space, some = find_space("hasco-conv"), {"x": (4, 5, 8, 12), "y": (4, 8, 9)}
+    some |= {"scratchpad_kb": (64, 256), "local_kb": (64,), "banks": (2, 8)}
+    quantities = (replace(q, values=some.get(q.name, q.values[:1])) for q in space.quantities)
+    space = replace(space, quantities=tuple(quantities))
+    works = find_workloads(["conv2d"], sizes={"o": 20, "r": 9, "c": 9, "i": 16, "p": 3, "q": 3})
+    question = make_question(space, works, ["latency"])
+    result, (objective,) = codesign(question), question.objectives
+    names = [q.name for q in space.quantities]
+    points = [
+        dict(zip(names, at, strict=True)) for at in product(*(q.values for q in space.quantities))
+    ]
+    asked = (
+        space.accelerator.problems(works[0], space.at(Configuration(p)), objective) for p in points
+    )
+    values = [solve_staged(problem).value for each in asked for problem in each]
+    assert result.value == min(value for value in values if value is not None)
+    assert result.certificate.status is Status.OPTIMAL
+    assert result.counts.layers <= 2 < len(some["x"]) * len(some["y"])  # of one mesh
+
+
+@pytest.mark.ci
 def test_any_number_of_workers_and_a_results_folder_give_the_same(tmp_path: Path) -> None:
     question = random_question(14)
     alone = codesign(question)
