@@ -4,10 +4,16 @@
 The folder may hold any repositories, such as Accelergy-Project/timeloop-accelergy-exercises (of 2022
 and 2024), NVlabs/timeloop and Accelergy-Project/timeloopfe. One file may be of several kinds. Files
 that only Accelergy writes (an architecture of ``local`` alone) are none of Timeloop's.
+
+What the tool's own front end says of each file that is refused here stands in
+``public_files_refused.csv``, found by timeloopfe 5603893 (of a problem, together with a stub of an
+architecture). The last column is the share that is read of what the front end reads; a refused file
+that is not in the list counts as read by it.
 """
 
 from __future__ import annotations
 
+import csv
 import re
 import sys
 from collections import Counter, defaultdict
@@ -63,9 +69,24 @@ def kinds(path: Path) -> list[str]:
     return [kind for kind, names in KINDS.items() if fields & {*names}]
 
 
+def front_end() -> dict[tuple[str, str], str]:
+    """What the front end says of files that are refused here, by kind and path in a repository."""
+    with Path(__file__).with_name("public_files_refused.csv").open(encoding="utf-8") as file:
+        rows = list(csv.reader(file))[1:]
+    return {(kind, path.partition("/")[2]): says for kind, path, _, says, _ in rows}
+
+
+def said(kind: str, path: Path, listed: dict[tuple[str, str], str]) -> str:
+    """What it says of one file."""
+    inside = ("/".join(path.parts[start:]) for start in range(len(path.parts)))
+    return next((listed[kind, each] for each in inside if (kind, each) in listed), "not listed")
+
+
 def main(folder: Path) -> None:
     counts: Counter[tuple[str, bool]] = Counter()
-    reasons: dict[tuple[str, str], list[Path]] = defaultdict(list)
+    theirs: Counter[str] = Counter()
+    listed = front_end()
+    reasons: dict[tuple[str, str], list[str]] = defaultdict(list)
     for path in sorted(folder.rglob("*")):
         if path.suffix not in (".yaml", ".yml", ".jinja2") or not path.is_file():
             continue
@@ -74,17 +95,25 @@ def main(folder: Path) -> None:
                 READERS[kind](path)
             except InputError as error:
                 counts[kind, False] += 1
-                reason = str(error).replace(str(path), "").lstrip(": ")
-                reasons[kind, re.sub(r"\[\d+\]", "[…]", reason)[:160]].append(path)
+                says = said(kind, path, listed)
+                theirs[kind] += says.startswith("refused")
+                reason = re.sub(r"\[\d+\]", "[…]", str(error).removeprefix(str(path)))
+                reasons[kind, reason.lstrip(": ")[:160]].append(f"{path}\n      front end: {says}")
             else:
                 counts[kind, True] += 1
-    print(f"{'kind':14}{'files':>7}{'read':>7}{'refused':>9}{'read':>9}")
+    print(f"{'':35}{'refused by':>26}{'read of what':>14}")
+    print(f"{'kind':14}{'files':>7}{'read':>7}{'refused':>9}{'read':>9}", end="")
+    print(f"{'the front end':>15}{'it reads':>14}")
     for kind in KINDS:
         read, refused = counts[kind, True], counts[kind, False]
-        share = f"{100 * read / max(read + refused, 1):.1f} %"
-        print(f"{kind:14}{read + refused:7}{read:7}{refused:9}{share:>9}")
+        shares = [
+            f"{100 * read / max(of, 1):.1f} %"
+            for of in (read + refused, read + refused - theirs[kind])
+        ]
+        print(f"{kind:14}{read + refused:7}{read:7}{refused:9}{shares[0]:>9}", end="")
+        print(f"{theirs[kind]:15}{shares[1]:>14}")
     for (kind, reason), paths in sorted(reasons.items(), key=lambda item: -len(item[1])):
-        print(f"\n{len(paths)} × {kind}: {reason}\n    such as {paths[0]}")
+        print("\n    ".join([f"\n{len(paths)} × {kind}: {reason}", *paths]))
 
 
 if __name__ == "__main__":

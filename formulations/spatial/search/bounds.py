@@ -5,7 +5,8 @@ much in the end. The next temporal loop with more than one trip closes every ten
 so only tensors that some one loop leaves alone may go on for nothing: for each such *group* of open
 tensors, those in it are multiplied with the loops that move them at least, all others with Q (less
 what tiles share along the loop that closes them). What levels further out take is bounded by the
-least over all tiles that fit them (`OuterLevels`), whatever the tiles of the others are.
+least over all tiles that fit them (`OuterLevels`), whatever the tiles of the others are; but with
+what a tensor that goes on for nothing is taken again by the tile of the next level.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Collection, Mapping, Sequence
 from math import inf, prod
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ithaca.formulations.algebra.array_types import Mask
 from ithaca.formulations.algebra.number_systems import ceilings
@@ -82,7 +84,9 @@ class Bounds:
             for tensor in hierarchy.tensors
         ]
         free = self._free(labels, at, left)
-        outer = self.outer.least(labels.rows("extent"), at, numbers)
+        tiles = self.outer.places(labels.rows("extent"))
+        outer = self.outer.least(tiles, at, numbers)
+        again = self._again(labels, tiles, at, numbers)
         settled = [self._settled(labels, number, runs, free) for number in numbers]
         wholes = [
             self._given(labels, v, at, left, runs, moving[v], free)
@@ -114,9 +118,32 @@ class Bounds:
                     total = total + self._read(
                         count, v, hierarchy.parent(at.level + 1, v), words, first
                     )
-                counts.append(total + outer[place])
+                more: Vector | float = 0.0
+                for v in group.tensors:
+                    more = np.maximum(more, again.get((number, v), 0.0))
+                counts.append(total + outer[place] + more)
             by_group.append((group.possible(left), counts))
         return labels.row("steps") * np.maximum(ceilings(runs, free), 1), runs, by_group
+
+    def _again(
+        self,
+        labels: PartialMappings,
+        tiles: NDArray[np.intp],
+        at: Position,
+        numbers: Sequence[int],
+    ) -> dict[tuple[int, int], Vector]:
+        """By count and tensor, what is taken again though no next loop moves the tensor."""
+        hierarchy = self.hierarchy
+        inside = max((mesh.level for mesh in hierarchy.meshes[labels.meshes :]), default=-1)
+        found = {}
+        for v, tensor in enumerate(hierarchy.tensors):
+            parent = hierarchy.parent(at.level + 1, v)
+            known = parent is not None and parent > inside and not tensor.windows
+            for number in numbers if known and not hierarchy.ending else ():
+                if hierarchy.counts[number].adds:
+                    more = self.outer.again(tiles, at, number, v)
+                    found[number, v] = np.where(labels.row("closed", v) == 0, more, 0)
+        return found
 
     def _free(self, labels: PartialMappings, at: Position, left: Matrix) -> Vector:
         """At least the lanes that may still be added."""

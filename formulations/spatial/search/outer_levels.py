@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import inf, prod
@@ -130,14 +130,15 @@ class OuterLevels:
         )
         self.shape = tuple(own.size for own in self.values)
         self.divisors = divisors and max(every) == 1
-        self._tables: dict[tuple[int, int], Matrix | None] = {}
-        self._reached: dict[tuple[int, int, frozenset[int]], Matrix] = {}
+        self._tables: dict[tuple[int, int, int | None], Matrix | None] = {}
+        self._reached: dict[tuple[int, int, frozenset[int], int | None], Matrix] = {}
         self._sums: dict[tuple[int, int], Matrix | None] = {}
 
-    def least(self, extents: Matrix, at: Position, numbers: Sequence[int]) -> list[Vector | float]:
-        """The least of these counts that levels not entered take, and infinity where no tile
-        fits."""
-        place = self._places(extents)
+    def least(
+        self, place: NDArray[np.intp], at: Position, numbers: Sequence[int]
+    ) -> list[Vector | float]:
+        """The least of these counts that levels not entered take, and infinity where no tile fits;
+        ``place`` is that of `places`."""
         undecided = (Position(at.level) if at.lanes_open else at).open_loops(self.hierarchy)
         totals: list[Vector | float] = []
         for number in numbers:
@@ -151,7 +152,42 @@ class OuterLevels:
             totals.append(total)
         return totals
 
-    def _places(self, extents: Matrix) -> NDArray[np.intp]:
+    def again(self, place: NDArray[np.intp], at: Position, number: int, v: int) -> Vector | float:
+        """How much more these and a tensor's words take, at least, than `least` and its words if
+        it is wanted once in every trip of the loops that move it.
+
+        The tensor has no windows and is open; no lanes are left inside what has it next. Either a
+        loop of the level moves it, or the next one outside: then it is wanted again in every trip
+        outside the level, of which the level's tile leaves so many. Or none of these does: then the
+        tile covers no more of the loops that move it than before, and the next one outside leaves
+        it alone.
+        """
+        key = number, at.level, at.open_loops(self.hierarchy), v
+        if (more := self._reached.get(key)) is None:
+            more = self._more(*key)
+        return 0.0 if more is None else more.ravel()[place]
+
+    def _more(self, number: int, level: int, undecided: frozenset[int], v: int) -> Matrix | None:
+        hierarchy, table = self.hierarchy, self._table(number, level)
+        least, staying = self._reach(number, level, undecided), self._table(number, level, v)
+        if table is None or least is None or staying is None:
+            return None
+        count, tensor = hierarchy.counts[number], hierarchy.tensors[v]
+        weights = count.updates if tensor.output else count.reads
+        parent = hierarchy.parent(level + 1, v)
+        each = 0 if parent is None else weights.get((parent, v), 0)
+        words, trips = 1, np.ones(1)
+        for extent, highs, moved in zip(hierarchy.extents, self.highs, tensor.moved, strict=True):
+            words *= extent if moved else 1
+            trips = trips[..., None] * (np.ones_like(highs) if moved else ceilings(extent, highs))
+        again = self._over(table + each * words * (trips[0] - 1), undecided)
+        staying = self._over(staying, [d for d in undecided if not tensor.moved[d]])
+        with np.errstate(invalid="ignore"):  # where no tile fits
+            more = np.minimum(again, staying) - least
+        return self._keep((number, level, undecided, v), np.where(np.isnan(more), 0, more))
+
+    def places(self, extents: Matrix) -> NDArray[np.intp]:
+        """The tiles that stand for extents, shape (labels)."""
         at = [
             np.searchsorted(values, rows, side="right") - 1
             for values, rows in zip(self.values, extents, strict=True)
@@ -175,15 +211,19 @@ class OuterLevels:
         table = self._table(number, level)
         if table is None:
             return None
-        key = number, level, undecided
-        if key not in self._reached:
-            for loop in undecided:
-                table = self._along(table, loop)
-            if sum(kept.nbytes for kept in self._reached.values()) > KEPT:
-                self._reached.clear()
-            self._reached[key] = table
-        reached: Matrix = self._reached[key]
-        return reached
+        key = number, level, undecided, None
+        known = self._reached.get(key)
+        return self._keep(key, self._over(table, undecided)) if known is None else known
+
+    def _keep(self, key: tuple[int, int, frozenset[int], int | None], table: Matrix) -> Matrix:
+        if sum(kept.nbytes for kept in self._reached.values()) > KEPT:
+            self._reached.clear()
+        return self._reached.setdefault(key, table)
+
+    def _over(self, table: Matrix, loops: Iterable[int]) -> Matrix:
+        for loop in loops:
+            table = self._along(table, loop)
+        return table
 
     def _along(self, table: Matrix, loop: int) -> Matrix:
         values = self.values[loop]
@@ -195,24 +235,25 @@ class OuterLevels:
         ]
         return np.stack(rows, axis=loop)
 
-    def _table(self, number: int, level: int) -> Matrix | None:
-        """The least of a level, by its tile, over every tensor that it keeps; None if nothing of it
-        counts."""
-        for _ in self.made([(number, level)]):
+    def _table(self, number: int, level: int, staying: int | None = None) -> Matrix | None:
+        """The least of a level, by its tile, over every tensor that it keeps, where the next loop
+        leaves one tensor alone, if one is given; None if nothing of it counts."""
+        for _ in self.made([(number, level, staying)]):
             pass
-        return self._tables[number, level]
+        return self._tables[number, level, staying]
 
-    def made(self, wanted: Sequence[tuple[int, int]] | None = None) -> Iterator[None]:
+    def made(self, wanted: Sequence[tuple[int, int, int | None]] | None = None) -> Iterator[None]:
         """Makes tables, of all counts and levels unless some are wanted; pauses now and then."""
-        every = product(self.hierarchy.bounded, range(len(self.hierarchy.levels)))
+        every = product(self.hierarchy.bounded, range(len(self.hierarchy.levels)), (None,))
         for key in every if wanted is None else wanted:
             if key in self._tables:
                 continue
             count, level = self.hierarchy.counts[key[0]], key[1]
             costs, table = self._costs(count, level), np.empty(prod(self.shape))
+            groups = [g for g in self.groups if key[2] is None or key[2] in g.tensors]
             for begin in range(0, table.size if costs else 0, CHUNK):
                 places = np.arange(begin, min(begin + CHUNK, table.size))
-                table[places] = self._fill(count, level, costs, places)
+                table[places] = self._fill(count, level, costs, places, groups)
                 yield
             self._tables[key] = table.reshape(self.shape) if costs else None
 
@@ -235,6 +276,7 @@ class OuterLevels:
         level: int,
         costs: Sequence[tuple[int, int, int, int, int]],
         places: NDArray[np.intp],
+        groups: Sequence[OpenTensors],
     ) -> Vector:
         """The same of some tiles: each has at least its own extents, and no fewer trips than the
         largest it stands for."""
@@ -252,7 +294,7 @@ class OuterLevels:
         average = extents.copy()
         for d in hierarchy.ending if level <= hierarchy.ends else ():
             average[d] = hierarchy.extents[d] / left[d]  # all its tiles have all of it, no more
-        for group in self.groups:
+        for group in groups:
             total = np.zeros(places.size)
             for v, parent, fill, read, update in costs:
                 tensor, around = hierarchy.tensors[v], float(hierarchy.levels[parent].instances)
