@@ -13,6 +13,8 @@ from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.data_types import DataType
 from ithaca.formulations.problem import Problem
+from ithaca.formulations.recurrence.array import RecurrenceArray
+from ithaca.formulations.recurrence.design import RecurrenceDesign
 from ithaca.formulations.systolic.cost_model import evaluate
 from ithaca.formulations.systolic.design import SystolicDesign, systolic
 from ithaca.formulations.systolic.metrics import metric_values
@@ -116,6 +118,38 @@ class ArrayConfiguration:
         groups = [g for g in self.design.packed_groups if g.tensor == tensor]
         outwards = [g for g in groups if any(m.direction is Direction.OUT for m in g.modules)]
         return max(outwards or groups, key=lambda g: g.role is GroupRole.DRAIN)
+
+
+@dataclass(frozen=True)
+class RecurrenceConfiguration:
+    """An array of recurrences as it is exported."""
+
+    array: RecurrenceArray
+    metrics: Mapping[str, Fraction]
+    proven: bool
+    """Whether a certificate says that nothing is better."""
+
+    @classmethod
+    def of(cls, solution: Solution) -> RecurrenceConfiguration:
+        """The configuration of a solution."""
+        design = solution.problem.design
+        assert isinstance(design, RecurrenceDesign)
+        return cls(design.array, solution.metrics, solution.certificate.status.proven)
+
+    @property
+    def nest(self) -> LoopNest:
+        """The recurrences."""
+        return self.array.nest
+
+    @property
+    def name(self) -> str:
+        """The space loops."""
+        return ",".join(self.array.space)
+
+    @property
+    def said(self) -> str:
+        """What it is, in words."""
+        return f"design {self.name}, the result's best configuration"
 
 
 def memory_obstacles(configuration: ArrayConfiguration) -> tuple[str, ...]:

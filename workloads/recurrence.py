@@ -390,6 +390,14 @@ def _compiled(text: str) -> CodeType:
     return compile(text, "", "eval")
 
 
+def ends(text: str, function: str) -> list[str]:
+    """What the bound of a loop is the least (``min``) or largest (``max``) of."""
+    node = _tree(text)
+    if isinstance(node, ast.Call) and ast.unparse(node.func) == function:
+        return [ast.unparse(each) for each in node.args]
+    return [text]
+
+
 def recurrence_names() -> tuple[str, ...]:
     """Names of the recurrences that come with Ithaca."""
     return packaged_names(_PACKAGE)

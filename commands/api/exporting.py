@@ -22,6 +22,7 @@ from ithaca.exports.gemmini.folder import GEMMINI
 from ithaca.exports.instructions.folder import INSTRUCTIONS
 from ithaca.exports.layers import TABLE, ExportedLayer, export_layers
 from ithaca.exports.rtl.folder import MEMORIES, RTL, STREAM, remark, rtl_tool
+from ithaca.exports.rtl.recurrence_folder import RECURRENCE_RTL
 from ithaca.exports.scalesim.folder import SCALESIM
 from ithaca.exports.tensorlib.folder import TENSORLIB
 from ithaca.exports.timeloop.folder import TIMELOOP
@@ -113,8 +114,14 @@ def export(
         summary = f"{counted(len(answer.layers), 'layer')} in {folders} ({TABLE}), {how}"
         return Wrote(output, "\n".join((summary, *remarks)))
     tool = _tool(name, chosen_tool, answer.problem.design, nearest=nearest)
-    if tool is RECURRENCES and target not in (None, "hls"):
-        raise InputError(f"--target {target} takes no recurrences; allowed: hls")
+    if tool in (RECURRENCES, RECURRENCE_RTL):
+        for option, value, allowed in (
+            ("--target", target, "hls"),
+            ("--memory", memory, STREAM),
+            ("--accumulator", accumulator, 32),
+        ):
+            if value not in (None, allowed):
+                raise InputError(f"{option} {value} takes no recurrences; allowed: {allowed}")
     if never := tool.nest_obstacles(_nest(answer)):  # another configuration could not help
         raise InputError(f"{tool.cannot} this workload: {'; '.join(never)}")
     reasons = _reasons(tool, answer)
@@ -139,12 +146,13 @@ def export(
 def _tool(to: str, target: Tool, design: Design, *, nearest: bool) -> Tool:
     """The tool of a name, for a design. Raises `InputError` if it has no such ones."""
     if design.family == RECURRENCES.family:
-        if to != "autosa":
+        takers = {"autosa": RECURRENCES, "rtl": RECURRENCE_RTL}
+        if to not in takers:
             raise InputError(
-                f"--to {to} takes no recurrences, whose PEs divide and differ from each other; "
-                "allowed: --to autosa"
+                f"--to {to} takes no recurrences, whose PEs differ from each other; "
+                f"allowed: --to {', '.join(takers)}"
             )
-        return RECURRENCES
+        return takers[to]
     by_name = {name: tool for name, tool in TARGETS.items() if tool.family == design.family}
     edition = ""
     if design.family == MAPPINGS.family:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from fractions import Fraction
-from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -102,8 +101,7 @@ def evaluate_graph(source: Any, points: Any, options: Mapping[str, object]) -> F
             raise InputError(f"{option} does not go with a flow graph; allowed: without it")
     graph = find_graph(source)
     rows, runs = [], []
-    name = str(source) if isinstance(source, str | PathLike) else graph.name
-    for where, values in [(name, {})] if points is None else _rows(points, graph):
+    for where, values in [(graph.name, {})] if points is None else _rows(points, graph):
         with errors_at(where):
             run = run_graph(graph, values)
         metrics = {"latency": run.cycles, "latency_error": run.error, "energy": run.energy}
@@ -118,8 +116,8 @@ def evaluate_graph(source: Any, points: Any, options: Mapping[str, object]) -> F
         }
         runs.append(run)
         rows.append(_json(row))
-    names = map(str, range(1, len(rows) + 1))
-    return FlowPoints(tuple(names), tuple(rows), graph, tuple(runs))
+    names = tuple(str(place + 1) for place in range(len(rows)))
+    return FlowPoints(names, tuple(rows), graph, tuple(runs))
 
 
 def _json(value: Any) -> Any:

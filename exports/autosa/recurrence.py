@@ -6,19 +6,16 @@ import ast
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from fractions import Fraction
 from itertools import combinations
 
 from ithaca.exports.autosa.folder import IO_LEVELS, folder_files, kernel_options
-from ithaca.exports.configuration import Tool, template
+from ithaca.exports.configuration import RecurrenceConfiguration, Tool, template
 from ithaca.files.numbers import number
 from ithaca.formulations.recurrence.array import RecurrenceArray, dataflows
 from ithaca.formulations.recurrence.design import RecurrenceDesign
 from ithaca.formulations.systolic.target import KEYWORDS
-from ithaca.solver.solution import Solution
 from ithaca.workloads.nest import LoopNest
-from ithaca.workloads.recurrence import Case, Recurrence
+from ithaca.workloads.recurrence import Case, Recurrence, ends
 
 #: Names that the program has of its own.
 OWN_NAMES = {"float", "golden", "device", "errors", "main", "printf", "rand"}
@@ -26,31 +23,6 @@ OWN_NAMES |= {"fill_input", "mark_unwritten", "count_wrong"}
 
 #: Bytes of a word (float).
 WORD = 4
-
-
-@dataclass(frozen=True)
-class RecurrenceConfiguration:
-    """An array of recurrences as it is exported."""
-
-    array: RecurrenceArray
-    metrics: Mapping[str, Fraction]
-
-    @classmethod
-    def of(cls, solution: Solution) -> RecurrenceConfiguration:
-        """The configuration of a solution."""
-        design = solution.problem.design
-        assert isinstance(design, RecurrenceDesign)
-        return cls(design.array, solution.metrics)
-
-    @property
-    def name(self) -> str:
-        """The space loops."""
-        return ",".join(self.array.space)
-
-    @property
-    def said(self) -> str:
-        """What it is, in words."""
-        return f"design {self.name}, the result's best configuration"
 
 
 def nest_obstacles(nest: LoopNest) -> tuple[str, ...]:
@@ -68,14 +40,9 @@ def nest_obstacles(nest: LoopNest) -> tuple[str, ...]:
             test = " and ".join(earlier.conditions)
             reasons.append(f"{test} of {later.value}, else: allowed: one comparison before an else")
     for loop, (first, end) in nest.bounds.items():
-        if "(" in first + ",".join(_least(end)):
+        if "(" in first + ",".join(ends(end, "min")):
             reasons.append(f"loop {loop}: {first} to {end}; allowed: sums, and min(…) as an end")
     return tuple(reasons)
-
-
-def _least(end: str) -> list[str]:
-    """The sums of which the end of a loop is the least."""
-    return [part.strip() for part in re.sub(r"^min\((.*)\)$", r"\1", end).split(",")]
 
 
 def _files(configuration: RecurrenceConfiguration) -> Mapping[str, str]:
@@ -168,7 +135,7 @@ def _statements(nest: Recurrence, stored: Mapping[str, Iterable[int]]) -> Iterat
         yield f"{static}float {name}{_brackets(extents[x] for x in loops)};"
     inner = ""
     for loop, (first, end) in nest.bounds.items():
-        test = " && ".join(f"{loop} < {each}" for each in _least(end))
+        test = " && ".join(f"{loop} < {each}" for each in ends(end, "min"))
         yield inner + f"for (int {loop} = {first}; {test}; {loop}++) {{"
         inner += "  "
     targets = {case.value: str(access) for case, access in nest.written.items()}

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from math import prod
 from pathlib import PurePosixPath
-from typing import Any
 
 import numpy as np
 
@@ -19,73 +19,99 @@ from ithaca.formulations.systolic.simulation.packages import Packages
 from ithaca.formulations.systolic.simulation.values import random_tensors, reference
 from ithaca.formulations.systolic.systolic_array import IOGroup
 
+#: What a bench writes to registers before it runs a layer.
+NO_SIZES = "    localparam integer SIZES = 0;\n"
+
 
 def bench_text(hardware: Hardware, limits: Sequence[int], names: Sequence[str] = ("",)) -> str:
     """``bench.sv``: the array with a memory for each tensor of each layer, which are called so and
     run one after the other; each ends after so many cycles at most."""
-    chosen, out = hardware.configuration, hardware.out
-    pieces = [
-        template("rtl/source_mux.sv.txt").format(
-            name=group.tensor, width=hardware.width(group), begun=_begun(group)
-        )
-        for group in hardware.reads
-    ]
-    ports = [
-        f"        .{group.tensor}_t{what}({group.tensor}_t{what})"
-        for group in (*hardware.reads, out)
-        for what in ("valid", "ready", "data")
-    ]
-    sizes = "    localparam integer SIZES = 0;\n"
+    chosen, ports, sizes = hardware.configuration, [], NO_SIZES
     if hardware.layers:
-        ports += [f"        .size_{what}(size_{what})" for what in ("write", "place", "data")]
+        ports = [f"        .size_{what}(size_{what})" for what in ("write", "place", "data")]
         sizes = template("rtl/sizes_bench.sv.txt").format(number=len(registers(hardware)))
-    pieces.append(sizes)
-    for layer, (each, limit, name) in enumerate(zip(hardware.runs, limits, names, strict=True)):
-        for at, group in enumerate((*each.reads, each.out)):
-            last = group is each.out
-            pieces.append(
-                template("rtl/sink.sv.txt" if last else "rtl/source.sv.txt").format(
-                    **_memory(each, group),
-                    layer=layer,
-                    file=f"{PurePosixPath('vectors', name, group.tensor)}.hex",
-                    number=at + 1,
-                    begun=_begun(group),
-                    limit=limit,
-                )
-            )
-    return template("rtl/bench.sv.txt").format(
+    layers = [
+        [_memory(each, group, name) for group in (*each.reads, each.out)]
+        for each, name in zip(hardware.runs, names, strict=True)
+    ]
+    return bench(
+        layers,
+        limits,
+        sizes,
+        ports,
         statement=chosen.nest,
         design=chosen.design.name,
         what=", layer after layer" if hardware.layers else "",
-        layers=len(hardware.runs),
-        memories="\n".join(pieces),
-        ports=",\n".join(ports),
-        name=out.tensor,
-        width=hardware.width(out),
     )
 
 
-def _begun(group: IOGroup) -> str:
-    """A buffer at a port takes no word in the first cycle, as after a reset."""
-    return " && cycles != 0" if len(group.modules) == 1 else ""
+@dataclass(frozen=True)
+class Memory:
+    """A memory of the bench, by the names that templates have."""
+
+    name: str
+    """That of its tensor."""
+    reads: bool
+    """Whether the array reads it."""
+    width: int
+    """Bits of a pack."""
+    file: str
+    """The elements."""
+    parameters: str
+    """Those of its module but for the file."""
+    begun: str = ""
+    """What it waits for in the first cycle."""
+
+    def text(self, template_of: str, **words: object) -> str:
+        """The text of a template for it."""
+        kind = "source" if self.reads else "sink"
+        return template(f"rtl/{kind}{template_of}.sv.txt").format(**vars(self), **words)
 
 
-def _memory(hardware: Hardware, group: IOGroup) -> dict[str, Any]:
-    pack, bits = hardware.pack(group), hardware.moved_bits(group)
-    elements = hardware.in_pack(group).axes
-    return {
-        "name": group.tensor,
-        "bits": bits,
-        "pack": pack,
-        "width": hardware.width(group),
-        "row": elements[-1][0],
-        "gap": elements[-1][1],
-        "rows": elements[0][1],
-        "size": prod(hardware.shape(group)),
-        "nest": nest_parameters(hardware.stream(group).merged),
-        "burst": 0 if group.outer is None else BURST_LATENCY,
-        "line": 1 if group.outer is None else hardware.value(group.outer.last) // pack,
-    }
+def bench(
+    layers: Sequence[Sequence[Memory]],
+    limits: Sequence[int],
+    sizes: str = NO_SIZES,
+    ports: Sequence[str] = (),
+    **head: object,
+) -> str:
+    """``bench.sv`` of the memories of each layer, those that are read first."""
+    pieces = [*(memory.text("_mux") for memory in layers[0]), sizes]
+    for memory in layers[0]:
+        channel = (f"{memory.name}_t{what}" for what in ("valid", "ready", "data"))
+        ports = [*ports, *(f"        .{wire}({wire})" for wire in channel)]
+    for layer, (memories, limit) in enumerate(zip(layers, limits, strict=True)):
+        for at, memory in enumerate(memories, 1):
+            pieces.append(memory.text("", layer=layer, number=at, others=len(memories) - at))
+        pieces.append(f"    assign limits[64*{layer}+:64] = 64'd{limit};\n")
+    outs = [memory.name for memory in layers[0] if not memory.reads]
+    return template("rtl/bench.sv.txt").format(
+        layers=len(layers),
+        memories="\n".join(pieces),
+        ports=",\n".join(ports),
+        ends=" && ".join(f"({name}_over || {name}_ends[layer])" for name in outs),
+        right=" + ".join(f"{name}_rights[32*layer+:32]" for name in outs),
+        wrong=" + ".join(f"{name}_wrongs[32*layer+:32]" for name in outs),
+        **head,
+    )
+
+
+def _memory(hardware: Hardware, group: IOGroup, layer: str) -> Memory:
+    pack, (*_, (row, gap)) = hardware.pack(group), hardware.in_pack(group).axes
+    rows, burst, line = hardware.in_pack(group).axes[0][1], 0, 1
+    if group.outer is not None:
+        burst, line = BURST_LATENCY, hardware.value(group.outer.last) // pack
+    return Memory(
+        group.tensor,
+        group is not hardware.out,
+        hardware.width(group),
+        f"{PurePosixPath('vectors', layer, group.tensor)}.hex",
+        f".BITS({hardware.moved_bits(group)}), .PACK({pack}), .ROW({row}), .GAP({gap}), "
+        f".ROWS({rows}), .SIZE({prod(hardware.shape(group))}),\n        "
+        f".BURST({burst}), .LINE({line}), {nest_parameters(hardware.stream(group).merged)}",
+        # a buffer at a port takes no word in the first cycle, as after a reset
+        " && cycles != 0" if len(group.modules) == 1 else "",
+    )
 
 
 def vectors(hardware: Hardware, folder: str = "", *, padding: bool = True) -> Mapping[str, str]:
@@ -112,11 +138,12 @@ def vectors(hardware: Hardware, folder: str = "", *, padding: bool = True) -> Ma
         rows = Packages(nest.sparse).packed(blocks).tolist()
         words[name] = [sum(n << each * at for at, n in enumerate(row)) for row in rows]
     return {
-        f"{PurePosixPath('vectors', folder, name)}.hex": _hexadecimal(each, digits[name])
+        f"{PurePosixPath('vectors', folder, name)}.hex": hexadecimal(each, digits[name])
         for name, each in words.items()
     }
 
 
-def _hexadecimal(numbers: Iterable[int], bits: int) -> str:
+def hexadecimal(numbers: Iterable[int], bits: int) -> str:
+    """Numbers of so many bits, one a line."""
     digits, modulus = bits // 4, 1 << bits
     return "".join(f"{number % modulus:0{digits}x}\n" for number in numbers)

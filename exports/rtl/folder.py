@@ -132,7 +132,7 @@ def _written(
         )
         for name, chosen in layers.items()
     }
-    hardware, fixed, shared = runs[next(iter(runs))], library(memory), len(runs) > 1
+    hardware, shared = runs[next(iter(runs))], len(runs) > 1
     if shared:
         reasons = [*disagreements(runs)]
         reasons += [f"{name} hangs, as simulated" for name in runs if stated[name]["hangs"]]
@@ -141,7 +141,11 @@ def _written(
         if reasons:
             raise InputError("; ".join(reasons))
         hardware = Hardware(hardware.configuration, tuple(runs.values()))
-    files = {"array.sv": array_text(hardware), "array_pe.sv": pe_text(hardware), **fixed}
+    files = {
+        "array.sv": array_text(hardware),
+        "array_pe.sv": pe_text(hardware),
+        "README.md": _readme(hardware, stated),
+    }
     if streams:
         files["bench.sv"] = bench_text(hardware, [limit(each) for each in stated.values()], [*runs])
     else:
@@ -151,18 +155,25 @@ def _written(
             files |= vectors(own, name, padding=streams)
     if shared:
         files |= register_files(hardware, [*runs])
-    document = {"layers": stated} if shared else {"rtl": stated[""]}
+    if not streams:
+        files["README.md"] += template("rtl/memory.md.txt")
+    return {**files, **fixed_files({"layers": stated} if shared else {"rtl": stated[""]}, memory)}
+
+
+def fixed_files(document: Mapping[str, Any], memory: str = STREAM) -> Mapping[str, str]:
+    """What is in every folder: the library, what runs and synthesizes the array, and what is stated
+    of it."""
+    fixed = library(memory)
     return {
-        **files,
+        **fixed,
         "simulate.sh": template("rtl/simulate.sh.txt"),
         "synthesize.ys": template("rtl/synthesize.ys.txt").format(
             library=" ".join(path for path in fixed if path.startswith("library/"))
         ),
         "synthesize.tcl": template("rtl/synthesize.tcl.txt").replace(
-            "MASTERS", "0" if streams else "1"
+            "MASTERS", "0" if memory == STREAM else "1"
         ),
         "expected.json": document_text({"schema": SCHEMA, **document}),
-        "README.md": _readme(hardware, stated) + ("" if streams else template("rtl/memory.md.txt")),
     }
 
 
@@ -208,8 +219,8 @@ def _readme(hardware: Hardware, stated: Mapping[str, Mapping[str, Any]]) -> str:
         data=chosen.data.words,
         sums=hardware.sum_type,
         machine=machine,
-        figures=_table(rows),
-        ports=_table(ports),
+        figures=table(rows),
+        ports=table(ports),
         packages=template("rtl/packages.md.txt").format(chosen.nest.sparse)
         if chosen.nest.sparse
         else "",
@@ -222,7 +233,8 @@ def _readme(hardware: Hardware, stated: Mapping[str, Mapping[str, Any]]) -> str:
     )
 
 
-def _table(rows: Iterable[Iterable[str]]) -> str:
+def table(rows: Iterable[Iterable[str]]) -> str:
+    """Rows of a table."""
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 

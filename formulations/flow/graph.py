@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
-from os import PathLike, fspath
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -29,10 +27,6 @@ from ithaca.formulations.schema import Document, Number, Positive
 
 #: The graphs that come with Ithaca; largest file of another (bytes), and its nesting.
 PACKAGE, MAX_BYTES, MAX_DEPTH = "ithaca.formulations.flow.graphs", 1 << 20, 24
-
-
-#: The field that only graphs have.
-_INTERVALS = re.compile(r'(?m)(^|[{,])\s*"?intervals"?\s*:')
 
 
 class Edge(Document):
@@ -222,15 +216,15 @@ def graph_names() -> tuple[str, ...]:
     return packaged_names(PACKAGE)
 
 
-def find_graph(source: str | PathLike[str] | Mapping[str, Any] | FlowGraph) -> FlowGraph:
+def find_graph(source: str | Mapping[str, Any] | FlowGraph) -> FlowGraph:
     """A graph by its name, of a file, or of the same fields as a mapping.
 
     Raises `InputError`, one line that names the field, its value and what is allowed, if there is
     none.
     """
     document, where = (
-        find_document("graph", fspath(source), PACKAGE, MAX_BYTES, depth=MAX_DEPTH)
-        if isinstance(source, str | PathLike)
+        find_document("graph", source, PACKAGE, MAX_BYTES, depth=MAX_DEPTH)
+        if isinstance(source, str)
         else (source, "graph")
     )
     with errors_at(where):
@@ -240,11 +234,10 @@ def find_graph(source: str | PathLike[str] | Mapping[str, Any] | FlowGraph) -> F
 
 
 def is_graph(source: object) -> bool:
-    """Whether a source is a flow graph, rather than a workload or a result."""
-    if not isinstance(source, str | PathLike) or source in graph_names():
-        return isinstance(source, str | Mapping | FlowGraph)
-    path = Path(source)
-    if path.suffix.lower() not in (".yaml", ".yml", ".json") or not path.is_file():
-        return False
-    with path.open(errors="replace") as file:
-        return bool(_INTERVALS.search(file.read(MAX_BYTES)))
+    """Whether a source is a flow graph, rather than a workload."""
+    if isinstance(source, str) and source.lower().endswith((".yaml", ".yml")):
+        if not Path(source).is_file():
+            return False
+        with Path(source).open(errors="replace") as file:
+            return "\nintervals:" in "\n" + file.read(MAX_BYTES)
+    return isinstance(source, Mapping | FlowGraph) or source in graph_names()

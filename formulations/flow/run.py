@@ -228,10 +228,12 @@ class _Interval:
     def _arriving(self, sink: str) -> Stream | None:
         """The data at an input port, if there are any."""
         source, _ = self.graph.sources.get(sink, (sink, True))
-        if (stream := self.streams.get(source)) is None:
-            return None
+        stream = self.streams.get(source)
+        if stream is None or source == sink:
+            return stream
         ends = owner(source), owner(sink)
-        return {**stream, **{f: self._moved(stream[f], *ends, add=f in TOTALS) for f in FIELDS}}
+        moved = {f: self._moved(stream[f], *ends, add=f in TOTALS) for f in FIELDS}
+        return {**stream, **moved}
 
     def _run(self, name: str) -> None:
         """What a component does, if it has data."""
@@ -259,12 +261,9 @@ class _Interval:
         def value(term: Expression) -> Any:
             try:
                 with np.errstate(all="ignore"):
-                    result = term.evaluate(known, numbers)
+                    return term.evaluate(known, numbers)
             except ZeroDivisionError:
                 raise InputError(f"{name} divides by 0; allowed: other divisors") from None
-            if np.any(result < 0):
-                raise InputError(f"{name} has a negative number; allowed: max(0, …) around it")
-            return result
 
         for port in kind.inputs:
             see(port, inputs.get(port, dict.fromkeys(FIELDS, 0)))

@@ -47,11 +47,15 @@ class Timing:
     interval: int = 1
     """From one word of a memory port to the next."""
 
+    def cycles(self, sign: ast.operator) -> int:
+        """Those of an operator."""
+        return {ast.Mult: self.multiply, ast.Div: self.divide}.get(type(sign), self.add)
+
     def depths(self, node: ast.expr) -> list[int]:
         """Cycles from each operand of an expression, in order, to its result."""
         if not isinstance(node, ast.BinOp):
             return [0]
-        cycles = {ast.Mult: self.multiply, ast.Div: self.divide}.get(type(node.op), self.add)
+        cycles = self.cycles(node.op)
         return [cycles + n for side in (node.left, node.right) for n in self.depths(side)]
 
 
@@ -128,17 +132,25 @@ class RecurrenceArray:
                 ready[case.value] = max(ready.get(case.value, 0), begin + depth)
         return ready
 
-    def gap(self, earlier: Point, point: Point) -> int:
-        """Cycles at least from an iteration to the next of its PE.
+    @property
+    def own(self) -> tuple[str, ...]:
+        """The loops that a PE runs, outermost first."""
+        return tuple(loop for loop in self.nest.loops if loop not in self.space)
+
+    @cached_property
+    def refill(self) -> int:
+        """Cycles at least from the last turn of the innermost loop of a PE to its next one.
 
         Synthesis cannot flatten an inner loop whose bounds follow an outer one: its pipeline runs
         empty before it is entered again.
         """
-        loops = self.nest.loops
-        *outer, inner = [loop for loop in loops if loop not in self.space]
-        follows = {*outer} & self.nest.bounded_by(inner)
-        again = any(earlier[loops.index(loop)] != point[loops.index(loop)] for loop in outer)
-        return max(*self.ready.values(), 1) if follows and again else 1
+        *outer, inner = self.own
+        return max(*self.ready.values(), 1) if {*outer} & self.nest.bounded_by(inner) else 1
+
+    def gap(self, earlier: Point, point: Point) -> int:
+        """Cycles at least from an iteration to the next of its PE."""
+        outer = map(self.nest.loops.index, self.own[:-1])
+        return self.refill if any(earlier[at] != point[at] for at in outer) else 1
 
     def _same(self, access: Access) -> bool:
         return not any(subscript.constant for subscript in access)

@@ -436,12 +436,6 @@ def test_numbers_that_mean_nothing_are_refused(name: str, value: float, line: st
         run(numbers(), z=1)
 
 
-def test_components_of_negative_cycles_are_refused() -> None:
-    own = {"cycles": "in.items - 10"}
-    with pytest.raises(InputError, match="buffer has a negative number; allowed"):
-        run(small(library={"own": own}, components={"buffer": "own", "unit": "mac"}))
-
-
 def test_data_in_several_steps_do_not_meet() -> None:
     feed = {"of": "x", "shape": [4], "steps": 2}
     intervals = {"all": {"inputs": {"unit.weights": feed, "buffer.in": feed | {"steps": 3}}}}

@@ -1,4 +1,4 @@
-// Sums and products of pairs of floating-point numbers, beside what they must be.
+// Sums, products and quotients of pairs of floating-point numbers, beside what they must be.
 
 module pairs #(
     parameter integer BITS = 32,
@@ -9,12 +9,15 @@ module pairs #(
     output integer right,
     output integer wrong
 );
-    reg [4*BITS-1:0] words[0:COUNT-1];       // a, b, their sum, their product
+    reg [5*BITS-1:0] words[0:COUNT-1];       // a, b, their sum, product and quotient
     reg [BITS-1:0] a, b;
-    wire [BITS-1:0] sum, product;
+    wire [BITS-1:0] sum, product, quotient;
     ithaca_float_add #(.BITS(BITS), .EXPONENT(EXPONENT)) add (.a(a), .b(b), .sum(sum));
     ithaca_float_multiply #(.BITS(BITS), .EXPONENT(EXPONENT)) multiply (
         .a(a), .b(b), .product(product)
+    );
+    ithaca_divide #(.BITS(BITS), .EXPONENT(EXPONENT)) divide (
+        .clk(1'b0), .a(a), .b(b), .quotient(quotient)
     );
     integer n;
     initial begin
@@ -22,12 +25,12 @@ module pairs #(
         right = 0;
         wrong = 0;
         for (n = 0; n < COUNT; n = n + 1) begin
-            {a, b} = words[n][2*BITS+:2*BITS];
+            {a, b} = words[n][3*BITS+:2*BITS];
             #1;
-            if (sum === words[n][BITS+:BITS] && product === words[n][0+:BITS]) right = right + 1;
+            if ({sum, product, quotient} === words[n][0+:3*BITS]) right = right + 1;
             else begin
                 wrong = wrong + 1;
-                if (wrong < 9) $display("%h %h: %h %h, not %h", a, b, sum, product, words[n][0+:2*BITS]);
+                if (wrong < 9) $display("%h %h: %h %h %h, not %h", a, b, sum, product, quotient, words[n][0+:3*BITS]);
             end
         end
     end

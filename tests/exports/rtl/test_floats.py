@@ -1,4 +1,4 @@
-"""Floating point in hardware: sums and products are NumPy's, bit for bit, but for subnormal numbers,
+"""Floating point in hardware: sums, products and quotients are NumPy's, bit for bit, but for subnormal numbers,
 which are zero; and what an array must give is what that arithmetic makes of it."""
 
 from __future__ import annotations
@@ -56,14 +56,14 @@ def pairs(name: str, count: int) -> NDArray[np.int64]:
 
 
 def lines(name: str, count: int) -> str:
-    """Pairs with their sums and products."""
+    """Pairs with their sums, products and quotients."""
     given = pairs(name, count)
     first, second = (rounded(numbers(each, name), name) for each in given.T)
     nan = (1 << BITS[name] - 1) - (1 << BITS[name] - 2 - EXPONENTS[name])
     with np.errstate(all="ignore"):
         results = [
             np.where(np.isnan(found), nan, bit_patterns(rounded(found, name), name))
-            for found in (first + second, first * second)
+            for found in (first + second, first * second, first / second)
         ]
     digits = BITS[name] // 4
     rows = np.column_stack([given, *results]).tolist()
@@ -72,9 +72,12 @@ def lines(name: str, count: int) -> str:
 
 @pytest.mark.usefixtures("simulator")
 @pytest.mark.parametrize("count", [3_000, pytest.param(200_000, marks=pytest.mark.ci)])
-def test_sums_and_products_are_those_of_numpy(count: int, folder: Path) -> None:
+def test_sums_products_and_quotients_are_those_of_numpy(count: int, folder: Path) -> None:
     bench = (Path(__file__).parent / "floats.sv").read_text().replace("`COUNT", str(count))
-    files = {path: text for path, text in library().items() if "/ithaca_float" in path}
+    operators = ("/ithaca_float", "/ithaca_divide", "/ithaca_delay")
+    files = {
+        path: text for path, text in library().items() if any(each in path for each in operators)
+    }
     pairs_of = {f"{name}.hex": lines(name, count) for name in BITS}
     write_folder(
         folder, {"bench.sv": bench, "array.sv": "", "array_pe.sv": "", **files, **pairs_of}

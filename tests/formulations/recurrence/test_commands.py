@@ -80,7 +80,13 @@ REFUSED = {
     ("match", "lu", "--intrinsic", "gemm"): "workload 'lu' is a system of recurrences; allowed",
     ("list", "designs", "lu"): "workload 'lu' is a system of recurrences; allowed here",
     ("simulate", "lu.json", "--regime", "hls"): "--regime does not go with family recurrence",
-    ("export", "lu.json", "--to", "rtl", "-o", "x"): "--to rtl takes no recurrences, whose PEs",
+    ("export", "lu.json", "--to", "scalesim", "-o", "x"): "--to scalesim takes no recurrences",
+    (
+        *("export", "lu.json", "--to", "rtl", "--memory", "axi4", "-o", "x"),
+    ): "--memory axi4 takes no recurrences; allowed: stream",
+    (
+        *("export", "lu.json", "--to", "rtl", "--accumulator", "16", "-o", "x"),
+    ): "--accumulator 16 takes no recurrences; allowed: 32",
     ("export", "lu.json", "--to", "autosa", "--target", "tapa", "-o", "x"): "--target tapa takes",
 }
 

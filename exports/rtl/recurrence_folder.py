@@ -1,0 +1,169 @@
+"""The exported folder of an array of recurrences: the array, its bench, and the order of words."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from typing import Any
+
+import numpy as np
+
+from ithaca.exports.configuration import RecurrenceConfiguration, template
+from ithaca.exports.rtl.array_text import channel_ports
+from ithaca.exports.rtl.bench_text import Memory, bench, hexadecimal
+from ithaca.exports.rtl.float_sums import bit_patterns, rounded
+from ithaca.exports.rtl.folder import RTL, fixed_files, limit, table
+from ithaca.exports.rtl.recurrence_loops import bounds, sum_text
+from ithaca.exports.rtl.recurrence_pe import PE
+from ithaca.files.errors import InputError
+from ithaca.files.numbers import json_number, number
+from ithaca.formulations.recurrence.array import FIFO_DEPTH, RecurrenceArray
+from ithaca.formulations.recurrence.design import RecurrenceDesign
+from ithaca.workloads.recurrence import Point, Recurrence
+
+#: The only NaN.
+NAN = 0x7FC00000
+
+
+def obstacles(configuration: RecurrenceConfiguration) -> tuple[str, ...]:
+    """Why an array cannot be written."""
+    array, reasons = configuration.array, [*PE(configuration.array).obstacles]
+    if array.timing.hop < 2 or array.timing.interval > 1:
+        stated = f"hop is {array.timing.hop}, interval is {array.timing.interval}"
+        reasons.append(f"{stated}; allowed: at least 2, and 1")
+    try:
+        every = bounds(array).items()
+        fits = all(abs(each[loop]) == 1 for loop, own in every if loop for each in own)
+    except InputError:
+        fits = False
+    if not fits:
+        reasons.append(
+            "bounds of loops; allowed: sums of loops, where that of a PE is not multiplied; "
+            "max of such as a first value, min as an end"
+        )
+    return tuple(reasons)
+
+
+def _array_text(array: RecurrenceArray) -> str:
+    """``array.sv``."""
+    pe, nest, ports, body = PE(array), array.nest, list[str](), list[str]()
+    lowest = [min(point[nest.loops.index(x)] for point in nest.iterations) for x in array.space]
+    own = [*zip(array.space, ("row", "column"), lowest, strict=False)]
+    wires = [f".at_{x}({pe.bits}'({side} + {low}))" for x, side, low in own]
+
+    def connect(port: str, wire: str, at: str) -> None:
+        wires.extend(f".{port}_{x}({wire}_{x}{at})" for x in ("valid", "ready", "data"))
+
+    columns = max((*place, 0)[1] for place in array.pes) + 1
+    for chains, kind, way in (
+        (array.inputs, "in", "from memory to PEs"),
+        (array.outputs, "out", "from PEs to memory"),
+    ):
+        for chain in chains:
+            name = chain.tensor
+            ports += channel_ports(f"{name}_t", 32, reads=kind == "in")
+            words = "\n".join(
+                f"            {(*at, 0)[0] * columns + (*at, 0)[1]}: "
+                f"{name}_moved = used ? {len(chain.points[at])} : {n};"
+                for at, n in chain.moved.items()
+            )
+            text = template("rtl/recurrence_chain.sv.txt")
+            body.append(text.format(name=name, way=way, words=words))
+            body.append(template(f"rtl/recurrence_{kind}.sv.txt").format(name=name))
+            connect(f"{name}_{kind}", f"{name}_PE", "[row][column]")
+    for name, link in pe.links.items():
+        if name not in pe.stays:
+            down, right = (*link.far, 0)[:2]
+            text = template("rtl/recurrence_link.sv.txt")
+            body.append(text.format(name=name, down=down, right=right))
+            connect(f"{name}_in", name, "[row][column]")
+            connect(f"{name}_out", name, f"[row+{down}][column+{right}]")
+    return template("rtl/recurrence_array.sv.txt").format(
+        statement=nest,
+        design=", ".join(array.space),
+        ports=",\n".join(ports),
+        rows=max(place[0] for place in array.pes) + 1,
+        columns=columns,
+        across=len(array.space) - 1,
+        hop=array.timing.hop,
+        depth=FIFO_DEPTH,
+        loops=", ".join(f"at_{x}" for x in array.space),
+        places="\n".join(f"            at_{x} = {side} + {low};" for x, side, low in own),
+        exists=" && ".join(f"{sum_text(each, 'at_')} >= 0" for each in bounds(array)[""]),
+        body="".join(body),
+        wires=",\n".join(f"                    {each}" for each in wires),
+    )
+
+
+def _files(configuration: RecurrenceConfiguration) -> Mapping[str, str]:
+    array, metrics = configuration.array, configuration.metrics
+    nest, cycles = array.nest, int(metrics["latency"])
+    stated = {
+        "design": configuration.name,
+        "machine": asdict(array.timing),
+        "cycle": cycles,
+        "simulated": cycles,
+        "hangs": False,
+        "elements": sum(len(nest.tensors[chain.tensor]) for chain in array.outputs),
+        "macs": len(array.pes),
+        "proven": configuration.proven,
+        "vectors": True,
+        **{name: json_number(metrics[name]) for name in ("dsp", "bram18k")},
+    }
+    head: dict[str, Any] = {"statement": nest, "design": configuration.name}
+    values, files, memories, rows = _computed(nest), dict[str, str](), [], []
+    for chain in (*array.inputs, *array.outputs):
+        name, words = chain.tensor, list[Point | None]()
+        for place, points in chain.points.items():
+            words += (nest.element(chain.access, point) for point in points)
+            words += [None] * (chain.moved[place] - len(points))
+        reads = chain in array.inputs
+        order = ("-" if at is None else f"{name}{[*at]}".replace(", ", "][") for at in words)
+        files[f"streams/{name}.txt"] = "".join(f"{each}\n" for each in order)
+        counts = (0 if at is None else values[name, at] + (1 - reads << 32) for at in words)
+        files[f"vectors/{name}.hex"] = hexadecimal(counts, 32 if reads else 36)
+        parameters = f".BITS(32), .SIZE({len(words)}), .COUNTS({len(words)})"
+        memories.append(Memory(name, reads, 32, f"vectors/{name}.hex", parameters))
+        rows.append((f"`{name}`", number(len(words)), f"`streams/{name}.txt`"))
+    return {
+        **files,
+        "array.sv": _array_text(array),
+        "array_pe.sv": PE(array).text,
+        "bench.sv": bench([memories], [limit(stated)], **head, what=""),
+        "README.md": template("rtl/recurrence.md.txt").format(**head, ports=table(rows)),
+        **fixed_files({"rtl": stated}),
+    }
+
+
+def _computed(nest: Recurrence) -> Mapping[tuple[str, Point], int]:
+    """The bits of all elements, of random inputs and of what is computed."""
+    draw, values = np.random.default_rng(0), dict[tuple[str, Point], Any]()
+    code = {case: compile(ast.unparse(case.result), "", "eval") for case in nest.cases}
+    for tensor in nest.input_tensors:
+        large = 2 * max(nest.extents_of(tensor), default=0)
+        for at in nest.tensors[tensor]:
+            size = draw.uniform(1, 2) + large * (at[:1] * 2 == at)
+            values[tensor, at] = np.float32(draw.choice((-1, 1)) * size)
+    for point, cases in nest.iterations.items():
+        for case in cases:
+            read = (values[each.tensor, nest.element(each, point)] for each in case.reads)
+            names = {f"r{at}": value for at, value in enumerate(read)}
+            with np.errstate(all="ignore"):
+                found = rounded(eval(code[case], names), "fp32")
+            values[case.value, point] = found
+            if access := nest.written.get(case):
+                values[access.tensor, nest.element(access, point)] = found
+    numbers = np.array([*values.values()], np.float32)
+    patterns = np.where(np.isnan(numbers), NAN, bit_patterns(numbers, "fp32"))
+    return dict(zip(values, patterns.tolist(), strict=True))
+
+
+RECURRENCE_RTL = replace(
+    RTL,
+    obstacles=obstacles,
+    files=_files,
+    family=RecurrenceDesign.family,
+    configured=RecurrenceConfiguration.of,
+    shared=None,
+)
