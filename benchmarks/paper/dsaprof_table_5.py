@@ -4,7 +4,7 @@ peak."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -34,24 +34,31 @@ EXTRACTS = {
     "zena": "workgroup.pe.intersect",
 }
 
-#: Assumptions by accelerator: parameters.
-ASSUMED: Mapping[str, Mapping[str, Mapping[str, int]]] = {
+#: Assumptions by accelerator: parameters, over columns.
+Assumed = Callable[[int], Mapping[str, int]]
+ASSUMED: Mapping[str, Mapping[str, Assumed]] = {
     "cambricon-x": {
-        "waits after every output": {},
-        "waits after every window": {"every": 1},
-        "291 cycles a burst": {"start": 291},
-        "291 cycles a burst, 16 bursts": {"start": 291, "bursts": 16},
+        "waits after every output": lambda columns: {"every": -(-columns // 256)},
+        "waits after every window": lambda columns: {"every": 1},
+        "291 cycles a burst": lambda columns: {"every": -(-columns // 256), "start": 291},
+        "291 cycles a burst, 16 bursts": lambda columns: {
+            "every": -(-columns // 256),
+            "start": 291,
+            "bursts": 16,
+        },
     },
-    "cambricon-s": {"blocks of 16 outputs": {}},
+    "cambricon-s": {"blocks of 16 outputs": lambda columns: {}},
     "eie": {
-        f"queues of {queue}, {'at least 1 cycle' if least else 'no cycle without weights'}": {
-            "queue": queue,
-            "least": least,
-        }
+        f"queues of {queue}, {'at least 1 cycle' if least else 'no cycle without weights'}": (
+            lambda columns, queue=queue, least=least: {"queue": queue, "least": least}
+        )
         for queue in (8, 4, 16)
         for least in (1, 0)
     },
-    "zena": {f"{window} positions a cycle": {"window": window} for window in (16, 4)},
+    "zena": {
+        f"{window} positions a cycle": lambda columns, window=window: {"window": window}
+        for window in (16, 4)
+    },
 }
 
 #: Rows, columns, vectors and how often a model has such a layer.
@@ -70,11 +77,7 @@ def pointwise(network: str) -> list[Layer]:
 
 
 def measure(
-    name: str,
-    assumed: Mapping[str, int],
-    layers: Iterable[Layer],
-    density: Fraction,
-    more: Mapping[str, Any],
+    name: str, assumed: Assumed, layers: Iterable[Layer], density: Fraction, more: Mapping[str, Any]
 ) -> dict[str, Any]:
     """What zeros gain, and where the time goes, over all layers of a model."""
     graph: FlowGraph = find_graph(name)
@@ -82,7 +85,7 @@ def measure(
     inputs = Fraction(more.get("activations", 1))
     dense = ideal = balanced = waited = took = dram = energy = Fraction(0)
     for rows, columns, vectors, count in layers:
-        stated = {"rows": rows, "columns": columns, "vectors": vectors, **assumed, **more}
+        stated = {"rows": rows, "columns": columns, "vectors": vectors, **assumed(columns), **more}
         known = {n: Fraction(v) for n, v in stated.items()} | {"density": density}
         done: FlowRun = run_graph(graph, known)
         operations = Fraction(rows * columns * vectors)
