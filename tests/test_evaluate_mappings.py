@@ -99,7 +99,8 @@ def test_levels_keep_what_rows_say(tmp_path: Path) -> None:
     [
         ({"T:DRAM.factors": "M=2 Z=3"}, "name the unknown loop 'Z'; allowed: N, M, C"),
         ({"T:DRAM.factors": "M=1"}, "multiply to"),
-        ({"T:DRAM.factors": "M=0"}, "that of M is 0"),
+        ({"T:DRAM.factors": "M=0"}, "factors of C multiply to"),  # all of M, none of the others
+        ({"T:DRAM.factors": "M=-1"}, "M=-1"),
         (
             {"T:RF.permutation_innermost_first": "MM"},
             "allowed: some of N, M, C, P, Q, R, S, each once",

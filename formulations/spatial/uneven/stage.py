@@ -41,6 +41,9 @@ BAND = 1 << 15
 #: Combinations that are bounded at once.
 AT_ONCE = 1 << 18
 
+#: Partial mappings that are kept at most, about 0.5 GB; of more, half as many of least bounds are.
+MOST = 1 << 23
+
 #: The partial mapping of which no axis is decided.
 START: Integers = np.zeros((1, 0), np.int64)
 
@@ -77,13 +80,12 @@ class Prices:
 class UnevenStage:
     """A problem whose objective and limits do not fall as metrics grow."""
 
-    dropped = inf
-    """Nothing is left out."""
     least = -inf
     """Nothing is known at once."""
 
     def __init__(self, design: UnevenSpace, problem: Problem) -> None:
         self._design, self._problem, self._corners = design, problem, Corners(problem)
+        self.dropped = inf
 
     # -- options -------------------------------------------------------------------------
 
@@ -239,12 +241,21 @@ class UnevenStage:
             for used, most in prices.rules:
                 fits = used.least(made)[:, 0] <= most
                 made, least = made[fits], least[fits]
-            parts.append((made, least))
+            parts = self._kept([*parts, (made, least)])
         made, least = map(np.concatenate, zip(*parts, strict=True))
         if axis + 1 < len(prices.tables):
             return made, least
         fits = self._fits(prices, made)
         return made[fits], least[fits]
+
+    def _kept(self, parts: list[tuple[Integers, Floats]]) -> list[tuple[Integers, Floats]]:
+        """Rows with bounds, those of large ones left out where there are too many."""
+        if sum(least.size for _, least in parts) <= MOST:
+            return parts
+        every = np.concatenate([least for _, least in parts])
+        below = float(np.partition(every, MOST // 2)[MOST // 2])
+        self.dropped = min(self.dropped, below)
+        return [(rows[least < below], least[least < below]) for rows, least in parts]
 
     @cached_property
     def _floors(self) -> Mapping[str, float]:
@@ -313,15 +324,14 @@ class UnevenStage:
         """Whole mappings that may improve. All axes but the last are joined first, variant by
         variant; then come those of all variants together, those with the least bounds first."""
         yield Block.empty(-inf)
-        parts: list[Integers] = [np.zeros((0, 0), np.int64)]
-        bounds: list[Floats] = [np.zeros(0)]
+        joined: list[tuple[Integers, Floats]] = [(np.zeros((0, 0), np.int64), np.zeros(0))]
         for number in range(len(self._variants)):
             prices, rows, least = self._prices_of(number), START, np.full(1, -inf)
             for _ in prices.tables[:-1]:
                 rows, least = self._extended(prices, rows, cutoff)
-            parts.append(rows)
-            bounds.append(least)
+            joined = self._kept([*joined, (rows, least)])
             yield Block.empty(-inf)
+        parts, bounds = zip(*joined, strict=True)
         sizes = [least.size for least in bounds]
         owners = np.repeat(np.arange(-1, len(self._variants)), sizes)
         places = np.concatenate([np.arange(size) for size in sizes])

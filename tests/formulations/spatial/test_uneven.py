@@ -259,6 +259,23 @@ def test_bounds_of_interrupted_searches(monkeypatch: pytest.MonkeyPatch) -> None
     assert rests[-1] == inf
 
 
+@pytest.mark.ci
+def test_bounds_of_searches_that_keep_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is left out for want of memory bounds the best from below, and proves it only if above
+    what is found."""
+    design = UnevenDesign(matrix_product(64), GOLDEN, MappingOptions(divisors_only=True))
+    best = solved(matrix_product(64), GOLDEN, divisors_only=True).value
+    monkeypatch.setattr("ithaca.formulations.spatial.uneven.stage.MOST", 20)
+    monkeypatch.setattr("ithaca.formulations.spatial.uneven.stage.BEAM", 1)
+    solution = solve_staged(problem(design, "energy"))
+    bound = solution.certificate.lower_bound
+    assert best is not None
+    assert bound is not None
+    assert solution.value is not None
+    assert bound < best <= solution.value
+    assert solution.certificate.status is Status.FEASIBLE
+
+
 def test_options_are_compared_exactly() -> None:
     """Sums at decimal energies are whole multiples of one unit: floats do not tell 0.3 + 0.6 from
     0.9 otherwise."""
