@@ -84,16 +84,16 @@ class Density:
         held, of = self.held, self.words
         least, most = max(0, tile + held - of), min(tile, held)
         middle = min(max((tile + 1) * (held + 1) // (of + 2), least), most)
-        found = {middle: 1.0}
+        chances = {middle: 1.0}
         for step, end in ((1, most), (-1, least)):
             here, p = middle, 1.0
             while here != end and p > _LEAST:
                 low = min(here, here + step)
                 up = (held - low) * (tile - low) / ((low + 1) * (of - held - tile + low + 1))
                 p, here = p * up if step == 1 else p / up, here + step
-                found[here] = p
-        whole = sum(sorted(found.values()))
-        yield from ((n, found[n] / whole) for n in sorted(found))
+                chances[here] = p
+        whole = sum(sorted(chances.values()))
+        yield from ((n, chances[n] / whole) for n in sorted(chances))
 
 
 def read_densities(

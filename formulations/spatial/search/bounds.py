@@ -135,15 +135,15 @@ class Bounds:
         """By count and tensor, what is taken again though no next loop moves the tensor."""
         hierarchy = self.hierarchy
         inside = max((mesh.level for mesh in hierarchy.meshes[labels.meshes :]), default=-1)
-        found = {}
+        taken = {}
         for v, tensor in enumerate(hierarchy.tensors):
             parent = hierarchy.parent(at.level + 1, v)
             known = parent is not None and parent > inside and not tensor.windows
             for number in numbers if known and not hierarchy.ending else ():
                 if hierarchy.counts[number].adds:
                     more = self.outer.again(tiles, at, number, v)
-                    found[number, v] = np.where(labels.row("closed", v) == 0, more, 0)
-        return found
+                    taken[number, v] = np.where(labels.row("closed", v) == 0, more, 0)
+        return taken
 
     def _free(self, labels: PartialMappings, at: Position, left: Matrix) -> Vector:
         """At least the lanes that may still be added."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 
-from ithaca.formulations.spatial.sparse.loops import Extents, Loop, words
+from ithaca.formulations.spatial.sparse.loops import Extents, Loop
 from ithaca.formulations.spatial.sparse.parts import Format, Rank
 from ithaca.workloads.affine import Access
 from ithaca.workloads.densities import Density
@@ -62,7 +62,7 @@ def ranked(
     first = len(inner.groups) if inner else 0
     groups: list[tuple[Loop, ...]] = []
     tops: list[int] = []
-    least = words(access, loops[0].inside)
+    least = access.box(loops[0].inside)
 
     def add(group: tuple[Loop, ...], top: int, outermost: bool) -> None:
         groups.insert(len(groups) if outermost else 0, group)
@@ -80,7 +80,7 @@ def ranked(
         taken = 1
         while taken < len(waiting) and waiting[taken].name in rule:
             taken += 1
-        add(tuple(waiting[:taken]), words(access, loop.inside), not inwards)
+        add(tuple(waiting[:taken]), access.box(loop.inside), not inwards)
         del waiting[:taken]
     for _ in free:
         add((), least, not inwards)
@@ -99,23 +99,23 @@ def units(
 
     A rank has one fiber for each element of the one around it that is not empty.
     """
-    around, fibers, found = (tile, held), 1, list[tuple[float, float]]()
+    around, fibers, ranked_units = (tile, held), 1, list[tuple[float, float]]()
     empty = density.empty(tile, around)
     for place in reversed(range(len(ranks.groups))):
-        extents = dict[str, int]()
+        extents = dict.fromkeys(access.loops, 1)
         for loop in ranks.groups[place]:
             extents[loop.name] = extents.get(loop.name, 1) * loop.trips
-        shape = words(access, extents)
+        shape = access.box(extents)
         below = density.empty(ranks.tiles[place], around)
         idle = shape == 1 and place != (len(ranks.groups) - 1 if stored.inwards else 0)
-        found.append(
+        ranked_units.append(
             (0.0, 0.0) if idle else _units(stored.ranks[place].format, fibers, shape, empty, below)
         )
         fibers, empty = fibers * shape, below
-    found.reverse()
-    if (last := next((n for n, own in enumerate(found) if any(own)), None)) is not None:
-        found[last] = found[last][0], 0.0
-    return tuple(found)
+    ranked_units.reverse()
+    if (last := next((n for n, own in enumerate(ranked_units) if any(own)), None)) is not None:
+        ranked_units[last] = ranked_units[last][0], 0.0
+    return tuple(ranked_units)
 
 
 def _units(kind: str, fibers: int, shape: int, empty: float, below: float) -> tuple[float, float]:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from ithaca.formulations.spatial.mapping import Mapping as LoopMapping
 from ithaca.formulations.spatial.mapping import Slot
-from ithaca.workloads.affine import Access
 from ithaca.workloads.nest import LoopNest
 
 #: Iterations by loop.
@@ -31,20 +30,12 @@ def loops_of(nest: LoopNest, mapping: LoopMapping) -> tuple[tuple[Loop, ...], ..
     covered = dict.fromkeys(nest.loops, 1)
     levels: list[tuple[Loop, ...]] = []
     for level, order in reversed([*mapping.orders.items()]):
-        found = []
+        loops = []
         for slot in (Slot(level, "x"), Slot(level, "y"), Slot(level)):
             names = reversed(order) if slot.temporal else mapping.factors.get(slot, ())
             for name in names:
                 trips = mapping.factor(slot, name)
                 covered = covered | {name: covered[name] * trips}
-                found.append(Loop(name, trips, not slot.temporal, covered))
-        levels.append(tuple(found))
+                loops.append(Loop(name, trips, not slot.temporal, covered))
+        levels.append(tuple(loops))
     return tuple(reversed(levels))
-
-
-def words(access: Access, extents: Extents) -> int:
-    """Words of a tensor's tile: of its bounding box."""
-    product = 1
-    for rank in access:
-        product *= 1 + sum(c * (extents.get(loop, 1) - 1) for loop, c in rank.terms)
-    return product

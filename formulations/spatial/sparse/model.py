@@ -21,7 +21,7 @@ from ithaca.formulations.spatial.mapping import Slot
 from ithaca.formulations.spatial.mapping_space import MappingSpace
 from ithaca.formulations.spatial.sparse.actions import KINDS, Held, propagate
 from ithaca.formulations.spatial.sparse.formats import UnsuitedError, ranked, units
-from ithaca.formulations.spatial.sparse.loops import loops_of, words
+from ithaca.formulations.spatial.sparse.loops import loops_of
 from ithaca.formulations.spatial.sparse.parts import SparseLevel, Sparsity
 from ithaca.formulations.spatial.sparse.savings import unread
 from ithaca.formulations.spatial.timeloop import TimeloopModel
@@ -73,13 +73,13 @@ class SparseModel(TimeloopModel):
         self._shares = {t: propagate([*held.values()]) for t, held in self._stored.items()}
 
     def _tile(self, access: Access, place: int) -> int:
-        return words(access, self._loops[place][-1].inside)
+        return int(access.box(self._loops[place][-1].inside))
 
     # -- formats -------------------------------------------------------------------------
 
     def _held_by_level(self, access: Access) -> dict[int, Held]:
         """A tensor in the levels that keep it, outermost first."""
-        tensor, found = access.tensor, dict[int, Held]()
+        tensor, levels = access.tensor, dict[int, Held]()
         density, ranks, inner = self._densities[tensor], None, len(self._levels)
         places = [n for n in range(inner) if self.keeps(n, tensor)]
         for number, place in reversed([*enumerate(places)]):
@@ -88,7 +88,7 @@ class SparseModel(TimeloopModel):
             compressed = stored is not None and stored.compressed
             if inner < len(self._levels):
                 covered = self._loops[inner][-1].inside
-                within = compressed and found[inner].tile > 1
+                within = compressed and levels[inner].tile > 1
                 self._check(tensor, place, inner, within)
             else:
                 covered, within = dict.fromkeys(self._nest.loops, 1), False
@@ -124,8 +124,8 @@ class SparseModel(TimeloopModel):
                     sum(a * m + b * n for (a, b), (m, n) in zip(most, held.bits, strict=True))
                 )
             held.begin()
-            found[place], inner = held, place
-        return dict(reversed(found.items()))
+            levels[place], inner = held, place
+        return dict(reversed(levels.items()))
 
     def _check(self, tensor: str, place: int, inner: int, within: bool) -> None:
         """Refuse formats of two levels that do not fit each other."""
@@ -315,16 +315,16 @@ class SparseModel(TimeloopModel):
     def details(self) -> Mapping[str, Number]:
         """What is only gated or skipped, and rows of metadata that are moved, by name."""
         done = self.multiplications
-        found = {f"{how}_computes": done[how] for how in ("gated", "skipped")}
+        counts = {f"{how}_computes": done[how] for how in ("gated", "skipped")}
         for tensor, stored in self._stored.items():
             for place, own in stored.items():
                 name, width = f"{self._levels[place].name}.{tensor}", self._parts[place].width
-                found |= {f"{name}.{a}s": n for a, n in own.words.items() if a not in KINDS}
+                counts |= {f"{name}.{a}s": n for a, n in own.words.items() if a not in KINDS}
                 if own.marked and width:
-                    found |= {
+                    counts |= {
                         f"{name}.{a}s": ceil(own.metadata_bits(a) / width) for a in own.metadata
                     }
-        return {each: Fraction(n) for each, n in found.items()}
+        return {each: Fraction(n) for each, n in counts.items()}
 
 
 def _dense_model(design: MappingSpace, mapping: LoopMapping) -> TimeloopModel:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import ceil
 
-from ithaca.formulations.spatial.sparse.loops import Loop, words
+from ithaca.formulations.spatial.sparse.loops import Loop
 from ithaca.workloads.affine import Access
 from ithaca.workloads.densities import Density
 
@@ -59,14 +59,14 @@ def unread(
         own, product = dict(met), 1
         for trips in factors.values():
             product *= trips
-        scale: float = ceil(block / (words(target, tile) / product))
+        scale: float = ceil(block / (target.box(tile) / product))
         for name in own:
             if name in factors:
                 own[name] = ceil(own[name] / (factors[name] / scale))
                 scale /= factors[name]
         if scale > 1:
             own[chosen.name] = int(own[chosen.name] * scale)
-        effectual *= 1 - densities[other.tensor].empty(words(other, own))
+        effectual *= 1 - densities[other.tensor].empty(other.box(own))
     return 1 - effectual
 
 

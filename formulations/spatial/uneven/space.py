@@ -245,8 +245,8 @@ class UnevenSpace(MappingSpace):
         one = numbers.number(Fraction(1))
         trips: dict[Node, NodeTrips] = {}
         outermost = {loop: factor(self.slots[0], loop) for loop in self.nest.loops}
-        outside = {node: self._outside(node, within, keeps) for node in self.nodes}
-        inner = {node: 1 - outside[node] for node in self.nodes}
+        ends = self.nodes if self.ending else ()
+        outside = {node: self._outside(node, within, keeps) for node in ends}
         lanes = [slot for slot in self.slots if not slot.temporal]
 
         def tiles(loop: str, counted: Mapping[Node, Number]) -> Number:
@@ -260,7 +260,7 @@ class UnevenSpace(MappingSpace):
             if loop not in self.ending:
                 return outermost[loop] * self._trips(loop, factor, outer, one)
             covered = {node: 1 - outer[node] * outside[node] for node in outer}
-            whole = {node: outer[node] * inner[node] for node in outer}
+            whole = {node: outer[node] * (1 - outside[node]) for node in outer}
             return tiles(loop, covered) * self._trips(loop, factor, whole, one)
 
         for node in self.nodes:
