@@ -391,8 +391,14 @@ class MappingSpace(MappingDesign):
             )
             for place, level in enumerate(self.architecture.levels)
         }
-        tails = Tails(self.nest, self.slots, self.ends, self.ending)
+        tails = self.tails(configuration, keeps)
+        factors = {slot: factors[slot] for slot in tails.slots}
         return LoopMapping(factors, orders, keeps, tails.remainders(factors))
+
+    def tails(self, configuration: Mapping[str, int], keeps: Mapping[str, frozenset[str]]) -> Tails:
+        """The places of a configuration's loops in their order, and which of them end with what is
+        left; ``keeps`` is what it keeps."""
+        return Tails(self.nest, self.slots, self.ends, self.ending)
 
     def configuration(self, mapping: LoopMapping) -> Configuration:
         """The configuration that a mapping is; for orders that a level does not offer the first

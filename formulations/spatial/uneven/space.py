@@ -10,7 +10,7 @@ share a rank of a tensor, as those of windows, count as neither. All other loops
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, reduce
 from itertools import takewhile
@@ -26,7 +26,6 @@ from ithaca.formulations.design import Design
 from ithaca.formulations.space import Link, Relation, Space, make_space
 from ithaca.formulations.spatial.constraints import FactorRange
 from ithaca.formulations.spatial.counts import Number
-from ithaca.formulations.spatial.mapping import Mapping as LoopMapping
 from ithaca.formulations.spatial.mapping import Order, Slot, keep_quantity, order_quantity, slots
 from ithaca.formulations.spatial.mapping_space import MappingSpace
 from ithaca.formulations.spatial.orders import LEAST_PADDINGS, chosen_orders
@@ -382,26 +381,28 @@ class UnevenSpace(MappingSpace):
 
     # -- mappings ------------------------------------------------------------------------
 
-    def mapping(self, configuration: Mapping[str, int]) -> LoopMapping:
-        mapping, order = super().mapping(configuration), self.node_order(configuration)
+    def tails(self, configuration: Mapping[str, int], keeps: Mapping[str, frozenset[str]]) -> Tails:
         if not self.ending:
-            return mapping
+            return super().tails(configuration, keeps)
+        order = self._order(configuration, keeps)
         ends = takewhile(lambda node: node[0] <= self._last_outside, order)
         outer = (self.slots[0], *map(self.slot, ends))
         rest = sorted(
             (slot for slot in self.slots if slot not in outer), key=lambda slot: slot.temporal
         )
-        tails = Tails(self.nest, (*outer, *rest), outer, self.ending)
-        factors = {slot: mapping.factors[slot] for slot in tails.slots}
-        return replace(mapping, factors=factors, remainders=tails.remainders(factors))
+        return Tails(self.nest, (*outer, *rest), outer, self.ending)
 
     def node_order(self, configuration: Mapping[str, int]) -> tuple[Node, ...]:
         """The storage nodes of a configuration, outermost first."""
-        kept = super().mapping(configuration).keeps
+        return self._order(configuration, self.mapping(configuration).keeps)
+
+    def _order(
+        self, configuration: Mapping[str, int], keeps: Mapping[str, frozenset[str]]
+    ) -> tuple[Node, ...]:
         return tuple(
             node
             for node in self.node_orders[configuration.get(order_quantity(NODES), 1) - 1]
-            if node[1] in kept[self.architecture.levels[node[0]].name]
+            if node[1] in keeps[self.architecture.levels[node[0]].name]
         )
 
     def translated(self, design: Design, configuration: Configuration) -> Configuration | None:
