@@ -48,6 +48,7 @@ _HOMES = {
     "grid": "commands.api.grids",
     "list_architectures": "commands.families.spatial.lists",
     "list_designs": "commands.families.systolic.lists",
+    "list_graphs": "commands.api.lists",
     "list_networks": "commands.api.lists",
     "list_platforms": "commands.api.lists",
     "list_spaces": "commands.api.lists",

@@ -16,6 +16,7 @@ from ithaca.commands.api.codesign_study import CodesignStudy as CodesignStudy
 from ithaca.commands.api.explaining import Words as Words
 from ithaca.commands.api.fronts import Front as Front
 from ithaca.commands.api.grids import Grid as Grid
+from ithaca.commands.api.lists import list_graphs as list_graphs
 from ithaca.commands.api.lists import list_networks as list_networks
 from ithaca.commands.api.lists import list_platforms as list_platforms
 from ithaca.commands.api.lists import list_spaces as list_spaces
@@ -86,6 +87,7 @@ __all__ = [
     "grid",
     "list_architectures",
     "list_designs",
+    "list_graphs",
     "list_networks",
     "list_platforms",
     "list_spaces",

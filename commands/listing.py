@@ -1,4 +1,5 @@
-"""``ithaca list``: workloads, networks, platforms, architectures, hardware spaces, designs."""
+"""``ithaca list``: workloads, networks, platforms, architectures, hardware spaces, flow graphs,
+designs."""
 
 from __future__ import annotations
 
@@ -7,7 +8,13 @@ from typing import Annotated
 import typer
 
 from ithaca.commands.api.keywords import questions
-from ithaca.commands.api.lists import list_networks, list_platforms, list_spaces, list_workloads
+from ithaca.commands.api.lists import (
+    list_graphs,
+    list_networks,
+    list_platforms,
+    list_spaces,
+    list_workloads,
+)
 from ithaca.commands.api.options import AsJson, TableFile
 from ithaca.commands.outcome import print_document
 from ithaca.commands.schemas import schema
@@ -20,7 +27,7 @@ from ithaca.formulations.platform import Resource
 
 HELP = (
     "List workloads, networks, platforms, architectures, hardware "
-    "spaces, or the designs of a workload."
+    "spaces, flow graphs, or the designs of a workload."
 )
 
 #: Values of a quantity that are listed one by one.
@@ -122,6 +129,20 @@ def print_spaces(*, table: TableFile = None, as_json: AsJson = False) -> None:
         table,
         sources,
         as_json=as_json,
+    )
+
+
+@listing.command("graphs")
+@as_typed
+def print_graphs(*, table: TableFile = None, as_json: AsJson = False) -> None:
+    """Flow graphs of accelerators that come with Ithaca."""
+    rows, sources = [], []
+    for graph in list_graphs():
+        defaults = (f"{name}={number(value)}" for name, value in graph.parameters.items())
+        rows.append((graph.name, " ".join(graph.order), ", ".join(defaults)))
+        sources.append(f"{graph.name}: {graph.source}")
+    show_list(
+        ("name", "components", "parameters (defaults)"), rows, table, sources, as_json=as_json
     )
 
 

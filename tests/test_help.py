@@ -84,7 +84,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("ithaca s", ["solve", "simulate", "seed"]),
         (
             "ithaca list ",
-            ["workloads", "networks", "platforms", "architectures", "spaces", "designs", "schema"],
+            [
+                "workloads",
+                "networks",
+                "platforms",
+                "architectures",
+                "spaces",
+                "graphs",
+                "designs",
+                "schema",
+            ],
         ),
         ("ithaca solve m", ["mm", "mttkrp", "mv"]),
         ("ithaca solve mm --pl", ["--platform"]),

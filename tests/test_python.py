@@ -359,7 +359,7 @@ def test_lists_of_answers_are_short() -> None:
     lists = [solved.designs, front.points, front.problems, study.points.values()]
     lists += [ithaca.list_designs("mm", i=4, j=4, k=4), ithaca.match("mm", i=4, j=4, k=4).choices]
     lists += [ithaca.list_workloads(), ithaca.list_networks(), ithaca.list_platforms()]
-    lists += [ithaca.list_architectures(), ithaca.list_spaces()]
+    lists += [ithaca.list_architectures(), ithaca.list_spaces(), ithaca.list_graphs()]
     lists += [ithaca.network("bert-base", arch="simple", layers=["*query*"], sequence=2).layers]
     for each in lists:
         for entry in each:

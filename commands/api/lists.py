@@ -1,7 +1,9 @@
-"""What comes with Ithaca: workloads, networks, platforms, hardware spaces."""
+"""What comes with Ithaca: workloads, networks, platforms, hardware spaces, flow
+graphs."""
 
 from __future__ import annotations
 
+from ithaca.formulations.flow.graph import FlowGraph, find_graph, graph_names
 from ithaca.formulations.hardware.files import find_space, space_names
 from ithaca.formulations.hardware.space import HardwareSpace
 from ithaca.formulations.platform import Platform
@@ -32,3 +34,8 @@ def list_platforms() -> tuple[Platform, ...]:
 def list_spaces() -> tuple[HardwareSpace, ...]:
     """The hardware spaces that come with Ithaca."""
     return tuple(map(find_space, space_names()))
+
+
+def list_graphs() -> tuple[FlowGraph, ...]:
+    """The flow graphs of accelerators that come with Ithaca."""
+    return tuple(map(find_graph, graph_names()))

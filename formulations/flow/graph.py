@@ -12,7 +12,8 @@ from pydantic import Field
 
 from ithaca.files.documents import find_document, validated
 from ithaca.files.errors import InputError
-from ithaca.files.messages import errors_at, quoted
+from ithaca.files.messages import errors_at, meant, quoted
+from ithaca.files.numbers import counted
 from ithaca.files.reading import packaged_names
 from ithaca.formulations.algebra.expression import ONE, ZERO
 from ithaca.formulations.flow.component import (
@@ -24,6 +25,7 @@ from ithaca.formulations.flow.component import (
 )
 from ithaca.formulations.hardware.documents import ALONE, Name
 from ithaca.formulations.schema import Document, Number, Positive
+from ithaca.workloads.library import workload_names
 
 #: The graphs that come with Ithaca; largest file of another (bytes), and its nesting.
 PACKAGE, MAX_BYTES, MAX_DEPTH = "ithaca.formulations.flow.graphs", 1 << 20, 24
@@ -115,6 +117,9 @@ class FlowGraph(Document):
     """The connections of these."""
     intervals: Annotated[dict[Name, Interval], Field(min_length=1)]
     """One after the other."""
+
+    def __repr__(self) -> str:
+        return f"<FlowGraph {self.name}: {counted(len(self.order), 'component')}>"
 
     @cached_property
     def kinds(self) -> Mapping[str, Component]:
@@ -234,10 +239,13 @@ def find_graph(source: str | Mapping[str, Any] | FlowGraph) -> FlowGraph:
 
 
 def is_graph(source: object) -> bool:
-    """Whether a source is a flow graph, rather than a workload."""
+    """Whether a source is a flow graph, rather than a workload; names near to a graph's are meant
+    for graphs."""
     if isinstance(source, str) and source.lower().endswith((".yaml", ".yml")):
         if not Path(source).is_file():
             return False
         with Path(source).open(errors="replace") as file:
             return "\nintervals:" in "\n" + file.read(MAX_BYTES)
-    return isinstance(source, Mapping | FlowGraph) or source in graph_names()
+    if isinstance(source, str) and source not in workload_names():
+        return bool(meant(source, graph_names()))
+    return isinstance(source, Mapping | FlowGraph)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import ithaca
 from ithaca.files.errors import InputError
 from ithaca.formulations.flow.component import library
 from ithaca.formulations.flow.graph import find_graph, graph_names
@@ -328,6 +329,11 @@ def test_the_same_seed_draws_the_same() -> None:
 def test_graphs_that_come_with_ithaca() -> None:
     """Dense ones take what their multipliers do; PEs of Cambricon-X, whose listing is printed."""
     assert graph_names() == ("cambricon-s", "cambricon-x", "eie", "zena")
+    assert repr(ithaca.list_graphs()[3]) == "<FlowGraph zena: 9 components>"
+    with pytest.raises(InputError, match=r"unknown graph 'cambricon-q'; known: .*did you mean"):
+        ithaca.evaluate("cambricon-q")
+    with pytest.raises(InputError, match=r"unknown workload 'mmm'; known: .*did you mean mm"):
+        ithaca.evaluate("mmm")
     for name, multipliers in (("cambricon-x", 256), ("cambricon-s", 256), ("eie", 64)):
         done = run_graph(find_graph(name), {"density": Fraction(1), "vectors": Fraction(64)})
         assert (done.cycles, done.error) == (3072 * 768 * 64 / multipliers, 0)

@@ -132,6 +132,7 @@ def read(
             "WORKLOAD|RESULT is missing; allowed: a loop nest or a "
             "result, or with --arch only --points"
         )
+    nest = read_nest(source)
     if points is None:
         raise InputError(
             "--points is missing; allowed: configurations of "
@@ -139,7 +140,7 @@ def read(
         )
     stated = None if edition is None else read_edition(edition)
     data = None if dtype is None else read_data_type(dtype)
-    configured = load_any_points(points, read_nest(source), data, stated, sums)
+    configured = load_any_points(points, nest, data, stated, sums)
     return Points.of_points(map(str, range(1, len(configured) + 1)), configured)
 
 
