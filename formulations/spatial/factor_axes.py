@@ -30,6 +30,9 @@ class Factored(Protocol):
     def ending(self) -> Collection[str]:
         """The loops that may have fewer trips in last iterations."""
 
+    def ordered(self, slot: Slot, loop: str) -> bool:
+        """Whether no other choice decides which places of a loop are inside one."""
+
     def slots_of(self, loop: str) -> tuple[Slot, ...]:
         """Places for factors of a loop, outermost first."""
 
@@ -56,7 +59,9 @@ def factor_axis(
             Quantity(name, low, int(most.value) if isinstance(most, Constant) else most)
         )
         names.append(name)
-        if ends:  # the least for as many tiles: whatever lies outside is the same then
+        if ends and design.ordered(
+            slot, loop
+        ):  # the least for as many tiles: whatever lies outside is the same then
             tiles = ceiling_division(extent, multiply(*map(Symbol, names)))
             links.append(at_most((Symbol(name) - 1) * tiles, as_expression(rest) - 1))
         if slot == slots[0]:

@@ -173,7 +173,7 @@ def chosen_orders(
     orders: Mapping[str, tuple[Order, ...]], values: NumbersByName, numbers: NumberSystem
 ) -> Callable[[int, str, str], Number]:
     """Whether, in the order that a level chooses, one loop lies inside another: 1 or 0, a plain one
-    where all orders agree.
+    where all orders agree, or the order is known.
 
     Parameters
     ----------
@@ -200,6 +200,10 @@ def chosen_orders(
             chosen[level, number] = numbers.maximum(1 - numbers.maximum(away, -away), one * 0)
         return chosen[level, number]
 
+    def known_order(level: int) -> object:
+        value = values[order_quantity(levels[level])]
+        return getattr(value, "value", value)  # of traced numbers
+
     def inside(level: int, inner: str, outer: str) -> Number:
         if (level, inner, outer) not in known:
             offered = orders[levels[level]]
@@ -210,6 +214,8 @@ def chosen_orders(
             ]
             if len(where) in (0, len(offered)):
                 known[level, inner, outer] = int(bool(where))
+            elif isinstance(number := known_order(level), int | Fraction):
+                known[level, inner, outer] = int(number in where)
             else:
                 total = one * 0
                 for number in where:

@@ -20,6 +20,7 @@ from ithaca.formulations.remembered import remembered
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.counts import Number, Numbers
 from ithaca.formulations.spatial.timeloop import TimeloopModel
+from ithaca.workloads.affine import Affine
 from ithaca.workloads.nest import LoopNest
 
 #: Level and tensor of a storage node.
@@ -90,17 +91,20 @@ class UnevenModel(TimeloopModel):
         around, access = self._node_trips[inner, tensor].around, self._accesses[tensor]
         if not self._ending:
             return self.tile(inner, tensor) * self._product(around.values())
-        own = {loop for loop in self._ending if access.indexed_by(loop)}
-        trips = self._product(n for loop, n in around.items() if loop not in own)
-        sides = self._sides(
-            tensor,
-            lambda loop: (
-                self._in_all(inner, tensor, loop, inner)
-                if loop in own
-                else self._covered(inner, tensor, loop)
-            ),
+        lacked = self._product(n for loop, n in around.items() if not access.indexed_by(loop))
+        return lacked * self._product(self._boxes(inner, tensor, rank) for rank in access)
+
+    def _boxes(self, node: int, tensor: str, rank: Affine) -> Number:
+        """The sides along a rank of all tiles at a node, added up."""
+        sides = {loop: self._in_all(node, tensor, loop, node) for loop in rank.loops}
+        if [c for _, c in rank.terms] == [1]:
+            return self._product(sides.values())
+        trips = {d: self._node_trips[node, tensor].around.get(d, self._one) for d in rank.loops}
+        reach = (
+            c * (sides[d] - trips[d]) * self._product(n for o, n in trips.items() if o != d)
+            for d, c in rank.terms
         )
-        return self._product(sides) * trips
+        return sum(reach, self._product(trips.values()))
 
     def _in_all(self, node: int, tensor: str, loop: str, level: int) -> Number:
         """The iterations of a loop that all tiles at a node cover, one after the other, of all

@@ -175,19 +175,24 @@ class UnevenSpace(MappingSpace):
 
     @cached_property
     def ending(self) -> frozenset[str]:
-        """Those with places under nodes of one tensor outside the lanes: where there are several,
-        orders of nodes differ in which of these places is inside which."""
-        if self.shared is not None:
-            return frozenset()
-        under = {
-            loop: {
-                tensor
-                for place, tensor in self.nodes
-                if place <= self._last_outside and self.slot((place, tensor)) in self.slots_of(loop)
-            }
-            for loop in super().ending
-        }
-        return frozenset(loop for loop, tensors in under.items() if len(tensors) < 2)
+        """Of a nest that shares no loops all: tiles at a node follow one another, those of windows
+        with their overlaps."""
+        whole = self.shared is not None or not self.options.remainders
+        return frozenset() if whole else frozenset(self.moving)
+
+    def outer_nodes(self, loop: str) -> tuple[Node, ...]:
+        """Those with places for a loop outside the lanes, in some orders."""
+        return tuple(
+            node
+            for node in self.nodes
+            if node[0] <= self._last_outside and self.slot(node) in self.slots_of(loop)
+        )
+
+    def ordered(self, slot: Slot, loop: str) -> bool:
+        """Not those under nodes of several tensors outside the lanes."""
+        outer = self.outer_nodes(loop)
+        several = len({tensor for _, tensor in outer}) > 1
+        return not several or slot not in map(self.slot, outer)
 
     def span(self, slot: Slot, loop: str) -> FactorRange:
         if self.shared is None or slot != self.slots[0]:

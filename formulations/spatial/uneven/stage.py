@@ -126,9 +126,7 @@ class UnevenStage:
         for loop in axis:
             columns = self._options[loop]
             empty = [columns[slot] == 1 for slot in columns if slot in absent]
-            chosen = np.logical_and.reduce(empty) if empty else np.ones(1, bool)
-            count = next(iter(columns.values())).size
-            places = np.flatnonzero(np.broadcast_to(chosen, (count,)))
+            places = np.flatnonzero(np.logical_and.reduce([self._least(loop, variant), *empty]))
             tables.append({(slot, loop): values[places] for slot, values in columns.items()})
         sizes = [next(iter(table.values())).size for table in tables]
         grid = np.indices(sizes).reshape(len(sizes), -1)
@@ -136,6 +134,24 @@ class UnevenStage:
         for table, places in zip(tables, grid, strict=True):
             joined |= {at: values[places] for at, values in table.items()}
         return joined
+
+    def _least(self, loop: str, variant: Variant) -> NDArray[np.bool_]:
+        """Which options have no factor that could be less for as many tiles, what lies inside of
+        it as it is."""
+        design, columns = self._design, self._options[loop]
+        extent, outer = design.nest.sizes[loop], design.outer_nodes(loop)
+        inner = {design.slots[0], *map(design.slot, outer)}
+        covered = prod(
+            (values for slot, values in columns.items() if slot not in inner),
+            start=np.ones_like(columns[design.slots[0]]),
+        )
+        chosen = covered > 0
+        for node in reversed(variant.order) if loop in design.ending else ():
+            if node in outer:
+                factor, rest = columns[design.slot(node)], -(-extent // covered)
+                covered = covered * factor
+                chosen &= (factor - 1) * -(-extent // covered) < rest
+        return chosen
 
     def _prices(self, variant: Variant) -> Prices:
         """Costs of a variant's options, those left out that others are as good as."""

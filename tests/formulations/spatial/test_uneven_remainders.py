@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import reduce
+from functools import cache, reduce
 from itertools import chain, combinations, pairwise
 from math import ceil, prod
 from operator import mul
@@ -18,15 +18,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ithaca.formulations.algebra.expression import SYMBOLIC, Symbols
+from ithaca.formulations.algebra.expression import SYMBOLIC, Symbol, Symbols
 from ithaca.formulations.algebra.number_systems import FRACTION
+from ithaca.formulations.bottleneck import bottleneck
 from ithaca.formulations.spatial.architecture import Architecture, Compute, Level
 from ithaca.formulations.spatial.mapping_space import MappingOptions
 from ithaca.formulations.spatial.uneven.design import UnevenDesign
 from ithaca.formulations.spatial.uneven.model import Node
 from ithaca.solver.certificate import Status
 from ithaca.solver.staged.engine import solve_staged
-from ithaca.workloads.affine import Access
+from ithaca.workloads.affine import Access, Affine
 from ithaca.workloads.nest import LoopNest
 from tests.command_line import refused, succeed
 from tests.formulations.spatial.cases import nest_of
@@ -36,6 +37,8 @@ STATEMENTS = (
     "C[m][n] += A[m][k] * B[k][n]",
     "C[b][m] += A[b][m][k] * B[b][k]",
     "O[m][p] += I[p+r] * W[m][r]",
+    "O[c][p] += I[c][2*p+r] * W[c][r]",
+    "O[i][j] += A[i][k][l] * B[k][j] * C[l][j]",
 )
 
 
@@ -62,14 +65,12 @@ class Cut:
     lanes: dict[tuple[int, str], int]
 
 
-def walk(extent: int, cut: Cut, order: tuple[Node, ...], mesh: int, *, ends: bool) -> Walk:
+def walk(extent: int, cut: Cut, order: tuple[Node, ...], mesh: int) -> Walk:
     """Cut a loop tile by tile. Nodes before the first one inside the lanes see what is left."""
-    before = next((n for n, node in enumerate(order) if node[0] > mesh), len(order)) if ends else 0
+    before = next((n for n, node in enumerate(order) if node[0] > mesh), len(order))
     lanes = prod(cut.lanes.values())
     run = lanes * prod(cut.trips[node] for node in order[before:])
     tiles = [(0, extent)]
-    if not ends:  # whole ones, beyond the extent if need be
-        tiles = [(0, run * ceil(extent / run))]
     lengths: dict[Node, list[int]] = {}
     most: dict[Node, int] = {}
     for place, node in enumerate(order[:before]):
@@ -136,30 +137,44 @@ class Walks:
     def length(self, loop: str, node: Node) -> Any:
         return self.along(loop, lambda walk: sum(walk.lengths[node]))
 
-    def width(self, loops: tuple[str, ...], node: Node) -> Any:
-        return sum(self.along(d, lambda walk: walk.most[node] - 1) for d in loops) + 1
+    def width(self, rank: Affine, node: Node) -> Any:
+        return sum(c * self.along(d, lambda walk: walk.most[node] - 1) for d, c in rank.terms) + 1
+
+    def boxes(self, rank: Affine, node: Node) -> Any:
+        """The sides of all boxes that tiles of a rank's loops span, one after the other."""
+        (one, c), (other, e) = rank.terms
+        tiles = [[tuple(walk.lengths[node]) for walk in self.every[d]] for d in (one, other)]
+        shape = [1] * len(self.every)
+        places = [list(self.every).index(d) for d in (one, other)]
+        for place, walks in zip(places, tiles, strict=True):
+            shape[place] = len(walks)
+        if places[0] > places[1]:
+            tiles.reverse()
+            c, e = e, c
+        found = [[spanned(a, c, b, e) for b in tiles[1]] for a in tiles[0]]
+        return np.array(found, np.int64).reshape(shape)
+
+
+@cache
+def spanned(tiles: tuple[int, ...], c: int, others: tuple[int, ...], e: int) -> int:
+    """Elements of the boxes of all pairs of tiles."""
+    return sum(c * (a - 1) + e * (b - 1) + 1 for a in tiles for b in others)
 
 
 def multiplied(factors: Iterable[Any]) -> Any:
     return reduce(mul, factors, 1)
 
 
-def taken(walks: Walks, access: Access, node: Node, own: frozenset[str]) -> Any:
+def taken(walks: Walks, access: Access, node: Node) -> Any:
     """Words that an instance takes at a node: the tiles, one after the other."""
     parts = [walks.visits(d, node) for d in walks.nest.loops if not access.indexed_by(d)]
     for rank in access:
-        moving = tuple(d for d in rank.loops if walks.nest.sizes[d] > 1) or rank.loops
-        if len(moving) == 1 and moving[0] in own:
-            parts.append(walks.length(moving[0], node))
-        else:
-            parts += [walks.visits(d, node) for d in rank.loops]
-            parts.append(walks.width(rank.loops, node))
+        several = len(rank.loops) > 1
+        parts.append(walks.boxes(rank, node) if several else walks.length(rank.loops[0], node))
     return multiplied(parts)
 
 
-def costs(
-    walks: Walks, architecture: Architecture, order: tuple[Node, ...], own: frozenset[str]
-) -> Any:
+def costs(walks: Walks, architecture: Architecture, order: tuple[Node, ...]) -> Any:
     """Energy, cycles, and whether it fits, of every combination of walks."""
     nest, levels, last = walks.nest, architecture.levels, len(architecture.levels)
     steps = multiplied(walks.steps(d) for d in nest.loops)
@@ -170,7 +185,7 @@ def costs(
         node_of = {node[0]: node for node in order if node[1] == access.tensor}
         indexed = [d for d in nest.loops if access.indexed_by(d)]
         for parent, child in pairwise([0, *sorted(node_of), last]):
-            each = taken(walks, access, node_of[child], own) if child < last else steps
+            each = taken(walks, access, node_of[child]) if child < last else steps
             moved = {
                 parent: each * multiplied(walks.lanes(d, parent, child) for d in indexed),
                 child: each,
@@ -179,14 +194,12 @@ def costs(
                 whole = child < last and node_outside(order, node_of[child], architecture)
                 for place in (parent, child):
                     begun = multiplied(
-                        nest.sizes[d]
-                        if whole and d in own
-                        else walks.steps(d) * walks.lanes(d, place, last)
+                        nest.sizes[d] if whole else walks.steps(d) * walks.lanes(d, place, last)
                         for d in indexed
                     )
                     moved[place] = 2 * moved[place] - begun
             if child < last:
-                sides = (walks.width(rank.loops, node_of[child]) for rank in access)
+                sides = (walks.width(rank, node_of[child]) for rank in access)
                 held[child] = held[child] + multiplied(sides)
             for place in {parent, child} - {last}:
                 rate = levels[place].read_energy.numerator
@@ -258,12 +271,12 @@ def least(design: UnevenDesign, objective: str) -> int | None:
     for order in orders(design):
         every = {
             d: [
-                walk(extent, cut, order, outermost_mesh(architecture), ends=d in design.ending)
+                walk(extent, cut, order, outermost_mesh(architecture))
                 for cut in cuts(extent, order, meshes)
             ]
             for d, extent in design.nest.extents
         }
-        found = costs(Walks(design.nest, every), architecture, order, design.ending)
+        found = costs(Walks(design.nest, every), architecture, order)
         values = found[objective][found["fits"]]
         if values.size:
             best = int(values.min()) if best is None else min(best, int(values.min()))
@@ -292,11 +305,11 @@ def check(seed: int) -> bool:
 
 
 def test_proofs_against_all_tiles() -> None:
-    assert sum(check(seed) for seed in range(4)) > 0
+    assert all(check(seed) for seed in (5, 7, 11, 14, 19, 24))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("begin", range(4, 304, 20))
+@pytest.mark.parametrize("begin", range(4, 504, 20))
 def test_more_proofs_against_all_tiles(begin: int) -> None:
     assert sum(check(seed) for seed in range(begin, begin + 20)) > 0
 
@@ -321,7 +334,8 @@ def test_symbols_say_what_fractions_say() -> None:
 
 @pytest.mark.ci
 def test_remainders_in_files(tmp_path: Path) -> None:
-    """Last trips are written, and read again as what the factors make them."""
+    """Last trips are written, and read again as what the factors make them; so are those of
+    loops that two of several tensors lack, and of windows."""
     out = tmp_path / "mapping.json"
     sizes = ("-s", "i=23,j=19,k=31", "--arch", "simple", "--edition", "uneven", "--nodes", "levels")
     printed = succeed("map", "mm", *sizes, "--remainders", "-o", str(out), "--loops")
@@ -336,3 +350,22 @@ def test_remainders_in_files(tmp_path: Path) -> None:
     assert "remainders do not go with divisors only" in refused(
         "map", "mm", *sizes, "--remainders", "--divisors-only"
     )
+
+
+@pytest.mark.ci
+def test_windows_in_files(tmp_path: Path) -> None:
+    out, options = tmp_path / "mapping.json", ("--edition", "uneven", "--nodes", "levels")
+    sizes = ("conv2d", "-s", "r=5,c=1,i=2,o=1,p=3,q=1")
+    succeed("map", *sizes, "--arch", "simple", *options, "--remainders", "-o", str(out))
+    assert "optimal" in succeed("verify", str(out)).stdout
+
+
+@pytest.mark.ci
+def test_parts_in_hundreds_of_orders() -> None:
+    """Numbers are not traced through all orders that there may be."""
+    nest = nest_of(STATEMENTS[4], {"i": 1, "j": 2, "k": 3, "l": 1})
+    design = UnevenDesign(nest, GOLDEN, MappingOptions(nodes_by_level=True))
+    assert len(design.node_orders) == 576
+    chosen = dict.fromkeys(design.space.quantities, 1) | {"j.DRAM": 2, "k.C.Buffer": 3}
+    whole = bottleneck(design, chosen, Symbol("latency"), "latency")
+    assert whole.value == design.metrics(chosen, FRACTION)["latency"]
