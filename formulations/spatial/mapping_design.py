@@ -30,6 +30,10 @@ class MappingDesign(Design):
     edition: ClassVar[str]
     """Edition of the model."""
 
+    def ordered(self, slot: Slot, loop: str) -> bool:
+        """Whether no other choice decides which places of a loop are inside one."""
+        return True
+
     @property
     @abstractmethod
     def orders(self) -> Mapping[str, tuple[Order, ...]]:

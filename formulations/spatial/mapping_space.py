@@ -119,10 +119,6 @@ class MappingSpace(MappingDesign):
         """The loops that may have fewer trips in last iterations."""
         return ending(self.nest, self.moving) if self.options.remainders else frozenset()
 
-    def ordered(self, slot: Slot, loop: str) -> bool:
-        """Whether no other choice decides which places of a loop are inside one."""
-        return True
-
     @cached_property
     def ends(self) -> tuple[Slot, ...]:
         """The slots where they may: of time outside all lanes, outermost first."""
