@@ -6,15 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from ithaca import refine as refine
-from ithaca.commands.api.answers import Answer, Wrote
-from ithaca.commands.api.answers import NetworkResult as NetworkResult
-from ithaca.commands.api.answers import Result as Result
 from ithaca.commands.api.building import Build as Build
 from ithaca.commands.api.building import NetworkBuild
-from ithaca.commands.api.codesign_result import CodesignResult as CodesignResult
 from ithaca.commands.api.codesign_study import CodesignStudy as CodesignStudy
-from ithaca.commands.api.explaining import Words as Words
-from ithaca.commands.api.fronts import Front as Front
 from ithaca.commands.api.grids import Grid as Grid
 from ithaca.commands.api.lists import list_graphs as list_graphs
 from ithaca.commands.api.lists import list_networks as list_networks
@@ -24,12 +18,12 @@ from ithaca.commands.api.lists import list_workloads as list_workloads
 from ithaca.commands.api.live_line import SearchProgress as SearchProgress
 from ithaca.commands.api.matching import Matches as Matches
 from ithaca.commands.api.points import EvaluatedPoints
-from ithaca.commands.api.studies import Study as Study
-from ithaca.commands.api.verifying import Verification as Verification
 from ithaca.commands.families.spatial.layers import MappedLayers
 from ithaca.commands.families.spatial.lists import list_architectures as list_architectures
 from ithaca.commands.families.systolic.points import Points as Points
-from ithaca.commands.families.systolic.simulating import Simulation as Simulation
+from ithaca.files.answer import Answer, Check, Wrote
+from ithaca.files.answer import Verification as Verification
+from ithaca.files.answer import Words as Words
 from ithaca.files.errors import DisagreementError as DisagreementError
 from ithaca.files.errors import InputError as InputError
 from ithaca.files.errors import NothingFoundError as NothingFoundError
@@ -40,12 +34,17 @@ from ithaca.formulations.platform import Platform as Platform
 from ithaca.formulations.problem import Objective
 from ithaca.formulations.spatial.architecture import Architecture as Architecture
 from ithaca.formulations.systolic.design import SystolicDesign
-from ithaca.results.network_verification import Check
+from ithaca.formulations.systolic.simulation.compared import Simulation as Simulation
 from ithaca.solver.certificate import Certificate as Certificate
 from ithaca.solver.certificate import Status as Status
 from ithaca.solver.cpsat.from_pyomo import solve_pyomo as solve_pyomo
+from ithaca.solver.result import Result as Result
 from ithaca.solver.solution import Solution as Solution
+from ithaca.studies.codesign.result import CodesignResult as CodesignResult
+from ithaca.studies.front import Front as Front
 from ithaca.studies.grid import StudyAxis
+from ithaca.studies.network.result import NetworkResult as NetworkResult
+from ithaca.studies.whatif import Study as Study
 from ithaca.workloads.nest import LoopNest as LoopNest
 from ithaca.workloads.networks.network import Network as Network
 

@@ -24,11 +24,11 @@ from ithaca.formulations.systolic.choice import choose_designs
 from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
+from ithaca.solver.conclusion import conclude_least
 from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import solve_designs
 from ithaca.solver.solution import best_solution
-from ithaca.studies.best import conclude_least
 from ithaca.workloads.kernel_files import kernel_nest
 from ithaca.workloads.library import workload
 

@@ -9,9 +9,7 @@ from typing import Annotated
 
 from typer import Option
 
-from ithaca.commands.api.answers import NetworkResult
 from ithaca.commands.api.codesign import codesign as choose
-from ithaca.commands.api.codesign_result import CodesignResult
 from ithaca.commands.api.codesign_study import CodesignStudy
 from ithaca.commands.api.options import Written
 from ithaca.commands.codesign_display import print_codesign, print_codesign_study
@@ -20,6 +18,8 @@ from ithaca.commands.network_display import layer_loops, print_network
 from ithaca.commands.outcome import say
 from ithaca.commands.typed import calls
 from ithaca.exports.charts.files import check_plot
+from ithaca.studies.codesign.result import CodesignResult
+from ithaca.studies.network.result import NetworkResult
 
 
 @calls(choose)

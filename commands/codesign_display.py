@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from rich.console import Console
 
-from ithaca.commands.api.codesign_result import CodesignResult
 from ithaca.commands.api.codesign_study import CodesignStudy
-from ithaca.commands.display import console, proof
+from ithaca.commands.display import console
 from ithaca.commands.network_display import print_layers
 from ithaca.commands.tables import Table
 from ithaca.files.numbers import counted, number, percent
-from ithaca.results.codesign_layers import cost_text, front_rows, hardware_text, limit_uses
-from ithaca.studies.codesign.result import HardwarePoint
+from ithaca.results.codesign_layers import cost_text, front_rows, limit_uses
+from ithaca.results.wording import proof
+from ithaca.studies.codesign.result import CodesignResult, HardwarePoint
 
 
 def print_codesign(result: CodesignResult) -> None:
@@ -60,7 +60,7 @@ def _open(result: CodesignResult) -> str:
 
 def _print_best(out: Console, result: CodesignResult, best: HardwarePoint) -> None:
     question = result.question
-    out.print(f"\nhardware   {hardware_text(question.space, best.point)}")
+    out.print(f"\nhardware   {question.space.text(best.point)}")
     if best.costs:
         costs = "; ".join(cost_text(question, name, cost) for name, cost in best.costs.items())
         out.print(f"           {costs}")

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from ithaca.commands.api.answers import Answer, Result
 from ithaca.commands.api.options import AsJson, Loops, Output, TableFile
 from ithaca.commands.display import loop_nest, print_result
 from ithaca.commands.outcome import nothing_found, print_document, say, wrote
+from ithaca.files.answer import Answer
 from ithaca.files.errors import InputError
 from ithaca.files.writing import write_text_atomically
+from ithaca.solver.result import Result
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ithaca.commands.api.answers import NetworkResult
-from ithaca.commands.api.explaining import Words
 from ithaca.commands.api.explaining import explain as explain_result
 from ithaca.commands.conclusion import Printed
 from ithaca.commands.outcome import print_document, say
 from ithaca.commands.typed import calls
+from ithaca.files.answer import Words
+from ithaca.studies.network.result import NetworkResult
 
 
 @calls(explain_result)

@@ -8,7 +8,6 @@ from typing import Annotated
 
 from typer import Option
 
-from ithaca.commands.api.answers import NetworkResult
 from ithaca.commands.api.live_line import note
 from ithaca.commands.api.loading import load
 from ithaca.commands.api.networks import network as solve_network
@@ -21,6 +20,7 @@ from ithaca.exports.charts.files import check_plot
 from ithaca.exports.charts.network import check_comparable
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
+from ithaca.studies.network.result import NetworkResult
 
 #: How many places of failures with the same reason are named.
 SHOWN_PLACES = 3

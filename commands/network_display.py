@@ -6,19 +6,13 @@ from dataclasses import replace
 
 from rich.console import Console
 
-from ithaca.commands.display import (
-    console,
-    gap,
-    loop_nest,
-    microjoules,
-    proof,
-    shortened,
-)
+from ithaca.commands.display import console, loop_nest
 from ithaca.commands.tables import Table
 from ithaca.exports.charts.network import compared_name
 from ithaca.files.numbers import number, percent
 from ithaca.formulations.families import module_of
 from ithaca.results.network_explanation import kept_statements, layers_take
+from ithaca.results.wording import gap, microjoules, proof, shortened
 from ithaca.solver.certificate import as_stated
 from ithaca.studies.network.result import NetworkResult
 from ithaca.workloads.networks.network import Network, OmissionKind

@@ -8,7 +8,6 @@ from typing import Annotated
 
 from typer import Option
 
-from ithaca.commands.api.fronts import Front
 from ithaca.commands.api.fronts import pareto as find_front
 from ithaca.commands.api.options import Written
 from ithaca.commands.conclusion import Outputs, conclude
@@ -18,6 +17,7 @@ from ithaca.commands.typed import calls
 from ithaca.exports.charts.files import check_plot
 from ithaca.exports.charts.of_studies import check_front_plottable
 from ithaca.files.numbers import counted
+from ithaca.studies.front import Front
 
 
 @calls(find_front)

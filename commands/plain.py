@@ -6,13 +6,14 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from importlib import import_module
 
-from ithaca.commands.api.answers import Result, Wrote
 from ithaca.commands.api.live_line import tell
 from ithaca.commands.api.options import AsJson
 from ithaca.commands.conclusion import OutputOptions, conclude_result
 from ithaca.commands.outcome import nothing_found, print_document, say
 from ithaca.commands.typed import calls
+from ithaca.files.answer import Wrote
 from ithaca.files.errors import NothingFoundError
+from ithaca.solver.result import Result
 
 
 def _result() -> Callable[..., None]:

@@ -6,11 +6,10 @@ import sys
 from collections.abc import Callable
 
 from ithaca.commands.api.options import AsJson
-from ithaca.commands.api.verifying import Verification
 from ithaca.commands.api.verifying import verify as verify_result
 from ithaca.commands.outcome import nothing_found, print_document, say
 from ithaca.commands.typed import calls
-from ithaca.results.network_verification import Check
+from ithaca.files.answer import Check, Verification
 from ithaca.solver.verification import BOUND_WITHIN
 
 #: What is said where values are confirmed, and not all that is proven of them.

@@ -9,7 +9,6 @@ from typing import Annotated
 from typer import Option
 
 from ithaca.commands.api.options import Written
-from ithaca.commands.api.studies import Study
 from ithaca.commands.api.studies import whatif as run_study
 from ithaca.commands.conclusion import Outputs, conclude
 from ithaca.commands.display import console
@@ -17,6 +16,8 @@ from ithaca.commands.tables import Table
 from ithaca.commands.typed import calls
 from ithaca.exports.charts.files import check_plot
 from ithaca.exports.charts.of_studies import check_plottable
+from ithaca.results.study_explanation import study_remarks
+from ithaca.studies.whatif import Study
 
 
 @calls(run_study)
@@ -57,5 +58,5 @@ def print_study(study: Study) -> None:
             f"each the best of what --for {target} allows; --vary "
             f"for=none,{target} shows what that costs"
         )
-    for line in study.remarks:
+    for line in study_remarks(study):
         out.print(line)

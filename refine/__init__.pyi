@@ -3,8 +3,9 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from ithaca.commands.api.answers import Answer, Result
 from ithaca.commands.api.live_line import SearchProgress
+from ithaca.files.answer import Answer
+from ithaca.solver.result import Result
 
 def refine(
     result: str | Path | Answer,

@@ -27,7 +27,6 @@ from ithaca.formulations.families import FAMILIES, choice_of, family_of
 from ithaca.formulations.family import Family
 from ithaca.formulations.hardware.accelerator import Work
 from ithaca.formulations.hardware.files import read_space, space_fields
-from ithaca.formulations.hardware.space import HardwareSpace
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.schema import (
     Document,
@@ -198,18 +197,13 @@ def _workload(question: Question, name: str) -> dict[str, Any]:
 
 def _accelerator(question: Question, accelerator: HardwarePoint) -> dict[str, Any]:
     return {
-        "hardware": hardware_fields(question.space, accelerator.point),
+        "hardware": question.space.fields(accelerator.point),
         "costs": dict(accelerator.costs),
         "values": {
             o.text: value for o, value in zip(question.objectives, accelerator.values, strict=True)
         },
         "layers": [_mapped(*each) for each in zip(question.works, accelerator.layers, strict=True)],
     }
-
-
-def hardware_fields(space: HardwareSpace, point: Configuration) -> dict[str, int | str]:
-    """The quantities of an accelerator; choices by name."""
-    return {q.name: q.shown(point[q.name]) if q.labels else point[q.name] for q in space.quantities}
 
 
 def _mapped(work: Work, answer: Solution) -> dict[str, Any]:

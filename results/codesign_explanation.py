@@ -15,9 +15,7 @@ from ithaca.formulations.problem import Limit
 from ithaca.results.codesign_layers import (
     cost_text,
     energies,
-    hardware_text,
     limit_uses,
-    networks,
 )
 from ithaca.results.explanation import RAISES, Change, ChangeKind
 from ithaca.results.network_explanation import explain_network, network_statements
@@ -134,7 +132,7 @@ def statements(result: CodesignResult) -> Iterator[str]:
             accelerator = min(result.front, key=lambda accelerator: accelerator.values[place])
             yield (
                 f"Least {objective.text}: {number(accelerator.values[place])}, with "
-                f"{hardware_text(space, accelerator.point)}."
+                f"{space.text(accelerator.point)}."
             )
         return
     bound = result.certificate.lower_bound
@@ -146,7 +144,7 @@ def statements(result: CodesignResult) -> Iterator[str]:
         else f"not proven{least}"
     )
     proof += as_stated(result)
-    yield f"Hardware: {hardware_text(space, best.point)}."
+    yield f"Hardware: {space.text(best.point)}."
     if full := [
         q.name
         for q in space.quantities
@@ -162,9 +160,7 @@ def statements(result: CodesignResult) -> Iterator[str]:
         yield f"Limit {use.metric}: {number(use.used)} of {number(use.bound)} used, {left}."
     yield from _energy(question, best)
     several = len(question.workloads) > 1
-    for network in getattr(result, "networks", None) or networks(
-        question, best
-    ):  # of a file: that name it
+    for network in result.networks:
         for statement in network_statements(network, explain_network(network)):
             if not statement.startswith(("Result: ", "In full: ")):
                 yield f"{network.network.name}: {statement}" if several else statement

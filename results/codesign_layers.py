@@ -10,11 +10,9 @@ from typing import Any
 from ithaca.files.numbers import number
 from ithaca.formulations.algebra.expression import Symbol
 from ithaca.formulations.bottleneck import REST, bottleneck
-from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Metric
 from ithaca.formulations.families import module_of
 from ithaca.formulations.hardware.accelerator import Work
-from ithaca.formulations.hardware.space import HardwareSpace
 from ithaca.results.explanation import LimitUse
 from ithaca.results.network import documents
 from ithaca.solver.conclusion import conclude
@@ -98,7 +96,7 @@ def architecture_of(question: Question, accelerator: HardwarePoint) -> Any:
     return (
         None
         if own is None
-        else own.accelerator(space, accelerator.point, hardware_text(space, accelerator.point))
+        else own.accelerator(space, accelerator.point, space.text(accelerator.point))
     )
 
 
@@ -122,14 +120,6 @@ def energies(question: Question, accelerator: HardwarePoint) -> dict[str, dict[s
 def shown_name(question: Question, work: Work) -> str:
     """A layer's name among those of all workloads."""
     return work.name if len(question.workloads) == 1 else f"{work.workload} {work.name}"
-
-
-def hardware_text(space: HardwareSpace, point: Configuration) -> str:
-    """An accelerator in words."""
-    return ", ".join(
-        f"{q.name} {q.shown(point[q.name])}{f' {q.unit}' if q.unit else ''}"
-        for q in space.quantities
-    )
 
 
 def front_rows(question: Question, front: Sequence[HardwarePoint]) -> list[list[tuple[str, str]]]:

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
+from ithaca.files.answer import Check
 from ithaca.files.errors import EDITED, InputError
 from ithaca.files.numbers import counted, number
 from ithaca.results.codesign_layers import shown_name
-from ithaca.results.network_verification import Check, as_stated
+from ithaca.results.network_verification import as_stated
 from ithaca.solver.certificate import Status
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.verification import Claim, agree, claimed, repeat, time_for, verify

@@ -20,6 +20,7 @@ from ithaca.formulations.families import module_of, profile_of
 from ithaca.formulations.problem import Problem
 from ithaca.solver.result import Result
 from ithaca.solver.solution import Solution
+from ithaca.studies.codesign.result import CodesignResult
 from ithaca.studies.front import Front
 from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.whatif import Study, StudyPoint
@@ -226,6 +227,28 @@ def front_dataset(front: Front) -> xr.Dataset:
         rows,
         {POINT: len(points)},
         coordinates,
+    )
+
+
+def codesign_dataset(result: CodesignResult) -> xr.Dataset:
+    """The accelerators by point: quantities, costs and objectives, with units; numbers are
+    doubles."""
+    import xarray as xr
+
+    space, columns = result.question.space, dict[str, Any]()
+    for quantity in space.quantities:
+        values = [space.fields(point.point)[quantity.name] for point in result.front]
+        columns[quantity.name] = "point", values, {"units": quantity.unit}
+    for name, metric in space.units.items():
+        taken = [float(point.costs[name]) for point in result.front]
+        columns[name] = "point", taken, {"units": metric.unit, "long_name": metric.meaning}
+    texts = [objective.text for objective in result.question.objectives]
+    columns["objectives"] = (
+        ("point", "objective"),
+        [list(map(float, point.values)) for point in result.front],
+    )
+    return xr.Dataset(
+        columns, {"point": range(len(result.front)), "objective": texts}, {"title": result.headline}
     )
 
 

@@ -8,11 +8,12 @@ layers from designs (`ithaca.results.consistency`). What is left are the proofs.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from typing import Any
 
+from ithaca.files.answer import Check
 from ithaca.files.errors import EDITED, InputError
 from ithaca.files.numbers import counted, number
 from ithaca.formulations.algebra.rounding import below
@@ -27,23 +28,6 @@ from ithaca.studies.network.result import Fusing, LayerResult, NetworkResult, To
 from ithaca.studies.network.runner import RunOptions
 from ithaca.studies.network.totals import adds_up
 from ithaca.workloads.networks.network import Network
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """The outcome of checking a part of a result."""
-
-    place: str
-    """The layer, or the total."""
-    line: str
-    """What was found, in one line."""
-    confirmed: bool
-    """Whether all that is claimed of it was proven again."""
-    width: int = 10
-    """Of the column that places are printed in."""
-
-    def __str__(self) -> str:
-        return f"{self.place:<{self.width}} {self.line}"
 
 
 def as_stated(words: str) -> Check:

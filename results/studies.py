@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
@@ -12,7 +12,6 @@ from ithaca.files.writing import SCHEMA
 from ithaca.formulations.families import UNNAMED, choice_of, family_of
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.schema import Document, Number, ObjectiveDocument
-from ithaca.formulations.target import Target
 from ithaca.results.network_parts import DesignShortfallDocument
 from ithaca.results.schema import FirstPart, configuration_fields, head_fields, tightest
 from ithaca.solver.documents import CertificateDocument
@@ -135,18 +134,6 @@ def study_document(study: Study) -> dict[str, Any]:
     return StudyDocument.model_validate(
         {**fields, **study.provenance}, from_attributes=True
     ).written()
-
-
-def study_title(fixed: Mapping[str, str], several: str = "") -> str:
-    """The title of a study by what is fixed; ``several`` says on what it runs where that varies."""
-    known = fixed.get("sizes", "").replace(",", ", "), fixed.get("block_sparse")
-    sentence = f"{fixed['workload']} ({'; '.join(filter(None, known))}) {fixed.get('dtype', '')}"
-    title = (
-        f"{' '.join(sentence.replace('()', '').split())}, "
-        f"{fixed.get('platform', fixed.get('arch', several))}, "
-    )
-    title += f"{fixed['edition']} model edition" if "edition" in fixed else "several model editions"
-    return title + (f", for {Target(fixed['for']).title}" if "for" in fixed else "")
 
 
 def front_document(front: Front) -> dict[str, Any]:

@@ -1,19 +1,25 @@
 """Explain fronts and what-if studies: what is best where, and what one objective or limit costs of
-another."""
+another; and their tables of points."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 from itertools import pairwise
 
-from ithaca.files.numbers import number, percent
+from ithaca.files.numbers import counted, number, percent
+from ithaca.results.wording import bound_cells, limited_metrics, metric_label, unit_cells
+from ithaca.solver.certificate import Status, as_stated
+from ithaca.solver.infeasibility import why_infeasible
+from ithaca.studies.front import Front
 from ithaca.studies.grid import Cell, Index, StudyAxis
+from ithaca.studies.marginal import Marginal
 from ithaca.studies.region import Vector
+from ithaca.studies.whatif import Study, StudyPoint
 
 
-def front_statements(
-    objectives: Sequence[str], points: Sequence[tuple[str, Vector]]
-) -> Iterator[str]:
+def _front(objectives: Sequence[str], points: Sequence[tuple[str, Vector]]) -> Iterator[str]:
     """The ends of a front, and of two objectives the step that buys most for least.
 
     Parameters
@@ -82,3 +88,109 @@ def grid_statements(
             values.append(f"{label}: {status if cell.value is None else number(cell.value)}")
         others = ", all else as at the best" if len(axes) > 1 else ""
         yield f"Along {axis.name}: {objective} is {'; '.join(values)}{others}."
+
+
+def front_statements(front: Front) -> tuple[str, ...]:
+    """What is on the front, and what one objective costs of another, one statement a line."""
+    texts = [objective.text for objective in front.objectives]
+    points = [(point.problem.design.name, point.values) for point in front.points]
+    lines = _front(texts, points) if points else [f"No point: {front.failure}."]
+    many = f"{counted(len(points), 'point')} ({front.status}{as_stated(front)})"
+    return (f"Front: {front.title}, minimising {', '.join(texts)}; {many}.", *lines)
+
+
+def front_rows(front: Front) -> list[list[tuple[str, str]]]:
+    """Heading and cell of every column of the table of points."""
+    texts = [objective.text for objective in front.objectives]
+    limited = [n for n in limited_metrics(front.problems[0].limits) if n not in texts]
+    rows, design = [], front.problems[0].design
+    for place, point in enumerate(front.points, 1):
+        row = [("point", str(place))]
+        row += [
+            (metric_label(text, design), number(value))
+            for text, value in zip(texts, point.values, strict=True)
+        ]
+        row.append(("design", point.problem.design.name))
+        row += unit_cells(point.metrics, point.problem.design.vocabulary)
+        row += [(metric_label(name, design), number(point.metrics.get(name))) for name in limited]
+        rows.append([*row, ("seconds", f"{sum(step.seconds for step in point.proof):.2f}")])
+    return rows
+
+
+def study_statements(study: Study) -> tuple[str, ...]:
+    """What is best where, what limits are worth, and why points are infeasible, one statement a
+    line."""
+    known = Counter(cell.certificate.status.value for cell in study.cells.values())
+    proofs = ", ".join(f"{count} {status}" for status, count in known.items())
+    many = f"{counted(len(study.points), 'point')} ({proofs}{as_stated(study)})"
+    lines = [f"Study: {study.title}, minimising {study.objective}; {many}."]
+    if study.objective != "objective":
+        lines += grid_statements(study.objective, study.axes, study.cells)
+    return (*lines, *(f"Remark: {line}." for line in study_remarks(study)))
+
+
+def study_remarks(study: Study) -> list[str]:
+    """What each limit is worth, and why some points are infeasible, point by point."""
+    lines = []
+    for index, point in study.points.items():
+        labels = study.labels(index).items()
+        place = ", ".join(f"{name} = {_label(label)}" for name, label in labels)
+        start = f"{place}: " if place else ""
+        if point.marginals:
+            lines.append(start + "; ".join(marginal_text(m, point) for m in point.marginals))
+        if point.answer.certificate.status is Status.INFEASIBLE:
+            why = why_infeasible(point.problems, point.answer.shortfalls)
+            lines.append(f"{start}infeasible: {why}")
+    return lines
+
+
+def study_rows(study: Study) -> list[list[tuple[str, str]]]:
+    """Heading and cell of every column of the table of points."""
+    points = study.points.values()
+    unproven = any(p.answer.value is not None and not p.answer.settled for p in points)
+    limited = limited_metrics(limit for point in points for limit in point.problems[0].limits)
+    rows = []
+    for index, point in study.points.items():
+        answer, certificate = point.answer, point.answer.certificate
+        metrics = {} if answer.found is None else answer.found.metrics
+        row = [(name, _label(label)) for name, label in study.labels(index).items()]
+        design = point.problems[0].design
+        row.append((metric_label(study.objective, design), number(answer.value)))
+        row += bound_cells(certificate) if unproven else []
+        row.append(("status", certificate.told))
+        row.append(("best design", "–" if answer.found is None else answer.design))
+        row += unit_cells(metrics, point.problems[0].design.vocabulary)
+        row += [(metric_label(name, design), number(metrics.get(name))) for name in limited]
+        rows.append([*row, ("seconds", f"{certificate.seconds:.2f}")])
+    return rows
+
+
+def marginal_text(marginal: Marginal, point: StudyPoint) -> str:
+    """What a limit is worth, such as ``dsp +5 %: latency −4.1 %``."""
+    objective = point.problems[0].objective.text
+    before = marginal.limit.bound
+    step = 100 * (marginal.raised.bound - before) / abs(before) if before else Fraction(0)
+    head = f"{marginal.limit.metric} +{float(step):g} %: "
+    if marginal.change is None:
+        text = f"{objective} {number(marginal.after.value)}"
+    elif not marginal.change:
+        text = "no change"
+    else:
+        change = float(marginal.change) * 100
+        sign = "−" if change < 0 else "+"
+        text = (
+            f"{objective} {sign}{abs(change):.1f} %"
+            if abs(change) >= 0.1
+            else f"{objective} {sign}{abs(change):.2g} %"
+        )
+    return head + text + ("" if marginal.proven else " (not proven)")
+
+
+def _label(label: str | int | float) -> str:
+    return (
+        label
+        if isinstance(label, str)
+        else f"{label:,.10g}"
+        if isinstance(label, float)
+        else f"{label:,}"
+    )

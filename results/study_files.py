@@ -41,7 +41,6 @@ from ithaca.results.studies import (
     front_document,
     question_fields,
     study_document,
-    study_title,
 )
 from ithaca.solver.certificate import Status
 from ithaca.solver.solution import Solution
@@ -50,6 +49,7 @@ from ithaca.studies.grid import StudyAxis, indices
 from ithaca.studies.marginal import Marginal, raisable_limits
 from ithaca.studies.prover import ProofStep
 from ithaca.studies.region import Bound, dominates
+from ithaca.studies.titles import study_title
 from ithaca.studies.whatif import Study, StudyPoint
 
 

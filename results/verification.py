@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from ithaca.files.answer import Check
 from ithaca.files.errors import EDITED, InputError
 from ithaca.files.messages import errors_at
 from ithaca.files.numbers import counted
 from ithaca.formulations.problem import Problem
 from ithaca.results.files import check_same
-from ithaca.results.network_verification import Check
 from ithaca.results.studies import front_document, point_document, question_fields
 from ithaca.results.study_files import labels_follow, raised_by
 from ithaca.solver.certificate import Status

@@ -33,6 +33,12 @@ class Status(Enum):
         return self in (Status.OPTIMAL, Status.FEASIBLE)
 
 
+def least(statuses: Iterable[Status]) -> Status:
+    """The weakest of several statuses."""
+    order = (Status.UNKNOWN, Status.INFEASIBLE, Status.FEASIBLE, Status.OPTIMAL)
+    return min(statuses, key=order.index)
+
+
 class Termination(Enum):
     """Why a search ended."""
 

@@ -1,14 +1,22 @@
-"""A result: what one ``ithaca solve`` answers, or its file holds."""
+"""The answer of ``ithaca solve``, or of its file."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
+import ithaca
+from ithaca.files.answer import Answer
+from ithaca.files.numbers import number
 from ithaca.formulations.family import Profile
 from ithaca.formulations.problem import Limit, Objective, Problem
-from ithaca.solver.certificate import Certificate
+from ithaca.solver.certificate import OWN, Certificate, Status, as_stated
+from ithaca.solver.conclusion import conclude_least
+from ithaca.solver.infeasibility import why_infeasible
 from ithaca.solver.solution import Solution
 
 
@@ -25,9 +33,10 @@ class Unrestricted:
     """Of one workload: what was solved, one per design."""
 
 
-@dataclass(frozen=True)
-class Result:
-    """The answer of a solve over one or more designs, alike in all but what tells designs apart."""
+@dataclass(frozen=True, repr=False)
+class Result(Answer):
+    """The answer of `ithaca.solve`: the best configuration, its proof, and the solution of every
+    design; these are alike in all but what tells designs apart."""
 
     platform_name: str
     """The platform the limits come from."""
@@ -37,6 +46,8 @@ class Result:
     """One solution per design solved; at least one."""
     unrestricted: Unrestricted | None = None
     """Where the space is restricted to what a compiler builds: what there is without that."""
+    source: str = field(default=OWN, compare=False)
+    """The file it was read from, for messages."""
 
     @property
     def problem(self) -> Problem:
@@ -63,3 +74,77 @@ class Result:
         """The best solution first, then those of the other designs."""
         others = tuple(solution for solution in self.designs if solution != self.best)
         return others if self.best is None else (self.best, *others)
+
+    @property
+    def headline(self) -> str:
+        what = f"{self.profile.title}, on {self.platform_name}"
+        design = "" if self.best is None else f", design {self.best.design}"
+        return (
+            f"{what}{design}: {value_text(self.objective.text, self.value, self.certificate.told)}"
+        )
+
+    @property
+    def loops(self) -> str:
+        """The mapping of the best configuration as a loop nest; empty where none was found."""
+        return "" if self.best is None else loop_text(self.best)
+
+    def refine(self, **options: Any) -> Result:
+        """Improve the configurations by evolution: `ithaca.refine`."""
+        refined: Result = import_module("ithaca.refine").refine(self, **options)
+        return refined
+
+    def grid(self, **options: Any) -> ithaca.Grid:  # type: ignore[valid-type]
+        """Evaluate the cost model exactly around the best configuration: `ithaca.grid`."""
+        return import_module("ithaca").grid(self, **options)  # type: ignore[no-any-return]
+
+    def seed(self, tool: str, path: str | Path, **options: Any) -> str:
+        """Write a start population for another search tool: `ithaca.seed`."""
+        text: str = import_module("ithaca").seed(self, tool, path, **options)
+        return text
+
+    @cached_property
+    def certificate(self) -> Certificate:
+        """What is proven over all designs."""
+        return conclude_least([(s.value, s.certificate) for s in self.designs])
+
+    @property
+    def status(self) -> str:
+        """What is proven over all designs: optimal, feasible, infeasible or unknown."""
+        return self.certificate.status.value
+
+    @property
+    def value(self) -> Fraction | None:
+        """The objective of the best configuration, exactly; None where none was found."""
+        return None if self.best is None else self.best.value
+
+    @property
+    def lower_bound(self) -> Fraction | None:
+        """No configuration of any design has a smaller objective; None where nothing is proven."""
+        return self.certificate.lower_bound
+
+    @property
+    def failure(self) -> str:
+        if self.best is not None:
+            return ""
+        if not all(s.certificate.status is Status.INFEASIBLE for s in self.designs):
+            return self.certificate.failure
+        shortfalls = [shortfall for solution in self.designs for shortfall in solution.shortfalls]
+        return (
+            "infeasible: "
+            f"{why_infeasible([solution.problem for solution in self.designs], shortfalls)}"
+            f"{as_stated(self)}"
+        )
+
+
+def loop_text(solution: Solution) -> str:
+    """The configuration of a solution as a loop nest; loops of one iteration are left out."""
+    return (
+        ""
+        if solution.configuration is None
+        else "\n".join(solution.profile.loops(solution.configuration))
+    )
+
+
+def value_text(objective: str, value: Fraction | None, status: str) -> str:
+    """An objective with its value and what is proven of it."""
+    return status if value is None else f"{objective} {number(value)} ({status})"

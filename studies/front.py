@@ -24,14 +24,17 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
+from ithaca.files.answer import StudyAnswer
 from ithaca.files.errors import InputError
-from ithaca.files.numbers import number
+from ithaca.files.numbers import counted, number
 from ithaca.formulations.algebra.monotonicity import falling
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Objective, Problem
+from ithaca.solver.certificate import OWN, Status
 from ithaca.solver.engines import Method
 from ithaca.solver.executors import open_executor
+from ithaca.solver.infeasibility import why_infeasible
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.progress import Progress
 from ithaca.solver.shortfall import Shortfall
@@ -40,6 +43,7 @@ from ithaca.studies.prover import Candidate, ProofStep, Prover, UnfinishedError
 from ithaca.studies.region import Bound, Region, Vector, split
 from ithaca.studies.scale import EquivalentObjective, equivalent_objective
 from ithaca.studies.store import Store
+from ithaca.studies.titles import study_title
 
 #: Most objectives of a front: its points, and the boxes between them, grow with their number's
 #: power.
@@ -99,9 +103,9 @@ class FrontPoint:
         return cls(problem, configuration, values, metrics, tuple(proof))
 
 
-@dataclass(frozen=True)
-class Front:
-    """A Pareto front over several designs, or a part of one."""
+@dataclass(frozen=True, repr=False, eq=False)
+class Front(StudyAnswer):
+    """The answer of `ithaca.pareto`: points proven to be on the front, and whether they are all."""
 
     objectives: tuple[Objective, ...]
     """What is minimised."""
@@ -121,6 +125,8 @@ class Front:
     """Design and limit that cannot be met, if no configuration of any design is feasible."""
     provenance: Mapping[str, str] = field(default_factory=dict)
     """What was fixed, for people: workload, platform and so on."""
+    source: str = field(default=OWN, compare=False)
+    """The file it was read from, for messages."""
 
     @property
     def among(self) -> str:
@@ -134,6 +140,56 @@ class Front:
     def complete(self) -> bool:
         """Whether it is proven that no other vector of objectives is on the front."""
         return self.unfinished is None
+
+    @property
+    def title(self) -> str:
+        """What was asked, for people."""
+        return study_title(self.provenance)
+
+    @property
+    def headline(self) -> str:
+        return f"Pareto front of {self.title}: {counted(len(self.points), 'point')} ({self.status})"
+
+    @property
+    def status(self) -> str:
+        """Optimal if the front is proven complete, feasible if points of it are known; infeasible
+        or unknown without points."""
+        if self.points:
+            status = Status.OPTIMAL if self.complete else Status.FEASIBLE
+        else:
+            narrowed = self.problems[0].feasible_among
+            status = Status.INFEASIBLE if self.complete and not narrowed else Status.UNKNOWN
+        return status.value
+
+    @property
+    def failure(self) -> str:
+        if self.points:
+            return ""
+        if self.complete and (among := self.problems[0].feasible_among):
+            return (
+                f"nothing that meets the limits is among {among}; others, "
+                "which might, were not searched"
+            )
+        if self.complete:
+            return f"infeasible: {why_infeasible(self.problems, self.shortfalls)}"
+        return "nothing proven before the search ended; allow more time with --time-limit"
+
+    @property
+    def statements(self) -> tuple[str, ...]:
+        """What is on the front, and what one objective costs of another, one statement a line."""
+        statements: tuple[str, ...] = self.made("statements")
+        return statements
+
+    @property
+    def rows(self) -> list[list[tuple[str, str]]]:
+        """Heading and cell of every column of the table of points."""
+        rows: list[list[tuple[str, str]]] = self.made("rows")
+        return rows
+
+    @property
+    def texts(self) -> set[str]:
+        """Headings of `rows` whose cells are no numbers."""
+        return {"design"}
 
 
 def pareto_front(

@@ -12,11 +12,15 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
+from ithaca.files.answer import StudyAnswer
+from ithaca.files.numbers import counted
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
+from ithaca.solver.certificate import OWN, Status, least
 from ithaca.solver.engines import Method
 from ithaca.solver.executor import Executor
 from ithaca.solver.executors import open_executor
+from ithaca.solver.infeasibility import why_infeasible
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.portfolio import not_solved
 from ithaca.solver.progress import Progress
@@ -48,9 +52,9 @@ class StudyPoint:
         return f"<StudyPoint {self.answer!r}>"
 
 
-@dataclass(frozen=True)
-class Study:
-    """A what-if study."""
+@dataclass(frozen=True, repr=False, eq=False)
+class Study(StudyAnswer):
+    """The answer of `ithaca.whatif`: the best configuration at every point of a grid."""
 
     axes: tuple[StudyAxis, ...]
     """What was varied."""
@@ -62,6 +66,8 @@ class Study:
     """By how much limits were raised for marginal values (%)."""
     provenance: Mapping[str, str] = field(default_factory=dict)
     """What was fixed, for people: platform, objective and so on."""
+    source: str = field(default=OWN, compare=False)
+    """The file it was read from, for messages."""
 
     @property
     def cells(self) -> Mapping[Index, Cell]:
@@ -74,6 +80,60 @@ class Study:
     def labels(self, index: Index) -> dict[str, str | int | float]:
         """The coordinates of a point by axis name."""
         return {axis.name: axis.labels[i] for axis, i in zip(self.axes, index, strict=True)}
+
+    @property
+    def title(self) -> str:
+        """What was asked, for people."""
+        return self.provenance["title"]
+
+    @property
+    def headline(self) -> str:
+        return f"{self.title}: {counted(len(self.points), 'point')} ({self.status})"
+
+    @property
+    def status(self) -> str:
+        """The least that is proven at any point: unknown, infeasible, feasible or optimal."""
+        return least(point.answer.certificate.status for point in self.points.values()).value
+
+    @property
+    def failure(self) -> str:
+        points = list(self.points.values())
+        if any(point.answer.value is not None for point in points):
+            return ""
+        if all(point.answer.certificate.status is Status.INFEASIBLE for point in points):
+            more = f" (and {len(points) - 1} more points)" if len(points) > 1 else ""
+            return (
+                "infeasible: "
+                f"{why_infeasible(points[0].problems, points[0].answer.shortfalls)}{more}"
+            )
+        if narrowed := next(
+            (point.answer.certificate for point in points if point.answer.certificate.empty), None
+        ):
+            return narrowed.failure
+        return "nothing found before the search ended; allow more time with --time-limit"
+
+    @property
+    def objective(self) -> str:
+        """What is minimised at every point; where that differs, ``objective``."""
+        texts = {point.problems[0].objective.text for point in self.points.values()}
+        return texts.pop() if len(texts) == 1 else "objective"
+
+    @property
+    def statements(self) -> tuple[str, ...]:
+        """What is best where, what limits are worth, and why points are infeasible."""
+        statements: tuple[str, ...] = self.made("statements")
+        return statements
+
+    @property
+    def rows(self) -> list[list[tuple[str, str]]]:
+        """Heading and cell of every column of the table of points."""
+        rows: list[list[tuple[str, str]]] = self.made("rows")
+        return rows
+
+    @property
+    def texts(self) -> set[str]:
+        """Headings of `rows` whose cells are no numbers."""
+        return {"status", "best design", *(axis.name for axis in self.axes if not axis.numeric)}
 
 
 def run_study(

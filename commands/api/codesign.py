@@ -12,8 +12,6 @@ from typing import Annotated, Any
 
 from typer import Argument, Option
 
-from ithaca.commands.api.answers import NetworkResult
-from ithaca.commands.api.codesign_result import CodesignResult
 from ithaca.commands.api.codesign_study import CodesignStudy, run_codesign_study
 from ithaca.commands.api.fronts import split_objectives
 from ithaca.commands.api.keywords import public
@@ -32,7 +30,9 @@ from ithaca.solver.options import Budget
 from ithaca.studies.codesign import codesign as searches
 from ithaca.studies.codesign.codesign import CodesignOptions, make_bank
 from ithaca.studies.codesign.question import Question, make_question
+from ithaca.studies.codesign.result import CodesignResult
 from ithaca.studies.codesign.workloads import Workload, find_workloads, weighted
+from ithaca.studies.network.result import NetworkResult
 from ithaca.workloads.library import read_nest, workload_names
 
 #: What is minimised unless the space or an option says otherwise.
@@ -210,9 +210,7 @@ def codesign(
         if vary:
 
             def solve(varied: Question) -> CodesignResult:
-                return CodesignResult.of(
-                    searches.codesign(varied, replace(options, search=budget.share()), bank)
-                )
+                return searches.codesign(varied, replace(options, search=budget.share()), bank)
 
             return run_codesign_study(question, vary, solve)
         if method != PROOF:
@@ -230,7 +228,7 @@ def codesign(
         answer = searches.codesign(
             question, replace(options, search=budget.share(), starts=starts), bank
         )
-    return CodesignResult.of(answer, trail=trail)
+    return replace(answer, trail=trail)
 
 
 def _beside(space: object, workloads: Sequence[str]) -> tuple[str, ...]:

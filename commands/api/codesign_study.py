@@ -9,8 +9,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ithaca.commands.api.answers import StudyAnswer, least
-from ithaca.commands.api.codesign_result import CodesignResult
 from ithaca.commands.api.vary import (
     LIMITS,
     at_point,
@@ -21,6 +19,7 @@ from ithaca.commands.api.vary import (
 )
 from ithaca.exports.charts.chart import Chart, other_unit
 from ithaca.exports.charts.of_studies import grid_chart
+from ithaca.files.answer import StudyAnswer
 from ithaca.files.documents import validated
 from ithaca.files.errors import EDITED, InputError
 from ithaca.files.messages import among, errors_at, meant, quoted
@@ -28,12 +27,13 @@ from ithaca.files.numbers import counted, json_number, number
 from ithaca.files.writing import SCHEMA
 from ithaca.formulations.design import Metric
 from ithaca.results.codesign import read_codesign
-from ithaca.results.codesign_layers import hardware_text, metric_of
+from ithaca.results.codesign_layers import metric_of
 from ithaca.results.files import check_same
 from ithaca.results.studies import CodesignStudyDocument
 from ithaca.results.study_explanation import grid_statements
-from ithaca.solver.certificate import OWN, as_stated
+from ithaca.solver.certificate import OWN, as_stated, least
 from ithaca.studies.codesign.question import Question, make_question
+from ithaca.studies.codesign.result import CodesignResult
 from ithaca.studies.codesign.workloads import positive_weight
 from ithaca.studies.grid import Cell, Index, StudyAxis, indices, visits
 
@@ -100,7 +100,7 @@ class CodesignStudy(StudyAnswer):
     def choice_of(self, point: CodesignResult) -> str:
         """What a point chose, in a few words."""
         space = self.first.question.space
-        return "" if point.best is None else hardware_text(space, point.best.point)
+        return "" if point.best is None else space.text(point.best.point)
 
     def metric(self, text: str) -> Metric:
         """The metric of an objective."""
@@ -236,7 +236,7 @@ def read_codesign_study(document: Any, path: Path) -> CodesignStudy:
     of the first with what the axes say put in."""
     read = validated(CodesignStudyDocument, document, path)
     results = [{n: x for n, x in point.items() if n != "at"} for point in read.points]
-    points = [CodesignResult.of(read_codesign(r, path), source=str(path)) for r in results]
+    points = [replace(read_codesign(r, path), source=str(path)) for r in results]
     first = points[0].question
     every = zip(*(point.question.space.quantities for point in points), strict=False)
     spans = (tuple(sorted({v for q in same for v in q.values})) for same in every)

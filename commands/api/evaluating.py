@@ -9,17 +9,18 @@ from typing import Annotated, Any
 
 from typer import Argument, Option
 
-from ithaca.commands.api.answers import Answer, Result
 from ithaca.commands.api.flow import evaluate_graph
 from ithaca.commands.api.keywords import family_of_options, public
 from ithaca.commands.api.loading import is_result, opened_layers, solutions_of
 from ithaca.commands.api.options import LayerName
 from ithaca.commands.api.points import EvaluatedPoints, evaluated, points_of
+from ithaca.files.answer import Answer
 from ithaca.files.csv_text import Rows
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
 from ithaca.formulations.data_types import DTYPES, DataType
 from ithaca.formulations.flow.graph import FlowGraph, is_graph
+from ithaca.solver.result import Result
 from ithaca.workloads.nest import LoopNest
 
 

@@ -4,20 +4,19 @@ computed."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from html import escape
 from typing import Annotated, Any
 
 from typer import Option
 
-from ithaca.commands.api.codesign_result import CodesignResult
 from ithaca.commands.api.keywords import StatedOptions, public
 from ithaca.commands.api.live_line import searching
-from ithaca.commands.api.loading import Opened, Studied, answer_of
+from ithaca.commands.api.loading import Studied, answer_of
 from ithaca.commands.api.options import LayerName, Quick, ResultFile, TimeLimit
 from ithaca.commands.api.parsing import parse_search
+from ithaca.files.answer import Words
 from ithaca.files.errors import InputError
 from ithaca.files.messages import errors_at
 from ithaca.files.numbers import number, percent
@@ -54,6 +53,7 @@ from ithaca.studies.best import solve_best
 from ithaca.studies.codesign.codesign import CodesignOptions, codesign
 from ithaca.studies.codesign.layer_cache import LayerCache
 from ithaca.studies.codesign.question import Question
+from ithaca.studies.codesign.result import CodesignResult
 from ithaca.studies.marginal import raisable_limits
 from ithaca.studies.network.result import NetworkResult
 
@@ -206,26 +206,6 @@ def _effect(change: Change, proof: str) -> str:
     )
 
 
-@dataclass(frozen=True)
-class Words:
-    """An explanation in plain words, as `print` shows it, and as a document."""
-
-    statements: tuple[str, ...]
-    """One a line."""
-    document: dict[str, Any] = field(repr=False)
-    """The same as JSON, with what was computed."""
-    result: Opened = field(repr=False)
-    """What is explained."""
-    solution: Solution | None = field(default=None, repr=False)
-    """The configuration that is explained, of one workload."""
-
-    def __str__(self) -> str:
-        return "\n".join(self.statements)
-
-    def _repr_html_(self) -> str:
-        return "<br>".join(map(escape, self.statements))
-
-
 @public
 def explain(
     result: ResultFile,
@@ -286,9 +266,7 @@ def explain_codesign(
 
             def solve(question: Question) -> CodesignResult:
                 report = partial(line.show, question.space.name)
-                return CodesignResult.of(
-                    codesign(question, CodesignOptions(budget.share(), report=report), bank)
-                )
+                return codesign(question, CodesignOptions(budget.share(), report=report), bank)
 
             tried = codesigns.changes(result, solve)
     lines = [*codesigns.statements(result)]

@@ -9,8 +9,6 @@ from typing import Annotated, Any
 
 from typer import Option
 
-from ithaca.commands.api.answers import NetworkResult, Result, Wrote
-from ithaca.commands.api.codesign_result import CodesignResult
 from ithaca.commands.api.keywords import public
 from ithaca.commands.api.live_line import searching
 from ithaca.commands.api.loading import opened
@@ -27,6 +25,7 @@ from ithaca.exports.scalesim.folder import SCALESIM
 from ithaca.exports.tensorlib.folder import TENSORLIB
 from ithaca.exports.timeloop.folder import TIMELOOP
 from ithaca.exports.timeloop.hierarchy import MAPPINGS, architecture_text
+from ithaca.files.answer import Wrote
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import counted
 from ithaca.files.words import parse_choice
@@ -37,8 +36,11 @@ from ithaca.formulations.problem import Problem
 from ithaca.formulations.target import Target
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import solve_designs
+from ithaca.solver.result import Result
 from ithaca.solver.solution import Solution, best_solution
+from ithaca.studies.codesign.result import CodesignResult
 from ithaca.studies.network.parts import layer_result
+from ithaca.studies.network.result import NetworkResult
 from ithaca.workloads.nest import LoopNest
 
 
@@ -226,10 +228,7 @@ def _layer_files(
             f"--nearest does not go with --mode {result.mode}, whose layers "
             "share hardware; allowed: without it"
         )
-    parts = [
-        (part, Result.of(layer_result(result, part), source=part.layer.name))
-        for part in result.layers
-    ]
+    parts = [(part, layer_result(result, part, part.layer.name)) for part in result.layers]
     refused: dict[str, list[str]] = {}
     for part, alone in parts:
         never = tool.nest_obstacles(_nest(alone))

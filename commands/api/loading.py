@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 from typer import Argument
 
-from ithaca.commands.api.answers import Answer, NetworkResult, Result
-from ithaca.commands.api.codesign_result import CodesignResult
 from ithaca.commands.api.codesign_study import CodesignStudy
-from ithaca.commands.api.fronts import Front
 from ithaca.commands.api.keywords import public
 from ithaca.commands.api.matching import STUDY as MATCH
 from ithaca.commands.api.matching import Matches, read_matches
 from ithaca.commands.api.options import LayerName
 from ithaca.commands.api.split_study import read_study as read_study_of_accelerators
-from ithaca.commands.api.studies import Study
+from ithaca.files.answer import Answer
 from ithaca.files.errors import InputError
 from ithaca.files.messages import refuse
 from ithaca.files.reading import parse_json, read_text
@@ -26,8 +24,13 @@ from ithaca.results.codesign import read_codesign
 from ithaca.results.files import read_result
 from ithaca.results.network import MAX_BYTES, read_network_result
 from ithaca.results.study_files import read_front, read_study
+from ithaca.solver.result import Result
 from ithaca.solver.solution import Solution
+from ithaca.studies.codesign.result import CodesignResult
+from ithaca.studies.front import Front
 from ithaca.studies.network.parts import find_layer, layer_result
+from ithaca.studies.network.result import NetworkResult
+from ithaca.studies.whatif import Study
 from ithaca.workloads.library import PATH_ENDINGS, workload_names
 
 #: Answers with a configuration at every point.
@@ -72,28 +75,19 @@ def read_answer(document: Any, file: Path) -> Answer:
     readers = dict(READERS)
     for each in filter(None, own):
         readers |= each.READERS
-    return readers.get(str(study), READERS["None"])(document, file)
-
-
-def _of(kind: Any, read: Callable[[Any, Path], object]) -> Reader:
-    """A reader of what an engine's answer is read of."""
-
-    def reader(document: Any, file: Path) -> Answer:
-        answer: Answer = kind.of(read(document, file), source=str(file))
-        return answer
-
-    return reader
+    answer = readers.get(str(study), READERS["None"])(document, file)
+    return replace(answer, source=str(file)) if isinstance(answer, Opened) else answer
 
 
 #: What reads documents of a study; those of none are results.
 READERS: Mapping[str, Reader] = {
-    "None": _of(Result, read_result),
+    "None": read_result,
     MATCH: read_matches,
-    "codesign": _of(CodesignResult, read_codesign),
-    "network": _of(NetworkResult, read_network_result),
+    "codesign": read_codesign,
+    "network": read_network_result,
     "codesign-whatif": read_study_of_accelerators,
-    "pareto": _of(Front, read_front),
-    "whatif": _of(Study, read_study),
+    "pareto": read_front,
+    "whatif": read_study,
 }
 
 
@@ -116,7 +110,7 @@ def answer_of(source: str | Path | Answer, layer: str | None) -> Opened:
             )
         return answer
     if layer is not None and isinstance(source, NetworkResult):
-        return Result.of(layer_result(source, find_layer(source, layer)), source=source.source)
+        return layer_result(source, find_layer(source, layer), source.source)
     if layer is not None and isinstance(source, CodesignResult):
         return answer_of(source.network_of(layer), layer.rpartition(":")[2])
     if not isinstance(source, Opened):

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field
 from typer import Option
 
-from ithaca.commands.api.answers import Answer
 from ithaca.commands.api.keywords import public
 from ithaca.commands.api.options import Extents, Sizes, Workload
 from ithaca.commands.api.parsing import check_sizes, parse_extents
+from ithaca.files.answer import Answer
 from ithaca.files.documents import validated
 from ithaca.files.errors import InputError
 from ithaca.files.messages import among, errors_at, quoted, refuse

@@ -11,7 +11,6 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-from ithaca.commands.api.answers import NetworkResult
 from ithaca.commands.api.keywords import FamilyOptions, public
 from ithaca.commands.api.live_line import note, searching
 from ithaca.commands.api.options import (
@@ -35,6 +34,7 @@ from ithaca.studies.best import without_restriction
 from ithaca.studies.network.modes import MODES, ONE_SEARCH, SEVERAL_ARRAYS
 from ithaca.studies.network.modes import mode as find_mode
 from ithaca.studies.network.problems import only_layers
+from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.network.runner import RunOptions, RunState, problem_store
 from ithaca.workloads.networks.find import find_network
 
@@ -98,7 +98,7 @@ def network(
     with _running(options, results) as running:
         budget, free = Budget(running.search), question.unrestricted
         run = replace(running, search=restricted_share(budget.options, free is not None))
-        answer = NetworkResult.of(solve(layered, question, run))
+        answer = solve(layered, question, run)
         if free is None or answer.value is None or running.search.stopped:
             return answer
         other = solve(layered, free, replace(run, search=budget.share()))

@@ -14,8 +14,8 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-from ithaca.commands.api.answers import Answer
 from ithaca.commands.api.parsing import parse_search
+from ithaca.files.answer import Answer
 from ithaca.files.csv_text import Rows
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted

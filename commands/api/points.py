@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ithaca.commands.api.answers import Answer
+from ithaca.files.answer import Answer
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import counted, json_number, number
 from ithaca.files.writing import SCHEMA, write_text_atomically

@@ -8,7 +8,6 @@ from typing import Annotated
 
 from typer import Option
 
-from ithaca.commands.api.answers import Result
 from ithaca.commands.api.keywords import public
 from ithaca.commands.api.live_line import searching
 from ithaca.commands.api.loading import one_result
@@ -20,6 +19,7 @@ from ithaca.solver.certificate import OWN, Certificate, Termination
 from ithaca.solver.executors import open_executor
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.progress import Report
+from ithaca.solver.result import Result
 from ithaca.solver.solution import Solution, best_solution
 from ithaca.solver.verification import check_agreement
 

@@ -7,8 +7,6 @@ from typing import Annotated
 
 from typer import Option
 
-from ithaca.commands.api.answers import NetworkResult, Wrote
-from ithaca.commands.api.codesign_result import CodesignResult
 from ithaca.commands.api.explaining import (
     explain_codesign,
     explain_result,
@@ -25,12 +23,15 @@ from ithaca.exports.report.network import network_page
 from ithaca.exports.report.page import report_page
 from ithaca.exports.report.study import study_page
 from ithaca.files import signals
+from ithaca.files.answer import Wrote
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import counted
 from ithaca.files.words import parse_integer
 from ithaca.files.writing import check_writable, write_text_atomically
 from ithaca.results.network_explanation import explain_network, network_statements
 from ithaca.solver.options import Budget, SolveOptions
+from ithaca.studies.codesign.result import CodesignResult
+from ithaca.studies.network.result import NetworkResult
 
 #: Share of the time limit for finding what to change first; the rest is for the run.
 SEARCHING = 0.75
@@ -82,7 +83,7 @@ def report(
         page, what = study_page(answer), answer.headline
     elif isinstance(answer, CodesignResult):
         page, what = (
-            codesign_page(answer, answer.architecture, explain_codesign(answer, search)[0]),
+            codesign_page(answer, explain_codesign(answer, search)[0]),
             answer.headline,
         )
     else:

@@ -10,7 +10,6 @@ from typing import Annotated, Any
 
 from typer import Argument, Option
 
-from ithaca.commands.api.answers import NetworkResult, Result, Wrote
 from ithaca.commands.api.keywords import FamilyOptions, public
 from ithaca.commands.api.live_line import note, tell
 from ithaca.commands.api.loading import is_result, opened_layers
@@ -35,6 +34,7 @@ from ithaca.exports.seeds.for_opentuner import opentuner_files
 from ithaca.exports.seeds.for_optuna import optuna_text
 from ithaca.exports.seeds.for_pymoo import pymoo_text
 from ithaca.exports.seeds.parameters import Seeds, parameter_space
+from ithaca.files.answer import Wrote
 from ithaca.files.errors import InputError, NothingFoundError
 from ithaca.files.messages import quoted
 from ithaca.files.numbers import counted, number
@@ -46,7 +46,9 @@ from ithaca.formulations.design import Design
 from ithaca.formulations.problem import Problem
 from ithaca.results.files import result_document
 from ithaca.solver.options import SolveOptions
+from ithaca.solver.result import Result
 from ithaca.studies.network.parts import layer_result
+from ithaca.studies.network.result import NetworkResult
 from ithaca.workloads.nest import LoopNest
 
 #: Tools whose seeds are one text file; the others have their own branch in `_write`.
@@ -237,7 +239,7 @@ def _seed_layers(
     files: dict[str, str] = {}
     folders: list[str] = []
     for layer in network.layers:
-        alone = Result.of(layer_result(network, layer), source=layer.layer.name)
+        alone = layer_result(network, layer, layer.layer.name)
         origin = origin_of_result(alone, words)
         folders.append(fresh_folder(layer.layer.name, folders))
         grown, summary = _grown(origin, tool, count, seed)

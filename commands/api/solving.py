@@ -9,7 +9,6 @@ from typing import Annotated
 
 from typer import Option
 
-from ithaca.commands.api.answers import Result
 from ithaca.commands.api.keywords import FamilyOptions, public
 from ithaca.commands.api.live_line import note, searching
 from ithaca.commands.api.options import (
@@ -33,6 +32,7 @@ from ithaca.results.files import load_result
 from ithaca.solver import engines
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.portfolio import solve_designs
+from ithaca.solver.result import Result
 from ithaca.solver.result import Result as Loaded
 from ithaca.solver.solution import best_solution
 from ithaca.solver.verification import prove_again

@@ -4,13 +4,12 @@ other platforms or for other objectives."""
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil
 from pathlib import Path
 from typing import Any
 
-from ithaca.commands.api.answers import NetworkResult
 from ithaca.commands.api.codesign_study import CodesignStudy, read_codesign_study
 from ithaca.commands.api.vary import LIMITS
 from ithaca.files.documents import validated
@@ -21,6 +20,7 @@ from ithaca.results.files import check_same
 from ithaca.results.network import read_network_result
 from ithaca.results.studies import CodesignStudyDocument
 from ithaca.studies.grid import Index, StudyAxis, indices
+from ithaca.studies.network.result import NetworkResult
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -86,7 +86,7 @@ def read_study(document: Any, path: Path) -> CodesignStudy:
         return read_codesign_study(document, path)
     axes = tuple(StudyAxis(axis.name, tuple(axis.values), unit=axis.unit) for axis in read.axes)
     results = [{n: x for n, x in point.items() if n != "at"} for point in read.points]
-    points = [NetworkResult.of(read_network_result(r, path), source=str(path)) for r in results]
+    points = [replace(read_network_result(r, path), source=str(path)) for r in results]
     with errors_at(path):
         places = list(indices(axes))
         if len(places) != len(points):

@@ -3,58 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
-from ithaca.commands.api.answers import Answer, NetworkResult, Result
-from ithaca.commands.api.codesign_result import CodesignResult
-from ithaca.commands.api.fronts import Front
 from ithaca.commands.api.keywords import public
 from ithaca.commands.api.loading import Opened, answer_of, read_answer, read_document
 from ithaca.commands.api.matching import STUDY as MATCH
 from ithaca.commands.api.options import LayerName, ResultFile, TimeLimit
 from ithaca.commands.api.parsing import parse_search
-from ithaca.commands.api.studies import Study
+from ithaca.files.answer import Answer, Check, Verification
 from ithaca.files.messages import errors_at, refuse
 from ithaca.files.reading import parse_json
 from ithaca.files.signals import Interrupt
-from ithaca.files.writing import SCHEMA, document_text
+from ithaca.files.writing import document_text
 from ithaca.formulations.families import family_of
 from ithaca.results.codesign_layers import shown_name
 from ithaca.results.codesign_verification import verify_codesign
-from ithaca.results.network_verification import Check, verify_network
+from ithaca.results.network_verification import verify_network
 from ithaca.results.verification import verify_front, verify_study
 from ithaca.solver.certificate import OWN
 from ithaca.solver.engines import Method
 from ithaca.solver.options import Budget, SolveOptions
+from ithaca.solver.result import Result
 from ithaca.solver.solution import Solution
 from ithaca.solver.verification import repeat
 from ithaca.solver.verification import verify as verify_claim
 from ithaca.studies.best import solve_best
-
-
-@dataclass(frozen=True)
-class Verification:
-    """What came of checking a result anew."""
-
-    checks: tuple[Check, ...]
-    """Of each design, or of each layer and the total."""
-
-    @property
-    def confirmed(self) -> bool:
-        """Whether all that is claimed was proven again."""
-        return all(check.confirmed for check in self.checks)
-
-    def __str__(self) -> str:
-        return "\n".join(map(str, self.checks))
-
-    @property
-    def document(self) -> dict[str, Any]:
-        """The checks, ready for JSON."""
-        rows = [{"place": c.place, "line": c.line, "confirmed": c.confirmed} for c in self.checks]
-        return {"schema": SCHEMA, "study": "verify", "confirmed": self.confirmed, "checks": rows}
+from ithaca.studies.codesign.result import CodesignResult
+from ithaca.studies.front import Front
+from ithaca.studies.network.result import NetworkResult
+from ithaca.studies.whatif import Study
 
 
 @public

@@ -296,12 +296,6 @@ def wide_spread(values: Iterable[float]) -> bool:
     return bool(finite) and min(finite) > 0 and max(finite) / min(finite) >= LOGARITHMIC
 
 
-def metric_label(text: str, design: Design) -> str:
-    """A metric of a design with its unit; an expression has none."""
-    metric = design.vocabulary.get(text.strip())
-    return text if metric is None else f"{text} ({metric.unit})"
-
-
 def other_unit(unit: str, clock_mhz: float | None = None) -> Unit | None:
     """What a unit of metrics is read in, too: cycles in ms, where the clock is known, and pJ in
     µJ."""

@@ -11,9 +11,7 @@ from ithaca.files.errors import InputError
 from ithaca.files.numbers import rounded
 from ithaca.results.codesign_layers import (
     energies,
-    hardware_text,
     metric_of,
-    networks,
     objective_labels,
 )
 from ithaca.studies.codesign.question import Question
@@ -27,9 +25,7 @@ def codesign_chart(result: CodesignResult) -> Chart:
         return accelerators_chart(result)
     if result.best is None:
         raise InputError("--plot: no accelerator was found; allowed: a result that has one")
-    return energy_chart(result.question, result.best) or layer_bars(
-        networks(result.question, result.best)[0]
-    )
+    return energy_chart(result.question, result.best) or layer_bars(result.networks[0])
 
 
 def accelerators_chart(result: CodesignResult) -> LineChart:
@@ -37,7 +33,7 @@ def accelerators_chart(result: CodesignResult) -> LineChart:
     question = result.question
     metrics = [metric_of(question, objective.text) for objective in question.objectives]
     points = [
-        ("accelerators", accelerator.values, hardware_text(question.space, accelerator.point))
+        ("accelerators", accelerator.values, question.space.text(accelerator.point))
         for accelerator in result.front
     ]
     title = (
@@ -59,5 +55,5 @@ def energy_chart(question: Question, accelerator: HardwarePoint) -> BarChart | N
     for name, own in spent.items():
         parts = tuple(float(own.get(level, Fraction(0))) / 1e6 for level in levels)
         bars.append(Bar(name, sum(parts), f"{rounded(sum(parts))} µJ", parts=parts))
-    title = f"Energy by layer and level on {hardware_text(question.space, accelerator.point)}"
+    title = f"Energy by layer and level on {question.space.text(accelerator.point)}"
     return BarChart(title, "µJ", tuple(bars), parts=levels)

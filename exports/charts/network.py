@@ -12,7 +12,6 @@ from ithaca.exports.charts.chart import (
     Chart,
     LineChart,
     Series,
-    metric_label,
     metric_unit,
     wide_spread,
 )
@@ -20,12 +19,13 @@ from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
 from ithaca.files.numbers import number, percent
 from ithaca.results.network_explanation import explain_network, layers_take
+from ithaca.results.wording import metric_label
 from ithaca.studies.network.result import NetworkResult
 
 
-def network_chart(results: Sequence[NetworkResult]) -> Chart:
+def network_chart(result: NetworkResult, *others: NetworkResult) -> Chart:
     """One result as bars by layer, of several the layers against each other."""
-    return layer_bars(results[0]) if len(results) == 1 else modes_compared(results)
+    return modes_compared([result, *others]) if others else layer_bars(result)
 
 
 def layer_bars(result: NetworkResult) -> BarChart:

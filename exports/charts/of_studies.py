@@ -10,11 +10,11 @@ from ithaca.exports.charts.chart import (
     LineChart,
     Series,
     Unit,
-    metric_label,
     metric_unit,
     wide_spread,
 )
 from ithaca.files.errors import InputError
+from ithaca.results.wording import metric_label
 from ithaca.solver.certificate import Status
 from ithaca.studies.front import Front
 from ithaca.studies.grid import Cell, Index, StudyAxis
@@ -122,12 +122,13 @@ def check_front_plottable(objectives: int) -> None:
         )
 
 
-def front_chart(front: Front, title: str) -> LineChart:
+def front_chart(front: Front) -> LineChart:
     """The first two objectives against each other; a third one as colour."""
     texts, design = [objective.text for objective in front.objectives], front.problems[0].design
     points = [
         (p.problem.design.name, p.values, ", ".join(map(_text, p.values))) for p in front.points
     ]
+    title = f"Pareto front of {front.title}"
     if not front.complete:
         title += f"\npartial: {front.unfinished}"
     labels = [metric_label(text, design) for text in texts]

@@ -11,31 +11,43 @@ from html import escape
 from importlib.resources import files
 from xml.etree import ElementTree
 
-from ithaca.exports.charts.chart import Chart
 from ithaca.exports.charts.page import STYLE
 from ithaca.exports.charts.svg import inline_svg
 from ithaca.exports.report.answer import Card, best_configuration, cards, verdict
 from ithaca.exports.report.blocks import ChartFigure
 from ithaca.exports.report.page import family_sections
-from ithaca.results.explanation import Explanation
+from ithaca.files.answer import Answer
+from ithaca.results.explanation import explain
 from ithaca.solver.result import Result
 
 _GROUND = "svg{background:var(--sheet);font-family:system-ui,sans-serif;font-size:13px}"
 
 
-def result_cell(headline: str, result: Result, explanation: Explanation) -> str:
-    """A result: what is proven, its key figures, and the array drawn.
+#: Columns of the tables that notebooks show; `Answer.to_dataframe` has all.
+SHOWN = {"kernel", "count", "value", "lower_bound", "status", "dataflow", "permutation"} | {
+    "latency",
+    "dsp",
+    "bram18k",
+    "throughput",
+}
 
-    Parameters
-    ----------
-    headline : str
-        What is known in a line.
-    result : Result
-        The result.
-    explanation : Explanation
-        Which of its configurations is shown, and why there is none.
-    """
-    best = best_configuration(result, explanation)
+
+def answer_cell(answer: Answer) -> str:
+    """A study: its chart, if there is one of so many axes, and its table, as HTML; of one workload
+    what is proven, key figures, and the array drawn."""
+    if isinstance(answer, Result):
+        return result_cell(answer)
+    chart, table = getattr(answer, "picture", None), answer.to_dataframe()
+    columns = [name for name in table if name in SHOWN or name.startswith("objectives.")]
+    drawings = [] if chart is None else [inline_svg(chart, "chart")]
+    text: str = table[columns or list(table)]._repr_html_()
+    return cell(answer.headline, drawings=drawings) + text
+
+
+def result_cell(result: Result) -> str:
+    """What is proven of a result, its key figures, and the array drawn."""
+    headline = result.headline
+    best = best_configuration(result, explain(result, result.solutions, None))
     if best is None:
         return cell(headline)
     own, proven = family_sections(best), verdict(best.certificate, best.objective)
@@ -51,21 +63,6 @@ def result_cell(headline: str, result: Result, explanation: Explanation) -> str:
     return cell(
         headline, f"{proven.mark} {proven.text}. {proven.detail}", cards(best, own.cards), drawings
     )
-
-
-def chart_cell(headline: str, chart: Chart | None, table: str) -> str:
-    """A study: its chart, if there is one of so many axes, and its table, as HTML.
-
-    Parameters
-    ----------
-    headline : str
-        What is known in a line.
-    chart : Chart, optional
-        The chart; None: it has too many axes.
-    table : str
-        The table as HTML.
-    """
-    return cell(headline, drawings=[] if chart is None else [inline_svg(chart, "chart")]) + table
 
 
 def cell(

@@ -4,7 +4,6 @@ every layer to open."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ithaca.exports.charts.codesign import accelerators_chart, energy_chart
 from ithaca.exports.report.answer import Card, Verdict, findings, verdict
@@ -13,25 +12,16 @@ from ithaca.exports.report.network import layer_folded
 from ithaca.exports.report.page import rendered
 from ithaca.files.numbers import engineering, number
 from ithaca.formulations.families import module_of
-from ithaca.results.codesign_layers import front_rows, limit_uses, metric_of, networks
+from ithaca.results.codesign_layers import front_rows, limit_uses, metric_of
 from ithaca.solver.certificate import Status, as_stated
 from ithaca.studies.codesign.question import Question
 from ithaca.studies.codesign.result import CodesignResult, HardwarePoint
 
 
-def codesign_page(result: CodesignResult, architecture: Any, statements: Sequence[str]) -> str:
-    """A self-contained HTML page about a co-design; ``statements`` are the explanation in words.
-
-    Parameters
-    ----------
-    result : CodesignResult
-        The result.
-    architecture : object
-        The best accelerator, if it is a memory hierarchy.
-    statements : sequence of str
-        The explanation, each ``term: statement``.
-    """
-    question, sections = result.question, list[Section]()
+def codesign_page(result: CodesignResult, statements: Sequence[str]) -> str:
+    """A self-contained HTML page about a co-design; ``statements`` are the explanation in words,
+    each ``term: statement``."""
+    question, sections, architecture = result.question, list[Section](), result.architecture
     several = len(question.objectives) > 1
     facts = [("space", question.space.name), ("accelerators", f"{result.counts.points:,}")]
     facts += [
@@ -51,7 +41,7 @@ def codesign_page(result: CodesignResult, architecture: Any, statements: Sequenc
         )
     )
     if result.best is not None and not several:
-        sections += _layers(question, result.best)
+        sections += _layers(result, result.best)
     title = f"{question.space.name} for {', '.join(question.workloads)}"
     return rendered(title, facts, _verdict(result), _cards(result), sections)
 
@@ -123,9 +113,9 @@ def _hardware(question: Question, best: HardwarePoint) -> Section:
     return Section("hardware", "The hardware", tuple(blocks))
 
 
-def _layers(question: Question, best: HardwarePoint) -> list[Section]:
+def _layers(result: CodesignResult, best: HardwarePoint) -> list[Section]:
     sections = []
-    if (chart := energy_chart(question, best)) is not None:
+    if (chart := energy_chart(result.question, best)) is not None:
         table = Table("Energy by layer and level, in figures", *chart.figures, folded=True)
         sections.append(
             Section(
@@ -133,6 +123,6 @@ def _layers(question: Question, best: HardwarePoint) -> list[Section]:
             )
         )
     text = "Each layer opens: its mapping, and what is proven of it on this accelerator."
-    parts = [(network, layer) for network in networks(question, best) for layer in network.layers]
+    parts = [(network, layer) for network in result.networks for layer in network.layers]
     folded = (layer_folded(network, layer, place) for place, (network, layer) in enumerate(parts))
     return [*sections, Section("layers", "The layers", (Paragraph(text), *folded))]

@@ -4,18 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ithaca.exports.charts.chart import (
-    Bar,
-    BarChart,
-    LineChart,
-    Series,
-    metric_label,
-    metric_unit,
-    wide_spread,
-)
+from ithaca.exports.charts.chart import Bar, BarChart, LineChart, Series, metric_unit, wide_spread
 from ithaca.exports.report.answer import BestConfiguration
 from ithaca.exports.report.blocks import Block, Paragraph, Section, Table, chart_figure
 from ithaca.files.numbers import number, percent
+from ithaca.results.wording import metric_label
 from ithaca.solver.certificate import Certificate, Status, TracePoint
 from ithaca.solver.result import Result
 from ithaca.solver.solution import Solution

@@ -87,6 +87,19 @@ class HardwareSpace:
         """The box of all accelerators of the space."""
         return Box.whole(self.quantities)
 
+    def fields(self, point: Configuration) -> dict[str, int | str]:
+        """The quantities of an accelerator; choices by name."""
+        return {
+            q.name: q.shown(point[q.name]) if q.labels else point[q.name] for q in self.quantities
+        }
+
+    def text(self, point: Configuration) -> str:
+        """An accelerator in words."""
+        return ", ".join(
+            f"{q.name} {q.shown(point[q.name])}{f' {q.unit}' if q.unit else ''}"
+            for q in self.quantities
+        )
+
     @property
     def mixed(self) -> tuple[str, ...]:
         """Quantities that a figure of `Trend.MIXED` follows from: boxes have one value of each."""

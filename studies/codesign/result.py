@@ -6,14 +6,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
+from typing import Any
 
-from ithaca.files.numbers import number
+from ithaca.files.answer import StudyAnswer
+from ithaca.files.errors import InputError
+from ithaca.files.messages import among, quoted
+from ithaca.files.numbers import counted, number
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.hardware.space import HardwareSpace
-from ithaca.solver.certificate import Certificate
-from ithaca.solver.shortfall import Shortfall
+from ithaca.solver.certificate import OWN, Certificate, Status
+from ithaca.solver.shortfall import Shortfall, explain
 from ithaca.solver.solution import Solution
 from ithaca.studies.codesign.question import Amount, Question
+from ithaca.studies.network.result import NetworkResult
 
 
 @dataclass(frozen=True)
@@ -83,9 +89,10 @@ class Counts:
     """Layer problems that it asked for, each once."""
 
 
-@dataclass(frozen=True)
-class CodesignResult:
-    """The answer of a co-design."""
+@dataclass(frozen=True, repr=False, eq=False)
+class CodesignResult(StudyAnswer):
+    """The answer of `ithaca.codesign`: the best accelerator, or a front of them, with every layer's
+    mapping, and what is proven over the whole space."""
 
     question: Question
     """What was asked."""
@@ -102,6 +109,10 @@ class CodesignResult:
     """What the search did."""
     shortfalls: tuple[Shortfall, ...] = ()
     """If there is no such accelerator: limits that cannot be met, and their least."""
+    source: str = field(default=OWN, compare=False)
+    """The file it was read from, for messages."""
+    trail: tuple[str, ...] = ()
+    """What an explained search before the proof did and why, line by line; files do not have it."""
 
     @property
     def value(self) -> Fraction | None:
@@ -115,6 +126,87 @@ class CodesignResult:
         or that there is nothing."""
         proof = self.certificate
         return proof.settled and all(then.certificate.settled for then in proof.further)
+
+    @property
+    def headline(self) -> str:
+        objectives = ", ".join(objective.text for objective in self.question.objectives)
+        what = f"{self.question.space.name} for {', '.join(self.question.workloads)}: {objectives}"
+        if len(self.question.objectives) > 1:
+            return f"{what}: {counted(len(self.front), 'point')} of the front ({self.status})"
+        value = "" if self.value is None else f" {number(self.value)}"
+        return f"{what}{value} ({self.certificate.told})"
+
+    @property
+    def status(self) -> str:
+        """What is proven over the space: optimal (of several objectives the front is complete),
+        feasible and so on."""
+        return self.certificate.status.value
+
+    @property
+    def lower_bound(self) -> Fraction | None:
+        """No accelerator of the space has a smaller objective; None where nothing is proven."""
+        return self.certificate.lower_bound
+
+    @property
+    def hardware(self) -> dict[str, int | str]:
+        """The quantities of the best accelerator, by name; empty where none was found."""
+        return {} if self.best is None else self.question.space.fields(self.best.point)
+
+    @property
+    def architecture(self) -> Any:
+        """The best accelerator as `ithaca.map` takes it; None where there is none, or it is no
+        memory hierarchy."""
+        return None if self.best is None else self.made("architecture")
+
+    @cached_property
+    def networks(self) -> tuple[NetworkResult, ...]:
+        """The layers of every workload on the best accelerator, as `ithaca.network` answers; empty
+        where none was found."""
+        if self.best is None:
+            return ()
+        return tuple(replace(network, source=self.source) for network in self.made("networks"))
+
+    @property
+    def loops(self) -> dict[str, str]:
+        """The mapping of every layer on the best accelerator as a loop nest, by name."""
+        return {name: text for network in self.networks for name, text in network.loops.items()}
+
+    def network_of(self, layer: str | None) -> NetworkResult:
+        """The workload on the best accelerator that has a layer, as ``LAYER`` or
+        ``WORKLOAD:LAYER``; without one the first.
+
+        Raises `InputError` if there is none.
+        """
+        if not self.networks:
+            raise InputError(
+                f"{self.source} has no accelerator; allowed: a result that has a best one"
+            )
+        workload, _, name = (layer or "").rpartition(":")
+        own = [network for network in self.networks if workload in ("", network.network.name)]
+        names = [(network, each.layer.name) for network in own for each in network.layers]
+        matching = [network for network, each in names if layer is None or each == name]
+        if not matching:
+            known = among(layer, [each for _, each in names] or self.question.workloads)
+            raise InputError(f"--layer is {quoted(layer)}{known}")
+        return matching[0]
+
+    @property
+    def failure(self) -> str:
+        if self.best is not None:
+            return ""
+        space, limits = self.question.space, self.question.limits
+        own = [
+            f"{limit.metric} to {number(limit.bound)}"
+            for limit in limits
+            if space.limits.get(limit.metric) == limit.bound
+        ]
+        inherited = f"; space {space.name} itself limits {', '.join(own)}" if own else ""
+        if self.certificate.status is not Status.INFEASIBLE:
+            return self.certificate.failure + inherited
+        if not self.shortfalls and len(limits) < 2:
+            return "infeasible: a layer runs on no accelerator of the space, whatever the limits"
+        spaces = {each.design for each in self.shortfalls}
+        return f"infeasible: {'; '.join(explain(self.shortfalls, len(spaces)))}{inherited}"
 
 
 #: Open boxes that a result lists.

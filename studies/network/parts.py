@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import among, quoted
+from ithaca.solver.certificate import OWN
 from ithaca.solver.result import Result
 from ithaca.solver.solution import Solution
 from ithaca.studies.network.result import LayerResult, NetworkResult
@@ -15,9 +16,9 @@ from ithaca.studies.network.result import LayerResult, NetworkResult
 PER_LAYER = "per-layer"
 
 
-def layer_result(result: NetworkResult, layer: LayerResult) -> Result:
-    """The result that a solve of the layer alone would have had; where layers share something, only
-    the configuration on that.
+def layer_result(result: NetworkResult, layer: LayerResult, source: str = OWN) -> Result:
+    """The result that a solve of the layer alone would have had, of such a source; where layers
+    share something, only the configuration on that.
 
     Of the other designs a file of a network states value and proof, not the configuration.
     """
@@ -29,7 +30,7 @@ def layer_result(result: NetworkResult, layer: LayerResult) -> Result:
         if answer.found is None
         else next(design for design in designs if design.design == answer.design)
     )
-    return Result(result.request.place, best, designs)
+    return Result(result.request.place, best, designs, source=source)
 
 
 def _own(design: Solution, answer: Solution) -> Solution:

@@ -1,4 +1,4 @@
-"""What a network's solve answers, whatever the mode."""
+"""The answer of `ithaca.network`, whatever the mode."""
 
 from __future__ import annotations
 
@@ -7,15 +7,22 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from math import prod
+from pathlib import Path
+from typing import TYPE_CHECKING
 
+from ithaca.files.answer import StudyAnswer
+from ithaca.files.errors import InputError
 from ithaca.formulations.design import Metric
 from ithaca.formulations.families import choice_of, profile_of
 from ithaca.formulations.problem import Objective
 from ithaca.formulations.question import Question
-from ithaca.solver.certificate import Certificate, Status
-from ithaca.solver.result import Unrestricted
+from ithaca.solver.certificate import OWN, Certificate, Status, as_stated, least
+from ithaca.solver.result import Unrestricted, loop_text, value_text
 from ithaca.solver.solution import Solution
 from ithaca.workloads.networks.network import Layer, Network
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -147,9 +154,10 @@ class Fusing:
     """The objective if nothing did."""
 
 
-@dataclass(frozen=True)
-class NetworkResult:
-    """The answer of a network's solve."""
+@dataclass(frozen=True, repr=False, eq=False)
+class NetworkResult(StudyAnswer):
+    """The answer of `ithaca.network`: how every layer is run, and what is proven of it and of the
+    total."""
 
     mode: str
     """What layers share, as on the command line."""
@@ -173,6 +181,10 @@ class NetworkResult:
     """Where spaces are restricted to what a compiler builds: the total without that."""
     fusing: Fusing | None = None
     """What stays on chip, if that was asked for; layers of one nest are then apart."""
+    source: str = field(default=OWN, compare=False)
+    """The file it was read from, for messages."""
+    remarks: tuple[str, ...] = ()
+    """What else a co-design found of the arrays' shares, line by line; files do not have it."""
 
     @property
     def layer_objective(self) -> Objective:
@@ -267,3 +279,55 @@ class NetworkResult:
         """Utilisation over all layers, one after the other."""
         cycles = self.mac_cycles
         return sum(layer.layer.operations for layer in self.layers) / cycles if cycles else None
+
+    @property
+    def headline(self) -> str:
+        question = self.request
+        what = f"{self.network.name} {question.label}, {self.mode}, on {question.place}"
+        return f"{what}: {value_text(question.objective.text, self.value, self.status)}"
+
+    @property
+    def certificate(self) -> Certificate:
+        """What is proven of the total. Raises `InputError` if there is none."""
+        if self.total is None:
+            raise InputError(f"{self.request.objective.text} does not add up over layers")
+        return self.total.certificate
+
+    @property
+    def status(self) -> str:
+        """What is proven of the total; where the objective does not add up over layers, the least
+        that is proven of any."""
+        if self.total is not None:
+            return self.total.certificate.status.value
+        return least(layer.answer.certificate.status for layer in self.layers).value
+
+    @property
+    def value(self) -> Fraction | None:
+        """The objective over the whole network; None where a layer has no configuration, or it does
+        not add up over layers."""
+        return None if self.total is None else self.total.value
+
+    @property
+    def lower_bound(self) -> Fraction | None:
+        """No network that the mode allows has a smaller total; None where nothing is proven, or
+        there is no total."""
+        return None if self.total is None else self.total.certificate.lower_bound
+
+    @property
+    def failure(self) -> str:
+        return "" if self.answered else f"{self.made('failure')}{as_stated(self)}"
+
+    @property
+    def loops(self) -> dict[str, str]:
+        """The mapping of every layer as a loop nest, by name."""
+        return {layer.layer.name: loop_text(layer.answer) for layer in self.layers}
+
+    @property
+    def table(self) -> str:
+        text: str = self.made("table")
+        return text
+
+    def plot(self, path: str | Path | None = None, compare: Sequence[NetworkResult] = ()) -> Figure:
+        """Draw what each layer takes, as a figure and to a file like other answers, alone or
+        against other results of the network."""
+        return self.drawn(self.made("chart", *compare), path)

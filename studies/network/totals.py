@@ -19,9 +19,8 @@ from ithaca.formulations.algebra.expression import (
 )
 from ithaca.formulations.problem import Objective
 from ithaca.solver.certificate import Certificate, Further, Status, among_all
-from ithaca.solver.conclusion import conclude
+from ithaca.solver.conclusion import conclude, conclude_least
 from ithaca.solver.solution import Solution
-from ithaca.studies.best import conclude_least
 from ithaca.studies.network.result import Total
 
 #: Metrics of which runs, one after the other, take the sum.

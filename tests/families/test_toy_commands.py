@@ -7,14 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from ithaca.commands.api.answers import Result
-from ithaca.commands.api.fronts import Front
 from ithaca.commands.api.solving import solve
 from ithaca.commands.conclusion import OutputOptions, conclude_result
 from ithaca.commands.pareto import print_front
 from ithaca.files.numbers import number
 from ithaca.files.writing import SCHEMA
 from ithaca.solver.portfolio import solve_designs
+from ithaca.solver.result import Result
 from ithaca.solver.solution import best_solution
 from ithaca.studies.front import pareto_front
 from tests.command_line import ithaca
@@ -59,7 +58,7 @@ def test_an_answer_is_printed(result: Result, capsys: pytest.CaptureFixture[str]
 def test_a_front_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     free = [fir_problem(12, 100, transposed=transposed) for transposed in (False, True)]
     fixed = {"workload": "filters", "sizes": "", "platform": "board", "edition": "plain"}
-    front = Front.of(pareto_front(free, ["latency", "dsp"], provenance=fixed))
+    front = pareto_front(free, ["latency", "dsp"], provenance=fixed)
     print_front(front)
     lines = capsys.readouterr().out.splitlines()
     found = {(m["latency"], m["dsp"]) for problem in free for _, m in every_point(problem)}

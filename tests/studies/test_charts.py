@@ -139,9 +139,9 @@ def test_bars_down_to_bounds_are_explained_where_there_are_some() -> None:
 
 
 def test_a_chart_in_a_notebook_has_a_text_alternative() -> None:
-    from ithaca.exports.report.cell import chart_cell
+    from ithaca.exports.report.cell import cell
 
-    text = chart_cell("headline", CHARTS["bars"], "")
+    text = cell("headline", drawings=[inline_svg(CHARTS["bars"], "chart")])
     assert 'alt="bars: first: 3 of 4; none: infeasible; last: 1 of 4"' in text
     assert text.count("<img") == 1
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from ithaca.commands.api.answers import Answer
 from ithaca.commands.families.recurrence.simulation import simulate
+from ithaca.files.answer import Answer
 from ithaca.files.numbers import number
 from ithaca.files.writing import SCHEMA
 from ithaca.formulations.families import profile_of

@@ -8,9 +8,9 @@ from typing import Annotated
 
 from typer import Option
 
-from ithaca.commands.api.answers import Wrote
 from ithaca.commands.api.keywords import public
 from ithaca.commands.api.options import WRITTEN_FILE
+from ithaca.files.answer import Wrote
 from ithaca.files.errors import InputError
 from ithaca.files.messages import refuse
 from ithaca.files.numbers import counted

@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from ithaca.commands.api.answers import Answer, Result, least
+from ithaca.files.answer import Answer
 from ithaca.files.numbers import counted, json_number
 from ithaca.files.writing import SCHEMA
 from ithaca.formulations.spatial.dmazerunner.tilings import TilingDesign
 from ithaca.formulations.spatial.mapping_design import mapping_design
 from ithaca.results.schema import FirstPart
-from ithaca.solver.certificate import Status
+from ithaca.solver.certificate import Status, least
+from ithaca.solver.result import Result
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ithaca.commands.api.answers import Result
 from ithaca.commands.conclusion import OutputOptions, conclude, conclude_result
 from ithaca.commands.display import console, loop_nest
 from ithaca.commands.families.spatial.layers import MappedLayers
@@ -13,6 +12,7 @@ from ithaca.commands.outcome import say
 from ithaca.commands.tables import Table
 from ithaca.commands.typed import calls
 from ithaca.files.numbers import number
+from ithaca.solver.result import Result
 
 
 @calls(map_problem)

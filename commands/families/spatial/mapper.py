@@ -9,7 +9,6 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-from ithaca.commands.api.answers import Result
 from ithaca.commands.api.keywords import public
 from ithaca.commands.api.live_line import note
 from ithaca.commands.api.options import WRITTEN, SearchOptions
@@ -21,6 +20,7 @@ from ithaca.files.words import REPEATED
 from ithaca.files.writing import check_folder, write_folder
 from ithaca.formulations.spatial.mapper_files import read_mapper_files
 from ithaca.formulations.spatial.question import HierarchyOptions, MappingQuestion
+from ithaca.solver.result import Result
 
 
 @public

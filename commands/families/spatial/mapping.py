@@ -8,7 +8,6 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-from ithaca.commands.api.answers import Result
 from ithaca.commands.api.keywords import public
 from ithaca.commands.api.live_line import note
 from ithaca.commands.api.options import (
@@ -25,6 +24,7 @@ from ithaca.commands.api.solving import answers, read_start, starts_of
 from ithaca.commands.families.spatial.layers import MappedLayers
 from ithaca.files.errors import InputError
 from ithaca.formulations.spatial.question import HierarchyOptions, MappingQuestion
+from ithaca.solver.result import Result
 from ithaca.workloads.layer_files import read_layers
 from ithaca.workloads.library import read_nest
 from ithaca.workloads.nest import LoopNest

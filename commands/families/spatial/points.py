@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ithaca.commands.api.answers import Answer
 from ithaca.commands.api.loading import is_result
 from ithaca.commands.api.points import EvaluatedPoints, checked
+from ithaca.files.answer import Answer
 from ithaca.files.csv_text import Rows
 from ithaca.files.errors import InputError
 from ithaca.files.messages import printable

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ithaca.commands.api.answers import Result
 from ithaca.commands.conclusion import OutputOptions, Printed, conclude_result
 from ithaca.commands.families.spatial.mapper import timeloop_mapper as map_files
 from ithaca.commands.typed import calls
+from ithaca.solver.result import Result
 
 
 @calls(map_files)

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
-from ithaca.commands.display import gap, limited_metrics, microjoules, proof, shortened
 from ithaca.commands.families.systolic.printing import target_text
 from ithaca.commands.tables import Table
 from ithaca.files.numbers import number, rounded
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.question import ArrayQuestion
+from ithaca.results.wording import gap, limited_metrics, microjoules, proof, shortened
 from ithaca.solver.solution import Solution
 from ithaca.studies.network.modes import MULTI_ARRAY, SHARED_ARRAY
 from ithaca.studies.network.result import ArrayResult, NetworkResult, SharedDesign

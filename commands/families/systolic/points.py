@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ithaca.commands.api.answers import Result
 from ithaca.commands.api.loading import opened_layers, solutions_of
 from ithaca.commands.api.points import EvaluatedPoints
-from ithaca.commands.display import loop_nest, unit_cells
+from ithaca.commands.display import loop_nest
 from ithaca.files.csv_text import Rows
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted, refuse
@@ -26,6 +25,8 @@ from ithaca.formulations.systolic.machine_options import changed_machine, machin
 from ithaca.formulations.systolic.points import Point, evaluate_points, load_points, points_text
 from ithaca.formulations.systolic.question import read_data_type, read_edition
 from ithaca.formulations.systolic.systolic_array import Edition
+from ithaca.results.wording import unit_cells
+from ithaca.solver.result import Result
 from ithaca.solver.solution import Solution
 from ithaca.workloads.library import is_variant, read_nest
 from ithaca.workloads.nest import LoopNest

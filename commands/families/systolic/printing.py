@@ -8,15 +8,7 @@ from fractions import Fraction
 from rich.console import Console
 from rich.markup import escape
 
-from ithaca.commands.display import (
-    console,
-    gap_text,
-    limited_metrics,
-    microjoules,
-    print_parts,
-    proof_text,
-    unit_cells,
-)
+from ithaca.commands.display import console, print_parts
 from ithaca.commands.tables import Table
 from ithaca.files.numbers import counted, is_or_are, number, rounded
 from ithaca.formulations.systolic.design import systolic
@@ -24,10 +16,11 @@ from ithaca.formulations.systolic.insight.cycles import PES, binding
 from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.formulations.systolic.packages import packages_text
 from ithaca.formulations.target import Target
+from ithaca.results.wording import gap_text, limited_metrics, microjoules, proof_text, unit_cells
 from ithaca.solver.certificate import Certificate, Status, Termination, as_stated, relative_gap
+from ithaca.solver.conclusion import conclude_least
 from ithaca.solver.result import Result, Unrestricted
 from ithaca.solver.solution import Solution
-from ithaca.studies.best import conclude_least
 from ithaca.workloads.library import workload_document
 
 #: What an answer's words mean.

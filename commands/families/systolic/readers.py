@@ -5,13 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ithaca.commands.families.systolic.simulating import (
-    STUDY,
-    Simulation,
-    SimulationDocument,
-    simulated,
-)
+from ithaca.commands.families.systolic.simulating import STUDY, SimulationDocument, simulated
 from ithaca.files.documents import validated
+from ithaca.formulations.systolic.simulation.compared import Simulation
 from ithaca.results.files import check_same
 from ithaca.results.study_files import evaluated, posed_problems
 from ithaca.results.verification import claims

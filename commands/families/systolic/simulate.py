@@ -10,17 +10,17 @@ from typing import Annotated
 import typer
 from typer import Option
 
-from ithaca.commands.api.answers import Answer
 from ithaca.commands.api.options import WRITTEN_FILE, AsJson, TableFile, Written
 from ithaca.commands.conclusion import Outputs, conclude
 from ithaca.commands.display import console
-from ithaca.commands.families.systolic.simulating import Simulation, read_memory, simulate_points
+from ithaca.commands.families.systolic.simulating import read_memory, simulate_points
 from ithaca.commands.families.systolic.simulating import simulate as run_simulation
 from ithaca.commands.outcome import NOTHING_FOUND, print_document, say, write_rows
 from ithaca.commands.tables import Table
 from ithaca.commands.typed import calls
 from ithaca.exports.charts.files import check_plot
 from ithaca.files import signals
+from ithaca.files.answer import Answer
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import number
 from ithaca.files.writing import SCHEMA, document_text, write_text_atomically
@@ -31,6 +31,7 @@ from ithaca.formulations.systolic.points import load_points
 from ithaca.formulations.systolic.question import read_data_type
 from ithaca.formulations.systolic.simulation.activity import FifoWait, ModuleShare, SimulatedRun
 from ithaca.formulations.systolic.simulation.arrays import array_network
+from ithaca.formulations.systolic.simulation.compared import Simulation
 from ithaca.formulations.systolic.simulation.trace import phase_trace, word_dump
 from ithaca.formulations.systolic.simulation.values import Values
 from ithaca.workloads.library import read_nest

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import ConfigDict
 from typer import Argument, Option
 
-from ithaca.commands.api.answers import Answer
 from ithaca.commands.api.keywords import public
 from ithaca.commands.api.loading import one_result
 from ithaca.commands.api.options import LayerName
 from ithaca.files import signals
+from ithaca.files.answer import Answer
 from ithaca.files.errors import InputError
 from ithaca.files.messages import errors_at
-from ithaca.files.numbers import json_number, number
+from ithaca.files.numbers import json_number
 from ithaca.files.words import REPEATED, parse_choice, parse_counts
 from ithaca.formulations.algebra.parsing import quoted
 from ithaca.formulations.families import module_of
@@ -26,67 +26,19 @@ from ithaca.formulations.schema import Document, MachineDocument, Number, WaitsD
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.machine_options import changed_machine, machine_changes
 from ithaca.formulations.systolic.points import Point
-from ithaca.formulations.systolic.simulation import compared
-from ithaca.formulations.systolic.simulation.activity import ModuleShare, simulate_network
+from ithaca.formulations.systolic.simulation.activity import simulate_network
 from ithaca.formulations.systolic.simulation.arrays import array_network
+from ithaca.formulations.systolic.simulation.compared import Simulation, simulate_configuration
 from ithaca.results.schema import FirstPart
 from ithaca.results.studies import ConfigurationDocument, configuration_document, question_fields
 from ithaca.solver import result as results
 from ithaca.solver.solution import Solution
 
 if TYPE_CHECKING:
-    import xarray as xr
-    from matplotlib.figure import Figure
+    pass
 
 
 STUDY = "simulation"
-
-
-@dataclass(frozen=True, repr=False)
-class Simulation(compared.Simulation, Answer):
-    """The answer of `ithaca.simulate`: what happened when a configuration ran."""
-
-    question: Mapping[str, Any] = field(default_factory=dict)
-    """The question and its configuration, as documents state them."""
-
-    @property
-    def document(self) -> dict[str, Any]:
-        return {**super().document, **self.question}
-
-    @property
-    def headline(self) -> str:
-        took = "hangs" if self.cycles is None else f"{number(self.cycles)} cycles"
-        nest = self.design.nest
-        return (
-            f"{nest.name} ({nest.shown_sizes}) {self.design.data.name}, design "
-            f"{self.design.name}, simulated: {took}"
-        )
-
-    def plot(self, path: str | Path | None = None) -> Figure:
-        """Draw when modules work, as a figure and to a file like other answers.
-
-        Raises `InputError` if the run hangs or is too long to be drawn.
-        """
-        from ithaca.exports.charts.files import save_plot
-        from ithaca.exports.report.families.systolic_timeline import run_chart
-
-        title = f"{self.headline}: when modules work"
-        return save_plot(replace(run_chart(self.run), title=title), path)
-
-    def to_xarray(self) -> xr.Dataset:
-        """What each module did as labelled arrays: shares of the run, on average over its
-        processes."""
-        import xarray as xr
-
-        modules = self.run.modules
-        columns = {
-            field.name: ("module", [getattr(module, field.name) for module in modules])
-            for field in fields(ModuleShare)
-            if isinstance(getattr(modules[0], field.name), int | float)
-        }
-        return xr.Dataset(
-            columns, {"module": [module.module for module in modules]}, {"title": self.headline}
-        )
 
 
 @public
@@ -213,7 +165,7 @@ def simulated(
     assert chosen.configuration is not None
     assert chosen.value is not None
     design, checkpoint = systolic(chosen.problem), signals.check
-    run = compared.simulate_configuration(
+    run = simulate_configuration(
         design, chosen.configuration, machine, memory, checkpoint, check_values=check_values
     )
     question = {
@@ -222,7 +174,7 @@ def simulated(
         "value": json_number(chosen.value),
         "best": configuration_document(chosen),
     }
-    return Simulation.of(run, question=question)
+    return replace(run, question=question)
 
 
 class RunDocument(Document):

@@ -9,7 +9,6 @@ from functools import cached_property
 from math import floor
 from typing import Any
 
-from ithaca.commands.api.answers import NetworkResult
 from ithaca.commands.api.live_line import searching
 from ithaca.commands.api.split_study import SplitStudy, shares
 from ithaca.commands.api.vary import (
@@ -38,6 +37,7 @@ from ithaca.studies.codesign.workloads import Workload, find_workloads, weighted
 from ithaca.studies.grid import StudyAxis, indices
 from ithaca.studies.network.modes import MULTI_ARRAY, mode
 from ithaca.studies.network.problems import only_layers
+from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.network.runner import RunOptions, RunState
 from ithaca.workloads.library import workload_names
 from ithaca.workloads.networks.find import find_network
@@ -98,7 +98,7 @@ def split_device(
 
         def solve(question: ArrayQuestion) -> NetworkResult:
             run = RunOptions(search=budget.share(), report=report)
-            return NetworkResult.of(mode(MULTI_ARRAY, fuse=fuse)(network, question, run))
+            return mode(MULTI_ARRAY, fuse=fuse)(network, question, run)
 
         if vary:
             return _study(first, vary, solve)

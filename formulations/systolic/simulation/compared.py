@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from fractions import Fraction
-from typing import Any
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from ithaca.files.answer import Answer
 from ithaca.files.errors import InputError
-from ithaca.files.numbers import json_number
+from ithaca.files.numbers import json_number, number
 from ithaca.files.writing import SCHEMA
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.machine import IDEAL, Machine, MemoryTiming
@@ -16,6 +19,7 @@ from ithaca.formulations.systolic.derivation import in_edition
 from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.simulation.activity import (
     FifoWait,
+    ModuleShare,
     SimulatedRun,
     simulate_network,
 )
@@ -24,10 +28,15 @@ from ithaca.formulations.systolic.simulation.values import Values, check_moves
 from ithaca.formulations.systolic.simulation.values import check_values as carry_values
 from ithaca.formulations.systolic.systolic_array import SERIALIZED, Edition
 
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.figure import Figure
+
 
 @dataclass(frozen=True, repr=False)
-class Simulation:
-    """A run of a configuration, beside the cycles of every edition."""
+class Simulation(Answer):
+    """The answer of `ithaca.simulate`: a run of a configuration, beside the cycles of every
+    edition."""
 
     design: SystolicDesign
     """The design, in the exact edition."""
@@ -43,6 +52,8 @@ class Simulation:
     """The latency by each model edition that has the design's packs (cycles)."""
     values: Values | None = None
     """What it computed of random data, if that was asked for and it does not hang."""
+    question: Mapping[str, Any] = field(default_factory=dict)
+    """The question and its configuration, as documents state them."""
 
     @property
     def cycles(self) -> int | None:
@@ -83,7 +94,41 @@ class Simulation:
                     for module in self.run.modules
                 ],
             },
+            **self.question,
         }
+
+    @property
+    def headline(self) -> str:
+        took = "hangs" if self.cycles is None else f"{number(self.cycles)} cycles"
+        nest = self.design.nest
+        return (
+            f"{nest.name} ({nest.shown_sizes}) {self.design.data.name}, design "
+            f"{self.design.name}, simulated: {took}"
+        )
+
+    def plot(self, path: str | Path | None = None) -> Figure:
+        """Draw when modules work, as a figure and to a file like other answers.
+
+        Raises `InputError` if the run hangs or is too long to be drawn.
+        """
+        title = f"{self.headline}: when modules work"
+        pages = import_module("ithaca.exports.report.families.systolic_timeline")
+        return self.drawn(replace(pages.run_chart(self.run), title=title), path)
+
+    def to_xarray(self) -> xr.Dataset:
+        """What each module did as labelled arrays: shares of the run, on average over its
+        processes."""
+        import xarray as xr
+
+        modules = self.run.modules
+        columns = {
+            field.name: ("module", [getattr(module, field.name) for module in modules])
+            for field in fields(ModuleShare)
+            if isinstance(getattr(modules[0], field.name), int | float)
+        }
+        return xr.Dataset(
+            columns, {"module": [module.module for module in modules]}, {"title": self.headline}
+        )
 
 
 def _wait_document(wait: FifoWait) -> dict[str, Any]:

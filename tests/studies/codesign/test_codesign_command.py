@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 import ithaca as library
-from ithaca.commands.api.codesign_result import CodesignResult
 from ithaca.commands.codesign_display import print_codesign
 from ithaca.formulations.hardware.files import find_space
 from ithaca.formulations.spatial.variation import with_figures
 from ithaca.solver.certificate import Status
+from ithaca.studies.codesign.result import CodesignResult
 from tests.command_line import ithaca, refused, succeed
 from tests.studies.codesign.spaces import small_space
 

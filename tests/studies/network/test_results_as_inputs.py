@@ -349,7 +349,7 @@ def test_what_is_loaded_equals_what_was_saved(tmp_path: Path) -> None:
 
 def test_bars_show_what_layers_take_and_how_much_of_them_works(solved: Written) -> None:
     result = load_network_result(solved())
-    chart = network_chart([result])
+    chart = network_chart(result)
     assert isinstance(chart, BarChart)
     assert [bar.name for bar in chart.bars] == ["wide × 1", "deep × 3", "image × 2"]
     for bar, layer in zip(chart.bars, result.layers, strict=True):
@@ -367,7 +367,7 @@ def test_modes_are_compared_layer_by_layer(solved: Written, tmp_path: Path) -> N
     alone, shared = (
         load_network_result(solved(*words, "--layers", "mm")) for words in ((), MODES[1])
     )
-    chart = network_chart([alone, shared])
+    chart = network_chart(alone, shared)
     assert isinstance(chart, LineChart)
     for series, result in zip(chart.series, (alone, shared), strict=True):
         assert series.x == ("wide", "deep")

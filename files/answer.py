@@ -1,0 +1,221 @@
+"""What functions answer: what all answers can do, whatever their kind. Later layers make documents,
+tables and charts of them."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from html import escape
+from importlib import import_module
+from math import isnan
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ithaca.files.csv_text import csv_text
+from ithaca.files.errors import InputError
+from ithaca.files.writing import SCHEMA, document_text, write_text_atomically
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+    from matplotlib.figure import Figure
+
+
+class Answer:
+    """What all answers can do."""
+
+    def made(self, what: str, *more: Any) -> Any:
+        """What a later layer makes of answers of this kind: `MADE` of `ithaca.exports.answers`."""
+        return import_module("ithaca.exports.answers").MADE[type(self)][what](self, *more)
+
+    @property
+    @abstractmethod
+    def headline(self) -> str:
+        """What was asked and what is proven, in one line."""
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.headline}>"
+
+    def _repr_html_(self) -> str:
+        text: str = import_module("ithaca.exports.report.cell").answer_cell(self)
+        return text
+
+    @property
+    def failure(self) -> str:
+        """Why there is no answer, in one line; empty where there is one."""
+        return ""
+
+    @property
+    def parts(self) -> Mapping[str, Answer]:
+        """The answers that it consists of, by name; none: it is one."""
+        return {}
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The answer as a JSON document."""
+        document: dict[str, Any] = self.made("document")
+        return document
+
+    def to_xarray(self) -> xr.Dataset:
+        """The answer as labelled arrays, with units; numbers are doubles."""
+        dataset: xr.Dataset = self.made("dataset")
+        return dataset
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """The answer as a table; numbers are doubles."""
+        frame: pd.DataFrame = import_module("ithaca.results.datasets").as_table(self.to_xarray())
+        return frame
+
+    @property
+    def table(self) -> str:
+        """The table as CSV; what does not exist is empty."""
+        frame = self.to_dataframe().reset_index()
+        columns, rows = list(map(str, frame.columns)), frame.itertuples(index=False)
+        return csv_text(columns, ([_cell(value) for value in row] for row in rows))
+
+    def save(self, path: str | Path) -> None:
+        """Write the answer as NetCDF if the name ends in .nc, else as JSON."""
+        if Path(path).suffix.lower() == ".nc":
+            from ithaca.files.netcdf import save_netcdf
+
+            save_netcdf(self.to_xarray(), Path(path))
+        else:
+            write_text_atomically(path, document_text(self.document))
+
+    def explain(self, **options: Any) -> Words:
+        """Explain what limits it, and what to change first: `ithaca.explain`."""
+        words: Words = import_module("ithaca").explain(self, **options)
+        return words
+
+    def verify(self, **options: Any) -> Verification:
+        """Check its values and its proofs anew: `ithaca.verify`."""
+        checks: Verification = import_module("ithaca").verify(self, **options)
+        return checks
+
+    def report(self, path: str | Path, **options: Any) -> str:
+        """Write it as one self-contained page: `ithaca.report`."""
+        text: str = import_module("ithaca").report(self, path, **options)
+        return text
+
+    def export(self, to: str, folder: str | Path, **options: Any) -> str:
+        """Write its configuration for another tool: `ithaca.export`."""
+        text: str = import_module("ithaca").export(self, to, folder, **options)
+        return text
+
+    def drawn(self, chart: Any, path: str | Path | None) -> Figure:
+        """Draw a chart, and write it to a file if one is named."""
+        figure: Figure = import_module("ithaca.exports.charts.files").save_plot(chart, path)
+        return figure
+
+
+def _cell(value: Any) -> Any:
+    """A number of a table: whole ones without a fraction; those that do not exist as nothing."""
+    if not isinstance(value, float):
+        return value
+    return "" if isnan(value) else int(value) if value.is_integer() else value
+
+
+class StudyAnswer(Answer):
+    """What answers can do that have many points."""
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the same is found and proven: files state neither boxes nor seconds of all
+        searches."""
+        return isinstance(other, type(self)) and self.document == other.document
+
+    @property
+    def chart(self) -> Any:
+        """The picture that `plot` draws. Raises `InputError` if there is none of so many axes or
+        objectives."""
+        return self.made("chart")
+
+    @property
+    def picture(self) -> Any:
+        """The same; None if there is none."""
+        try:
+            return self.chart
+        except InputError:
+            return None
+
+    def plot(self, path: str | Path | None = None) -> Figure:
+        """Draw the answer, as a figure of matplotlib's, and to a .png, .svg, .pdf or .html file if
+        one is named."""
+        return self.drawn(self.chart, path)
+
+
+class Wrote(str):
+    """What was written, in a line or two."""
+
+    parts: tuple[str, str]
+    """Where, and what."""
+
+    def __new__(cls, place: str | Path, what: str) -> Wrote:
+        """What was written where."""
+        line = super().__new__(cls, f"wrote {place}: {what}")
+        line.parts = str(place), what
+        return line
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The same as a JSON document."""
+        return {"schema": SCHEMA, "wrote": self.parts[0], "what": self.parts[1]}
+
+
+@dataclass(frozen=True)
+class Words:
+    """An explanation in plain words, as `print` shows it, and as a document."""
+
+    statements: tuple[str, ...]
+    """One a line."""
+    document: dict[str, Any] = field(repr=False)
+    """The same as JSON, with what was computed."""
+    result: Answer = field(repr=False)
+    """What is explained."""
+    solution: Any = field(default=None, repr=False)
+    """The configuration that is explained, of one workload."""
+
+    def __str__(self) -> str:
+        return "\n".join(self.statements)
+
+    def _repr_html_(self) -> str:
+        return "<br>".join(map(escape, self.statements))
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """The outcome of checking a part of a result."""
+
+    place: str
+    """The layer, or the total."""
+    line: str
+    """What was found, in one line."""
+    confirmed: bool
+    """Whether all that is claimed of it was proven again."""
+    width: int = 10
+    """Of the column that places are printed in."""
+
+    def __str__(self) -> str:
+        return f"{self.place:<{self.width}} {self.line}"
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What came of checking a result anew."""
+
+    checks: tuple[Check, ...]
+    """Of each design, or of each layer and the total."""
+
+    @property
+    def confirmed(self) -> bool:
+        """Whether all that is claimed was proven again."""
+        return all(check.confirmed for check in self.checks)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.checks))
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The checks, ready for JSON."""
+        rows = [{"place": c.place, "line": c.line, "confirmed": c.confirmed} for c in self.checks]
+        return {"schema": SCHEMA, "study": "verify", "confirmed": self.confirmed, "checks": rows}

@@ -1,0 +1,116 @@
+"""How figures and proofs are worded, in lines and tables, on pages and charts."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from fractions import Fraction
+from typing import Any
+
+from ithaca.files.numbers import engineering, number, rounded
+from ithaca.formulations.algebra.expression import Symbol
+from ithaca.formulations.design import Design
+from ithaca.formulations.problem import Limit
+from ithaca.solver.certificate import Certificate, Status
+
+#: Longest name of a layer in a table (characters).
+LONGEST_NAME = 18
+
+
+def metric_label(text: str, design: Design) -> str:
+    """A metric of a design with its unit; an expression has none."""
+    metric = design.vocabulary.get(text.strip())
+    return text if metric is None else f"{text} ({metric.unit})"
+
+
+def bound_cells(certificate: Certificate) -> list[tuple[str, str]]:
+    """What is proven, as columns of a table."""
+    return [("lower bound", number(certificate.lower_bound)), ("gap", gap_text(certificate.gap))]
+
+
+def gap_text(gap: float | None) -> str:
+    """A relative gap in per cent."""
+    return "–" if gap is None else f"{gap:.2%}"
+
+
+def limited_metrics(limits: Iterable[Limit]) -> list[str]:
+    """The metrics among limits, each once: the columns that tell what a design uses, beside
+    `unit_cells`."""
+    return list(
+        dict.fromkeys(
+            x.metric
+            for x in limits
+            if isinstance(x.expression, Symbol) and x.metric not in ("time", "bandwidth")
+        )
+    )
+
+
+def microjoules(energy: Fraction | None) -> str:
+    """An energy (pJ) in µJ."""
+    return rounded(None if energy is None else energy / 10**6)
+
+
+#: The metrics of a whole run that are told first: how, and in which unit.
+WHOLE = (
+    ("latency", "latency", number, "cycles"),
+    ("energy", "energy", microjoules, "µJ"),
+    ("edp", "EDP", engineering, "pJ·cycles"),
+)
+
+
+def unit_cells(metrics: Mapping[str, Any], vocabulary: Collection[str]) -> list[tuple[str, str]]:
+    """Time, bandwidth and energy of a run, as columns of a table: those that a vocabulary has."""
+    cells = {
+        "time": ("ms", rounded(metrics.get("time"))),
+        "bandwidth": ("GB/s", rounded(metrics.get("bandwidth"))),
+        "energy": ("µJ", microjoules(metrics.get("energy"))),
+    }
+    return [cell for name, cell in cells.items() if name in vocabulary]
+
+
+def proof_text(certificate: Certificate) -> str:
+    effort = f"{certificate.nodes:,} boxes, {certificate.seconds:.2f} s"
+    if certificate.status is Status.OPTIMAL:
+        ties = (
+            "; not all that are as good were compared" if certificate.ties_broken is False else ""
+        )
+        better = (
+            f"{certificate.told}: no other of these is better"
+            if certificate.among
+            else "optimal: no configuration of this design is better"
+        )
+        further = "" if certificate.among else certificate.then_told
+        return f"{better}{ties}{further}; {effort}"
+    gap = "unknown gap" if certificate.gap is None else f"gap {certificate.gap:.2%}"
+    return f"not proven: lower bound {number(certificate.lower_bound)}, {gap}; {effort}"
+
+
+def gap(certificate: Certificate) -> str:
+    """The gap that is left, or why there is none."""
+    return gap_text(certificate.gap) if certificate.status.found else certificate.status.value
+
+
+def proof(certificate: Certificate) -> str:
+    if certificate.status is Status.OPTIMAL:
+        return certificate.told
+    if certificate.status is Status.FEASIBLE and certificate.lower_bound is None:
+        return "not proven"
+    if certificate.status is Status.FEASIBLE:
+        return (
+            f"not proven: lower bound {number(certificate.lower_bound)}, "
+            f"gap {gap_text(certificate.gap)}"
+        )
+    bound = (
+        ""
+        if certificate.lower_bound is None
+        else f"; lower bound {number(certificate.lower_bound)}"
+    )
+    return f"{certificate.status.value}{bound}"
+
+
+def shortened(name: str) -> str:
+    """A layer's name for a table: of a long one, where it begins and ends."""
+    return (
+        name
+        if len(name) <= LONGEST_NAME
+        else f"{name[: LONGEST_NAME // 2 - 1]}…{name[-LONGEST_NAME // 2 :]}"
+    )
