@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from importlib.resources import files
 from typing import Any
 
 from ithaca.files.errors import InputError
@@ -165,11 +164,6 @@ def memory_obstacles(configuration: ArrayConfiguration) -> tuple[str, ...]:
 def block_obstacles(nest: LoopNest) -> tuple[str, ...]:
     """Why tools that know dense tensors alone cannot take a nest."""
     return () if nest.sparse is None else (f"block sparsity {nest.sparse}; allowed: dense tensors",)
-
-
-def template(name: str) -> str:
-    """A text of `str.format`'s, by its path in this folder, such as ``autosa/kernel.c.txt``."""
-    return files("ithaca.exports").joinpath(name).read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
-from ithaca.exports.configuration import ArrayConfiguration, Tool, template
+from ithaca.exports.configuration import ArrayConfiguration, Tool
+from ithaca.exports.templates import template
 from ithaca.exports.timeloop.hierarchy import MappedNest
 from ithaca.files.csv_text import csv_text
 from ithaca.files.errors import InputError
@@ -85,8 +86,8 @@ def export_layers(
         for name, text in content.items()
     }
     if tool.command:
-        files[SCRIPT] = template("build_all.sh.txt").format(
-            folders=" ".join(contents), builds=tool.builds, command=tool.command
+        files[SCRIPT] = template(
+            "build_all.sh.txt", folders=" ".join(contents), builds=tool.builds, command=tool.command
         )
     rows = [
         (layer.name, layer.count, folder, layer.configuration.name)
@@ -112,7 +113,8 @@ def _readme(tool: Tool, layers: Sequence[ExportedLayer], folders: Sequence[str])
                 *(number(own[x]) for x in figures),
             )
         )
-    return template("layers.md.txt").format(
+    return template(
+        "layers.md.txt",
         table="\n".join(f"| {' | '.join(row)} |" for row in table),
         build=f"`sh {SCRIPT}` runs {tool.builds}; it ends with 1 if one failed.\n"
         if tool.command

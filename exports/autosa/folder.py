@@ -22,7 +22,8 @@ from ithaca.exports.autosa.scop import (
     touches_space,
 )
 from ithaca.exports.autosa.sparse import block_options, pack_bytes
-from ithaca.exports.configuration import ArrayConfiguration, Tool, template
+from ithaca.exports.configuration import ArrayConfiguration, Tool
+from ithaca.exports.templates import template
 from ithaca.files.numbers import number
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.choice import choose_designs
@@ -64,8 +65,8 @@ def folder_files(
     return {
         "kernel.c": program,
         "simd_info.json": simd,
-        "autosa_command.sh": template("autosa/command.sh.txt").format(
-            target=BACK_ENDS[back_end], options=" \\\n  ".join(options)
+        "autosa_command.sh": template(
+            "autosa/command.sh.txt", target=BACK_ENDS[back_end], options=" \\\n  ".join(options)
         ),
         "mend.py": template("autosa/mend.py.txt"),
         "check.py": template("autosa/check.py.txt"),
@@ -252,7 +253,8 @@ def _readme(configuration: ArrayConfiguration, back_end: str) -> str:
         configuration.padded,
     )
     factors = {loop: f"{t1} | {configuration.t2(loop)}" for loop, t1 in tiling.array_part.items()}
-    return template("autosa/readme.md.txt").format(
+    return template(
+        "autosa/readme.md.txt",
         statement=nest,
         design=design.name,
         simulation=template(f"autosa/{back_end}.md.txt"),

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable
 from math import prod
 
 from ithaca.exports.autosa.sparse import packing, stored_array
-from ithaca.exports.configuration import ArrayConfiguration, template
+from ithaca.exports.configuration import ArrayConfiguration
+from ithaca.exports.templates import template
 from ithaca.formulations.systolic.target import (
     extent_name,
     golden_name,
@@ -44,7 +45,8 @@ def c_program(configuration: ArrayConfiguration) -> str:
         arrays.append(stored_array(configuration, nest.sparse))
         stored = [*packing(configuration, nest.sparse)]
     differs = [f"if ({output} != {golden})", "  errors++;"]
-    return template("autosa/kernel.c.txt").format(
+    return template(
+        "autosa/kernel.c.txt",
         statement=statement,
         design=configuration.design.name,
         c_type=configuration.data.c_type,

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
 
 from ithaca.exports.autosa.folder import IO_LEVELS, folder_files, kernel_options
-from ithaca.exports.configuration import RecurrenceConfiguration, Tool, template
+from ithaca.exports.configuration import RecurrenceConfiguration, Tool
+from ithaca.exports.templates import template
 from ithaca.files.numbers import number
 from ithaca.formulations.recurrence.array import RecurrenceArray, dataflows
 from ithaca.formulations.recurrence.design import RecurrenceDesign
@@ -60,7 +61,8 @@ def _files(configuration: RecurrenceConfiguration) -> Mapping[str, str]:
         f'--data-pack-sizes="{packs}"',
         "--use-cplusplus-template --no-reschedule --live-range-reordering",
     )
-    readme = template("autosa/recurrence.md.txt").format(
+    readme = template(
+        "autosa/recurrence.md.txt",
         statement=nest,
         design=configuration.name,
         metrics="\n".join(f"| {name} | {number(value)} |" for name, value in metrics.items()),
@@ -90,7 +92,8 @@ def _program(configuration: RecurrenceConfiguration) -> str:
     copies = {name: copy for name, copy in golden.items() if copy != name}
     every = dict.fromkeys(nest.values, range(len(nest.loops)))
     arrays = (*declared, *(f"{copy}{_brackets(sizes[name])}" for name, copy in copies.items()))
-    return template("autosa/recurrence.c.txt").format(
+    return template(
+        "autosa/recurrence.c.txt",
         statement=nest,
         design=configuration.name,
         macros="\n".join(f"#define {name} {value}" for name, value in nest.parameters),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ithaca.exports.configuration import template
 from ithaca.exports.gemmini.tiling import Product
 from ithaca.exports.instructions.called import CalledNest, ToolOfCalls
+from ithaca.exports.templates import template
 
 
 def sizes_text(product: Product) -> str:
@@ -41,7 +41,8 @@ def files(called: CalledNest) -> dict[str, str]:
     return {
         "sizes.h": sizes_text(product),
         "matmul.c": template("gemmini/matmul.c.txt"),
-        "README.md": template("gemmini/readme.md.txt").format(
+        "README.md": template(
+            "gemmini/readme.md.txt",
             title=called.said,
             statement=called.nest,
             flow=product.flow,

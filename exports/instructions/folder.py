@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ithaca.exports.configuration import template
 from ithaca.exports.instructions.called import CalledNest, ToolOfCalls
 from ithaca.exports.instructions.program import COLUMNS, rows
+from ithaca.exports.templates import template
 from ithaca.files.numbers import number
 from ithaca.files.writing import document_text
 from ithaca.formulations.algebra.number_systems import FRACTION
@@ -54,7 +54,8 @@ def files(called: CalledNest) -> dict[str, str]:
         "program.csv": "".join(f"{','.join(row)}\n" for row in (COLUMNS, *rows(called))),
         "layout.json": document_text(_layout(called)),
         "run.py": template("instructions/run.py.txt"),
-        "README.md": template("instructions/readme.md.txt").format(
+        "README.md": template(
+            "instructions/readme.md.txt",
             title=called.said,
             statement=called.nest,
             call=called.computes,

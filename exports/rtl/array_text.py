@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from textwrap import wrap
 
-from ithaca.exports.configuration import template
 from ithaca.exports.rtl.hardware import EXPONENTS, Hardware
 from ithaca.exports.rtl.sizes import ModuleSizes, module_sizes, nest_parameters, registers
+from ithaca.exports.templates import template
 from ithaca.formulations.systolic.quantities import lanes
 from ithaca.formulations.systolic.systolic_array import GroupRole, IOGroup
 
@@ -34,9 +34,10 @@ def array_text(hardware: Hardware) -> str:
     ports = [_tensor_port(hardware, group) for group in groups]
     if hardware.layers:
         number = len(registers(hardware))
-        ports = [template("rtl/sizes_port.sv.txt").format(number=number).rstrip(), *ports]
-        parts = [template("rtl/sizes.sv.txt").format(number=number).splitlines(), *parts]
-    return template("rtl/array.sv.txt").format(
+        ports = [template("rtl/sizes_port.sv.txt", number=number).rstrip(), *ports]
+        parts = [template("rtl/sizes.sv.txt", number=number).splitlines(), *parts]
+    return template(
+        "rtl/array.sv.txt",
         statement=chosen.nest,
         design=chosen.design.name,
         ports=",\n".join(ports),

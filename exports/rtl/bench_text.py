@@ -9,10 +9,10 @@ from pathlib import PurePosixPath
 
 import numpy as np
 
-from ithaca.exports.configuration import template
 from ithaca.exports.rtl.float_sums import float_patterns
 from ithaca.exports.rtl.hardware import Hardware
 from ithaca.exports.rtl.sizes import nest_parameters, registers
+from ithaca.exports.templates import template
 from ithaca.formulations.systolic.addresses import span
 from ithaca.formulations.systolic.cycles import BURST_LATENCY
 from ithaca.formulations.systolic.simulation.packages import Packages
@@ -29,7 +29,7 @@ def bench_text(hardware: Hardware, limits: Sequence[int], names: Sequence[str] =
     chosen, ports, sizes = hardware.configuration, [], NO_SIZES
     if hardware.layers:
         ports = [f"        .size_{what}(size_{what})" for what in ("write", "place", "data")]
-        sizes = template("rtl/sizes_bench.sv.txt").format(number=len(registers(hardware)))
+        sizes = template("rtl/sizes_bench.sv.txt", number=len(registers(hardware)))
     layers = [
         [_memory(each, group, name) for group in (*each.reads, each.out)]
         for each, name in zip(hardware.runs, names, strict=True)
@@ -65,7 +65,7 @@ class Memory:
     def text(self, template_of: str, **words: object) -> str:
         """The text of a template for it."""
         kind = "source" if self.reads else "sink"
-        return template(f"rtl/{kind}{template_of}.sv.txt").format(**vars(self), **words)
+        return template(f"rtl/{kind}{template_of}.sv.txt", **vars(self), **words)
 
 
 def bench(
@@ -85,7 +85,8 @@ def bench(
             pieces.append(memory.text("", layer=layer, number=at, others=len(memories) - at))
         pieces.append(f"    assign limits[64*{layer}+:64] = 64'd{limit};\n")
     outs = [memory.name for memory in layers[0] if not memory.reads]
-    return template("rtl/bench.sv.txt").format(
+    return template(
+        "rtl/bench.sv.txt",
         layers=len(layers),
         memories="\n".join(pieces),
         ports=",\n".join(ports),

@@ -14,7 +14,6 @@ from ithaca.exports.configuration import (
     ArrayConfiguration,
     Tool,
     memory_obstacles,
-    template,
 )
 from ithaca.exports.rtl.array_text import array_text
 from ithaca.exports.rtl.bench_text import bench_text, vectors
@@ -22,6 +21,7 @@ from ithaca.exports.rtl.hardware import Hardware, in_exact_edition, obstacles
 from ithaca.exports.rtl.memory_text import Masters
 from ithaca.exports.rtl.pe_text import pe_text
 from ithaca.exports.rtl.sizes import disagreements, register_files
+from ithaca.exports.templates import template
 from ithaca.files import signals
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import json_number, number
@@ -167,12 +167,11 @@ def fixed_files(document: Mapping[str, Any], memory: str = STREAM) -> Mapping[st
     return {
         **fixed,
         "simulate.sh": template("rtl/simulate.sh.txt"),
-        "synthesize.ys": template("rtl/synthesize.ys.txt").format(
-            library=" ".join(path for path in fixed if path.startswith("library/"))
+        "synthesize.ys": template(
+            "rtl/synthesize.ys.txt",
+            library=" ".join(path for path in fixed if path.startswith("library/")),
         ),
-        "synthesize.tcl": template("rtl/synthesize.tcl.txt").replace(
-            "MASTERS", "0" if memory == STREAM else "1"
-        ),
+        "synthesize.tcl": template("rtl/synthesize.tcl.txt", masters=int(memory != STREAM)),
         "expected.json": document_text({"schema": SCHEMA, **document}),
     }
 
@@ -213,7 +212,8 @@ def _readme(hardware: Hardware, stated: Mapping[str, Mapping[str, Any]]) -> str:
         for name, run in zip(stated, hardware.runs, strict=True)
         for group in (*run.reads, run.out)
     ]
-    return template("rtl/readme.md.txt").format(
+    return template(
+        "rtl/readme.md.txt",
         statement=chosen.nest,
         design=chosen.design.name,
         data=chosen.data.words,
@@ -221,7 +221,7 @@ def _readme(hardware: Hardware, stated: Mapping[str, Mapping[str, Any]]) -> str:
         machine=machine,
         figures=table(rows),
         ports=table(ports),
-        packages=template("rtl/packages.md.txt").format(chosen.nest.sparse)
+        packages=template("rtl/packages.md.txt", sparse=chosen.nest.sparse)
         if chosen.nest.sparse
         else "",
         bursts=(

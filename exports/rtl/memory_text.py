@@ -8,10 +8,10 @@ from functools import cached_property
 from math import prod
 from typing import Any
 
-from ithaca.exports.configuration import template
 from ithaca.exports.rtl.boxes import box, split
 from ithaca.exports.rtl.hardware import Hardware
 from ithaca.exports.rtl.sizes import nest_parameters, sized
+from ithaca.exports.templates import template
 from ithaca.formulations.systolic.addresses import AddressNest, row_weights
 from ithaca.formulations.systolic.systolic_array import GroupRole, IOGroup
 
@@ -119,7 +119,8 @@ class Masters:
     def top_text(self) -> str:
         """``array_axi4.sv``: the array, its masters and registers."""
         chosen = self.hardware.configuration
-        return template("rtl/axi4_top.sv.txt").format(
+        return template(
+            "rtl/axi4_top.sv.txt",
             statement=chosen.nest,
             design=chosen.design.name,
             parameters=self._each("axi4_parameter.sv"),
@@ -137,7 +138,7 @@ class Masters:
     def kernel_text(self) -> str:
         """``kernel.xml``: ports and registers as Vitis reads them."""
         ports, arguments = (self._each(name) for name in ("kernel_port.xml", "kernel_arg.xml"))
-        return template("rtl/kernel.xml.txt").format(ports=ports, args=arguments)
+        return template("rtl/kernel.xml.txt", ports=ports, args=arguments)
 
     @property
     def registers(self) -> dict[str, Any]:
@@ -154,7 +155,8 @@ class Masters:
     def bench_text(self, limit: int, latency: int, bandwidth: int) -> str:
         """``bench.sv``: the array and its masters with one memory behind them."""
         chosen, out = self.hardware.configuration, self.tensors[-1]
-        return template("rtl/axi4_bench.sv.txt").format(
+        return template(
+            "rtl/axi4_bench.sv.txt",
             statement=chosen.nest,
             design=chosen.design.name,
             latency=latency,
@@ -182,9 +184,7 @@ class Masters:
 
     def _each(self, name: str, between: str = "\n") -> str:
         """A template's text for each tensor; there may be one for each role."""
-        texts = (
-            template(f"rtl/{name.format(role=t.role)}.txt").format(**t.fields) for t in self.tensors
-        )
+        texts = (template(f"rtl/{name.format(role=t.role)}.txt", **t.fields) for t in self.tensors)
         return between.join(text.removesuffix("\n") for text in texts)
 
 

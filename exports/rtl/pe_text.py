@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ithaca.exports.configuration import template
 from ithaca.exports.rtl.array_text import channel_ports, parts
 from ithaca.exports.rtl.hardware import Hardware
 from ithaca.exports.rtl.sizes import BITS, module_sizes
+from ithaca.exports.templates import template
 from ithaca.formulations.systolic.systolic_array import IOGroup
 
 
@@ -21,7 +21,8 @@ def pe_text(hardware: Hardware) -> str:
         factors.append(_factor(hardware, group))
         if factors[-1] == f"{name}_chosen":
             fifos.append(
-                template("rtl/select.sv.txt").format(
+                template(
+                    "rtl/select.sv.txt",
                     name=name,
                     sparse=chosen.nest.sparse,
                     simd=hardware.simd,
@@ -33,9 +34,7 @@ def pe_text(hardware: Hardware) -> str:
             parameters.append(f"parameter integer {name}_LAST = 0")
             ports += channel_ports(f"{name}_next_", bits, reads=False)
             needs.append(f"{name}_room")
-            fifos.append(
-                template("rtl/hand_on.sv.txt").format(name=name, bits=bits, channel=channel)
-            )
+            fifos.append(template("rtl/hand_on.sv.txt", name=name, bits=bits, channel=channel))
     name, bits = out.name, hardware.outputs * hardware.sum_bits
     takes, more, taken = "1'b0", f"{bits}'d0", "    wire unused = takes;"
     if out.direction is not None:
@@ -51,7 +50,8 @@ def pe_text(hardware: Hardware) -> str:
     place = max((held - 1).bit_length(), 1)
     if hardware.layers:
         ports = [f"    input  wire [{BITS * len(sizes.rows) - 1}:0] sizes", *ports]
-    return template("rtl/array_pe.sv.txt").format(
+    return template(
+        "rtl/array_pe.sv.txt",
         statement=chosen.nest,
         design=chosen.design.name,
         parameters="".join(f"    {each},\n" for each in parameters),

@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from ithaca.exports.configuration import RecurrenceConfiguration, template
+from ithaca.exports.configuration import RecurrenceConfiguration
 from ithaca.exports.rtl.array_text import channel_ports
 from ithaca.exports.rtl.bench_text import Memory, bench, hexadecimal
 from ithaca.exports.rtl.float_sums import bit_patterns, rounded
 from ithaca.exports.rtl.folder import RTL, fixed_files, limit, table
 from ithaca.exports.rtl.recurrence_loops import bounds, sum_text
 from ithaca.exports.rtl.recurrence_pe import PE
+from ithaca.exports.templates import template
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import json_number, number
 from ithaca.formulations.recurrence.array import FIFO_DEPTH, RecurrenceArray
@@ -68,18 +69,17 @@ def _array_text(array: RecurrenceArray) -> str:
                 f"{name}_moved = used ? {len(chain.points[at])} : {n};"
                 for at, n in chain.moved.items()
             )
-            text = template("rtl/recurrence_chain.sv.txt")
-            body.append(text.format(name=name, way=way, words=words))
-            body.append(template(f"rtl/recurrence_{kind}.sv.txt").format(name=name))
+            body.append(template("rtl/recurrence_chain.sv.txt", name=name, way=way, words=words))
+            body.append(template(f"rtl/recurrence_{kind}.sv.txt", name=name))
             connect(f"{name}_{kind}", f"{name}_PE", "[row][column]")
     for name, link in pe.links.items():
         if name not in pe.stays:
             down, right = (*link.far, 0)[:2]
-            text = template("rtl/recurrence_link.sv.txt")
-            body.append(text.format(name=name, down=down, right=right))
+            body.append(template("rtl/recurrence_link.sv.txt", name=name, down=down, right=right))
             connect(f"{name}_in", name, "[row][column]")
             connect(f"{name}_out", name, f"[row+{down}][column+{right}]")
-    return template("rtl/recurrence_array.sv.txt").format(
+    return template(
+        "rtl/recurrence_array.sv.txt",
         statement=nest,
         design=", ".join(array.space),
         ports=",\n".join(ports),
@@ -131,7 +131,7 @@ def _files(configuration: RecurrenceConfiguration) -> Mapping[str, str]:
         "array.sv": _array_text(array),
         "array_pe.sv": PE(array).text,
         "bench.sv": bench([memories], [limit(stated)], **head, what=""),
-        "README.md": template("rtl/recurrence.md.txt").format(**head, ports=table(rows)),
+        "README.md": template("rtl/recurrence.md.txt", **head, ports=table(rows)),
         **fixed_files({"rtl": stated}),
     }
 

@@ -8,9 +8,9 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from ithaca.exports.configuration import template
 from ithaca.exports.rtl.array_text import channel_ports
 from ithaca.exports.rtl.recurrence_loops import bounds, least, sum_text, sums
+from ithaca.exports.templates import template
 from ithaca.formulations.recurrence.array import FIFO_DEPTH, Place, RecurrenceArray
 from ithaca.workloads.recurrence import Case, Point
 
@@ -93,7 +93,8 @@ class PE:
             ports += channel_ports(f"{name}_in_", 32, reads=True)
         for name in self.outputs.keys() - self.stays:
             ports += channel_ports(f"{name}_out_", 32, reads=False)
-        return template("rtl/recurrence_pe.sv.txt").format(
+        return template(
+            "rtl/recurrence_pe.sv.txt",
             statement=array.nest,
             design=",".join(array.space),
             ports=",\n".join(ports),

@@ -21,9 +21,9 @@ from ithaca.exports.configuration import (
     Tool,
     block_obstacles,
     memory_obstacles,
-    template,
 )
 from ithaca.exports.scalesim.layer import LoopKind, ScalesimLayer, layer
+from ithaca.exports.templates import template
 from ithaca.files.errors import InputError
 from ithaca.formulations.systolic.systolic_array import SystolicArray
 from ithaca.workloads.affine import Access
@@ -158,7 +158,8 @@ def _configuration(
     nest = configuration.nest
     filter_offset = _next_step(_words(nest, expressed.ifmap))
     # with bandwidths of the user's, version 3 reads those of the inputs from the section on layouts
-    return template("scalesim/scale.cfg.txt").format(
+    return template(
+        "scalesim/scale.cfg.txt",
         rows=shape.rows,
         columns=shape.columns,
         ifmap=_kilobytes(configuration, expressed.ifmap),
@@ -206,7 +207,8 @@ def _readme(
     )
     if shape.dataflow != "os":
         simd = "SIMD lanes are rows: both sum up along the window."
-    return template("scalesim/readme.md.txt").format(
+    return template(
+        "scalesim/readme.md.txt",
         statement=configuration.nest,
         design=configuration.design.name,
         kind="a convolution" if expressed.dimensions else "a matrix multiplication",

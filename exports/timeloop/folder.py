@@ -16,8 +16,8 @@ from ithaca.exports.configuration import (
     Tool,
     block_obstacles,
     memory_obstacles,
-    template,
 )
+from ithaca.exports.templates import template
 from ithaca.exports.timeloop.levels import LevelKind, TimeloopHierarchy, TimeloopLevel
 from ithaca.files.numbers import number
 from ithaca.formulations.data_types import DRAM_PORT_BYTES, DataType
@@ -288,7 +288,8 @@ def _readme(hierarchy: TimeloopHierarchy) -> str:
         f" Of {unstated} Timeloop counts fewer words: no directive says "
         "how long Ithaca keeps its tiles."
     )
-    return template("timeloop/readme.md.txt").format(
+    return template(
+        "timeloop/readme.md.txt",
         statement=configuration.nest,
         design=configuration.design.name,
         counts="\n".join(f"| {what} | {number(n)} |" for what, n in counts.items()),

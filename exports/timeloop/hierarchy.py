@@ -12,7 +12,8 @@ from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from ithaca.exports.configuration import Tool, template
+from ithaca.exports.configuration import Tool
+from ithaca.exports.templates import template
 from ithaca.exports.timeloop.folder import YamlNode, nest_obstacles, problem, yaml_text
 from ithaca.files.numbers import json_number, number
 from ithaca.formulations.spatial.architecture import Architecture, Compute, Level
@@ -94,7 +95,8 @@ def files(mapped: MappedNest) -> dict[str, str]:
         "arch.yaml": yaml_text(_architecture(mapped.architecture), title),
         "ert.yaml": yaml_text(_energies(mapped.architecture), title),
         "mapping.yaml": yaml_text({"mapping": [*directives(mapped)]}, title),
-        "README.md": template("timeloop/mapping.md.txt").format(
+        "README.md": template(
+            "timeloop/mapping.md.txt",
             title=title,
             counts="\n".join(
                 f"| {name} | {number(value)} |" for name, value in mapped.metrics.items()
