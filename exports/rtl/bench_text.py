@@ -19,35 +19,27 @@ from ithaca.formulations.systolic.simulation.packages import Packages
 from ithaca.formulations.systolic.simulation.values import random_tensors, reference
 from ithaca.formulations.systolic.systolic_array import IOGroup
 
-#: What a bench writes to registers before it runs a layer.
-NO_SIZES = "    localparam integer SIZES = 0;\n"
-
 
 def bench_text(hardware: Hardware, limits: Sequence[int], names: Sequence[str] = ("",)) -> str:
     """``bench.sv``: the array with a memory for each tensor of each layer, which are called so and
     run one after the other; each ends after so many cycles at most."""
-    chosen, ports, sizes = hardware.configuration, [], NO_SIZES
-    if hardware.layers:
-        ports = [f"        .size_{what}(size_{what})" for what in ("write", "place", "data")]
-        sizes = template("rtl/sizes_bench.sv.txt", number=len(registers(hardware)))
-    layers = [
-        [_memory(each, group, name) for group in (*each.reads, each.out)]
-        for each, name in zip(hardware.runs, names, strict=True)
-    ]
-    return bench(
-        layers,
-        limits,
-        sizes,
-        ports,
+    chosen = hardware.configuration
+    return template(
+        "rtl/bench.sv.txt",
         statement=chosen.nest,
         design=chosen.design.name,
-        what=", layer after layer" if hardware.layers else "",
+        layers=[
+            [_memory(each, group, name) for group in (*each.reads, each.out)]
+            for each, name in zip(hardware.runs, names, strict=True)
+        ],
+        limits=limits,
+        registers=len(registers(hardware)) if hardware.layers else 0,
     )
 
 
 @dataclass(frozen=True)
 class Memory:
-    """A memory of the bench, by the names that templates have."""
+    """A memory of the bench."""
 
     name: str
     """That of its tensor."""
@@ -61,40 +53,6 @@ class Memory:
     """Those of its module but for the file."""
     begun: str = ""
     """What it waits for in the first cycle."""
-
-    def text(self, template_of: str, **words: object) -> str:
-        """The text of a template for it."""
-        kind = "source" if self.reads else "sink"
-        return template(f"rtl/{kind}{template_of}.sv.txt", **vars(self), **words)
-
-
-def bench(
-    layers: Sequence[Sequence[Memory]],
-    limits: Sequence[int],
-    sizes: str = NO_SIZES,
-    ports: Sequence[str] = (),
-    **head: object,
-) -> str:
-    """``bench.sv`` of the memories of each layer, those that are read first."""
-    pieces = [*(memory.text("_mux") for memory in layers[0]), sizes]
-    for memory in layers[0]:
-        channel = (f"{memory.name}_t{what}" for what in ("valid", "ready", "data"))
-        ports = [*ports, *(f"        .{wire}({wire})" for wire in channel)]
-    for layer, (memories, limit) in enumerate(zip(layers, limits, strict=True)):
-        for at, memory in enumerate(memories, 1):
-            pieces.append(memory.text("", layer=layer, number=at, others=len(memories) - at))
-        pieces.append(f"    assign limits[64*{layer}+:64] = 64'd{limit};\n")
-    outs = [memory.name for memory in layers[0] if not memory.reads]
-    return template(
-        "rtl/bench.sv.txt",
-        layers=len(layers),
-        memories="\n".join(pieces),
-        ports=",\n".join(ports),
-        ends=" && ".join(f"({name}_over || {name}_ends[layer])" for name in outs),
-        right=" + ".join(f"{name}_rights[32*layer+:32]" for name in outs),
-        wrong=" + ".join(f"{name}_wrongs[32*layer+:32]" for name in outs),
-        **head,
-    )
 
 
 def _memory(hardware: Hardware, group: IOGroup, layer: str) -> Memory:

@@ -15,11 +15,10 @@ from ithaca.exports.configuration import (
     Tool,
     memory_obstacles,
 )
-from ithaca.exports.rtl.array_text import array_text
+from ithaca.exports.rtl.array_text import array_text, pe_text
 from ithaca.exports.rtl.bench_text import bench_text, vectors
 from ithaca.exports.rtl.hardware import Hardware, in_exact_edition, obstacles
 from ithaca.exports.rtl.memory_text import Masters
-from ithaca.exports.rtl.pe_text import pe_text
 from ithaca.exports.rtl.sizes import disagreements, register_files
 from ithaca.exports.templates import template
 from ithaca.files import signals
@@ -180,11 +179,12 @@ def _masters(hardware: Hardware, stated: dict[str, Any], timing: MemoryTiming) -
     """What an array with AXI4 masters has besides; what is stated of it gets its registers."""
     stated["memory"] = {"latency": timing.latency, "bandwidth": timing.bandwidth}
     masters = Masters(hardware)
-    bench = masters.bench_text(limit(stated), **stated["memory"])
+    moved = sum(tensor.packs * tensor.pack for tensor in masters.tensors)
+    bench = masters.text("axi4_bench.sv", limit=limit(stated), moved=moved, **stated["memory"])
     stated |= masters.registers
     return {
-        "array_axi4.sv": masters.top_text,
-        "board/kernel.xml": masters.kernel_text,
+        "array_axi4.sv": masters.text("axi4_top.sv"),
+        "board/kernel.xml": masters.text("kernel.xml"),
         "board/host.py": files("ithaca.exports.rtl").joinpath("host.py").read_text("utf-8"),
         "bench.sv": bench,
     }

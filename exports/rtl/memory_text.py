@@ -27,14 +27,14 @@ def beat_bits(pack_bits: int) -> int:
 
 @dataclass(frozen=True)
 class MemoryTensor:
-    """A tensor in memory and its master, by the names that templates have for them."""
+    """A tensor in memory and its master."""
 
     name: str
     """Its name."""
     number: int
     """Which of the tensors it is; the one that is written is the last."""
-    role: str
-    """Whether its master is a `reader` or a `writer`."""
+    reads: bool
+    """Whether its master reads it."""
     shape: tuple[int, ...]
     """Its extents."""
     padded: str
@@ -55,18 +55,6 @@ class MemoryTensor:
     """Where its elements lie, as parameters of the master."""
     base: int
     """Where it lies in the memory of the bench."""
-
-    @property
-    def fields(self) -> dict[str, Any]:
-        """What templates name."""
-        reads = self.role == "reader"
-        return vars(self) | {
-            "bytes": self.bits // 8,
-            "width": self.pack * self.bits,
-            "register": self.register,
-            "loaded": self.size * reads,
-            "word": self.bits if reads else self.bits + 4,
-        }
 
     @property
     def register(self) -> int:
@@ -100,7 +88,7 @@ class Masters:
                 MemoryTensor(
                     name=group.tensor,
                     number=number,
-                    role="reader" if reads else "writer",
+                    reads=reads,
                     shape=tuple(shape),
                     padded=" × ".join(map(str, hardware.shape(group))),
                     size=prod(shape),
@@ -115,30 +103,18 @@ class Masters:
             )
         return tuple(tensors)
 
-    @property
-    def top_text(self) -> str:
-        """``array_axi4.sv``: the array, its masters and registers."""
+    def text(self, name: str, **values: object) -> str:
+        """The text of ``axi4_top.sv``, the array with its masters and registers, of ``kernel.xml``,
+        these as Vitis reads them, or of ``axi4_bench.sv``, one memory behind the masters."""
         chosen = self.hardware.configuration
         return template(
-            "rtl/axi4_top.sv.txt",
+            f"rtl/{name}.txt",
             statement=chosen.nest,
             design=chosen.design.name,
-            parameters=self._each("axi4_parameter.sv"),
-            ports=self._each("axi4_{role}_ports.sv"),
-            masters=self._each("axi4_{role}.sv"),
-            addresses=self._each("axi4_address.sv"),
-            listed=", ".join(f"32'({t.name}_ADDRESS)" for t in reversed(self.tensors)),
+            tensors=self.tensors,
             errors=self._errors,
-            tensors=len(self.tensors),
-            top=len(self.tensors) - 1,
-            streams=self._each("axi4_stream.sv", ",\n"),
+            **values,
         )
-
-    @property
-    def kernel_text(self) -> str:
-        """``kernel.xml``: ports and registers as Vitis reads them."""
-        ports, arguments = (self._each(name) for name in ("kernel_port.xml", "kernel_arg.xml"))
-        return template("rtl/kernel.xml.txt", ports=ports, args=arguments)
 
     @property
     def registers(self) -> dict[str, Any]:
@@ -146,46 +122,15 @@ class Masters:
         names = ("name", "shape", "bits", "register")
         return {
             "tensors": [
-                {name: getattr(t, name) for name in names} | {"read": t.role == "reader"}
-                for t in self.tensors
+                {name: getattr(t, name) for name in names} | {"read": t.reads} for t in self.tensors
             ],
             "errors": self._errors,
         }
-
-    def bench_text(self, limit: int, latency: int, bandwidth: int) -> str:
-        """``bench.sv``: the array and its masters with one memory behind them."""
-        chosen, out = self.hardware.configuration, self.tensors[-1]
-        return template(
-            "rtl/axi4_bench.sv.txt",
-            statement=chosen.nest,
-            design=chosen.design.name,
-            latency=latency,
-            bandwidth=bandwidth,
-            reads=len(self.tensors) - 1,
-            memory=1 << out.end.bit_length(),
-            widths=_words(t.data // 8 for t in self.tensors).strip("{}"),
-            connections=self._each("axi4_bench_{role}.sv", ",\n"),
-            rules=self._each("axi4_bench_{role}_rules.sv"),
-            tensors=self._each("axi4_bench_tensor.sv"),
-            loads=self._each("axi4_bench_load.sv"),
-            errors=self._errors,
-            name=out.name,
-            data=out.data,
-            out_bytes=out.bits // 8,
-            elements=out.size,
-            limit=limit,
-            moved=sum(t.packs * t.pack for t in self.tensors),
-        )
 
     @property
     def _errors(self) -> int:
         """The register of errors, behind the addresses."""
         return self.tensors[-1].register + _REGISTERS
-
-    def _each(self, name: str, between: str = "\n") -> str:
-        """A template's text for each tensor; there may be one for each role."""
-        texts = (template(f"rtl/{name.format(role=t.role)}.txt", **t.fields) for t in self.tensors)
-        return between.join(text.removesuffix("\n") for text in texts)
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from ithaca.exports.configuration import RecurrenceConfiguration
-from ithaca.exports.rtl.array_text import channel_ports
-from ithaca.exports.rtl.bench_text import Memory, bench, hexadecimal
+from ithaca.exports.rtl.bench_text import Memory, hexadecimal
 from ithaca.exports.rtl.float_sums import bit_patterns, rounded
 from ithaca.exports.rtl.folder import RTL, fixed_files, limit, table
 from ithaca.exports.rtl.recurrence_loops import bounds, sum_text
@@ -48,51 +47,23 @@ def obstacles(configuration: RecurrenceConfiguration) -> tuple[str, ...]:
 
 def _array_text(array: RecurrenceArray) -> str:
     """``array.sv``."""
-    pe, nest, ports, body = PE(array), array.nest, list[str](), list[str]()
+    pe, nest = PE(array), array.nest
     lowest = [min(point[nest.loops.index(x)] for point in nest.iterations) for x in array.space]
-    own = [*zip(array.space, ("row", "column"), lowest, strict=False)]
-    wires = [f".at_{x}({pe.bits}'({side} + {low}))" for x, side, low in own]
-
-    def connect(port: str, wire: str, at: str) -> None:
-        wires.extend(f".{port}_{x}({wire}_{x}{at})" for x in ("valid", "ready", "data"))
-
-    columns = max((*place, 0)[1] for place in array.pes) + 1
-    for chains, kind, way in (
-        (array.inputs, "in", "from memory to PEs"),
-        (array.outputs, "out", "from PEs to memory"),
-    ):
-        for chain in chains:
-            name = chain.tensor
-            ports += channel_ports(f"{name}_t", 32, reads=kind == "in")
-            words = "\n".join(
-                f"            {(*at, 0)[0] * columns + (*at, 0)[1]}: "
-                f"{name}_moved = used ? {len(chain.points[at])} : {n};"
-                for at, n in chain.moved.items()
-            )
-            body.append(template("rtl/recurrence_chain.sv.txt", name=name, way=way, words=words))
-            body.append(template(f"rtl/recurrence_{kind}.sv.txt", name=name))
-            connect(f"{name}_{kind}", f"{name}_PE", "[row][column]")
-    for name, link in pe.links.items():
-        if name not in pe.stays:
-            down, right = (*link.far, 0)[:2]
-            body.append(template("rtl/recurrence_link.sv.txt", name=name, down=down, right=right))
-            connect(f"{name}_in", name, "[row][column]")
-            connect(f"{name}_out", name, f"[row+{down}][column+{right}]")
     return template(
         "rtl/recurrence_array.sv.txt",
         statement=nest,
         design=", ".join(array.space),
-        ports=",\n".join(ports),
+        inputs=array.inputs,
+        outputs=array.outputs,
+        handed={name: link for name, link in pe.links.items() if name not in pe.stays},
         rows=max(place[0] for place in array.pes) + 1,
-        columns=columns,
+        columns=max((*place, 0)[1] for place in array.pes) + 1,
         across=len(array.space) - 1,
         hop=array.timing.hop,
         depth=FIFO_DEPTH,
-        loops=", ".join(f"at_{x}" for x in array.space),
-        places="\n".join(f"            at_{x} = {side} + {low};" for x, side, low in own),
+        places=[*zip(array.space, ("row", "column"), lowest, strict=False)],
+        bits=pe.bits,
         exists=" && ".join(f"{sum_text(each, 'at_')} >= 0" for each in bounds(array)[""]),
-        body="".join(body),
-        wires=",\n".join(f"                    {each}" for each in wires),
     )
 
 
@@ -112,6 +83,7 @@ def _files(configuration: RecurrenceConfiguration) -> Mapping[str, str]:
         **{name: json_number(metrics[name]) for name in ("dsp", "bram18k")},
     }
     head: dict[str, Any] = {"statement": nest, "design": configuration.name}
+    head["limits"] = [limit(stated)]
     values, files, memories, rows = _computed(nest), dict[str, str](), [], []
     for chain in (*array.inputs, *array.outputs):
         name, words = chain.tensor, list[Point | None]()
@@ -130,7 +102,7 @@ def _files(configuration: RecurrenceConfiguration) -> Mapping[str, str]:
         **files,
         "array.sv": _array_text(array),
         "array_pe.sv": PE(array).text,
-        "bench.sv": bench([memories], [limit(stated)], **head, what=""),
+        "bench.sv": template("rtl/bench.sv.txt", layers=[memories], registers=0, **head),
         "README.md": template("rtl/recurrence.md.txt", **head, ports=table(rows)),
         **fixed_files({"rtl": stated}),
     }

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ithaca.exports.configuration import template
+from ithaca.exports.templates import template
 from ithaca.exports.instructions.called import CalledNest
 from ithaca.exports.instructions.folder import INSTRUCTIONS
 from ithaca.files.errors import InputError

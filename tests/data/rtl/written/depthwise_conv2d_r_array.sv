@@ -35,13 +35,12 @@ module array #(
             .BEHIND(LANES_r - 1 - lane_r), .AGAIN(1), .HOP(2), .DEPTH(2), .RAM(RAM_STYLE)
         ) cin_IO_L1_in (
             .clk(clk), .rst(rst), .sizes(480'd0),
-            .in_valid(cin_IO_L1_in_chain_valid[lane_r]),
-            .in_ready(cin_IO_L1_in_chain_ready[lane_r]),
+            .in_valid(cin_IO_L1_in_chain_valid[lane_r]), .in_ready(cin_IO_L1_in_chain_ready[lane_r]),
             .in_data(cin_IO_L1_in_chain_data[lane_r]),
-            .next_valid(cin_IO_L1_in_chain_valid[lane_r + 1]),
-            .next_ready(cin_IO_L1_in_chain_ready[lane_r + 1]),
-            .next_data(cin_IO_L1_in_chain_data[lane_r + 1]), .out_valid(cin_PE_valid[lane_r]),
-            .out_ready(cin_PE_ready[lane_r]), .out_data(cin_PE_data[lane_r])
+            .next_valid(cin_IO_L1_in_chain_valid[lane_r + 1]), .next_ready(cin_IO_L1_in_chain_ready[lane_r + 1]),
+            .next_data(cin_IO_L1_in_chain_data[lane_r + 1]),
+            .out_valid(cin_PE_valid[lane_r]), .out_ready(cin_PE_ready[lane_r]),
+            .out_data(cin_PE_data[lane_r])
         );
     end
     assign cin_IO_L1_in_chain_ready[LANES_r] = 1'b0;
@@ -50,7 +49,8 @@ module array #(
         .BITS(32), .DEPTH(2), .STAGES(1)
     ) cin_IO_L2_in (
         .clk(clk), .rst(rst),
-        .in_valid(cin_tvalid), .in_ready(cin_tready), .in_data(cin_tdata),
+        .in_valid(cin_tvalid), .in_ready(cin_tready),
+        .in_data(cin_tdata),
         .out_valid(cin_IO_L1_in_chain_valid[0]), .out_ready(cin_IO_L1_in_chain_ready[0]),
         .out_data(cin_IO_L1_in_chain_data[0])
     );
@@ -69,9 +69,11 @@ module array #(
     ) w_IO_L2_in (
         .clk(clk), .rst(rst), .sizes(352'd0),
         .in_valid(w_IO_L2_in_chain_valid[0]), .in_ready(w_IO_L2_in_chain_ready[0]),
-        .in_data(w_IO_L2_in_chain_data[0]), .next_valid(w_IO_L2_in_chain_valid[1]),
-        .next_ready(w_IO_L2_in_chain_ready[1]), .next_data(w_IO_L2_in_chain_data[1]),
-        .out_valid(w_PE_valid[0]), .out_ready(w_PE_ready[0]), .out_data(w_PE_data[0])
+        .in_data(w_IO_L2_in_chain_data[0]),
+        .next_valid(w_IO_L2_in_chain_valid[1]), .next_ready(w_IO_L2_in_chain_ready[1]),
+        .next_data(w_IO_L2_in_chain_data[1]),
+        .out_valid(w_PE_valid[0]), .out_ready(w_PE_ready[0]),
+        .out_data(w_PE_data[0])
     );
     assign w_IO_L2_in_chain_ready[1] = 1'b0;
     wire unused_w_IO_L2_in_chain = &{1'b0, w_IO_L2_in_chain_valid[1], w_IO_L2_in_chain_data[1]};
@@ -93,11 +95,9 @@ module array #(
             .clk(clk), .rst(rst), .sizes(320'd0),
             .in_valid(cout_drain_PE_valid[lane_r]), .in_ready(cout_drain_PE_ready[lane_r]),
             .in_data(cout_drain_PE_data[lane_r]),
-            .next_valid(cout_drain_IO_L1_out_chain_valid[lane_r + 1]),
-            .next_ready(cout_drain_IO_L1_out_chain_ready[lane_r + 1]),
+            .next_valid(cout_drain_IO_L1_out_chain_valid[lane_r + 1]), .next_ready(cout_drain_IO_L1_out_chain_ready[lane_r + 1]),
             .next_data(cout_drain_IO_L1_out_chain_data[lane_r + 1]),
-            .out_valid(cout_drain_IO_L1_out_chain_valid[lane_r]),
-            .out_ready(cout_drain_IO_L1_out_chain_ready[lane_r]),
+            .out_valid(cout_drain_IO_L1_out_chain_valid[lane_r]), .out_ready(cout_drain_IO_L1_out_chain_ready[lane_r]),
             .out_data(cout_drain_IO_L1_out_chain_data[lane_r])
         );
     end
@@ -115,11 +115,12 @@ module array #(
         ) PE (
             .clk(clk), .rst(rst),
             .cin_valid(cin_PE_valid[lane_r]), .cin_ready(cin_PE_ready[lane_r]),
-            .cin_data(cin_PE_data[lane_r]), .w_valid(w_PE_valid[lane_r]),
-            .w_ready(w_PE_ready[lane_r]), .w_data(w_PE_data[lane_r]),
+            .cin_data(cin_PE_data[lane_r]),
+            .w_valid(w_PE_valid[lane_r]), .w_ready(w_PE_ready[lane_r]),
+            .w_data(w_PE_data[lane_r]),
             .w_next_valid(w_PE_valid[lane_r + 1]), .w_next_ready(w_PE_ready[lane_r + 1]),
-            .w_next_data(w_PE_data[lane_r + 1]), .cout_drain_valid(cout_drain_PE_valid[lane_r]),
-            .cout_drain_ready(cout_drain_PE_ready[lane_r]),
+            .w_next_data(w_PE_data[lane_r + 1]),
+            .cout_drain_valid(cout_drain_PE_valid[lane_r]), .cout_drain_ready(cout_drain_PE_ready[lane_r]),
             .cout_drain_data(cout_drain_PE_data[lane_r])
         );
     end

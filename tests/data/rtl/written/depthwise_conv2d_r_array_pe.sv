@@ -66,7 +66,8 @@ module array_pe #(
         .RAM(RAM_STYLE)
     ) mac (
         .clk(clk), .valid(turn), .first(first[TILE] && first[VISIT]), .place(place),
-        .factors({w_data, cin_data}), .more(128'd0), .sums(sums)
+        .factors({w_data, cin_data}),
+        .more(128'd0), .sums(sums)
     );
     ithaca_fifo #(
         .BITS(128), .DEPTH(2), .LATE(4), .STAGES(0)

@@ -38,12 +38,12 @@ module array #(
             .BEHIND(LANES_i - 1 - lane_i), .AGAIN(1), .HOP(2), .DEPTH(2), .RAM(RAM_STYLE)
         ) A_IO_L2_in (
             .clk(clk), .rst(rst), .sizes(288'd0),
-            .in_valid(A_IO_L2_in_chain_valid[lane_i]),
-            .in_ready(A_IO_L2_in_chain_ready[lane_i]), .in_data(A_IO_L2_in_chain_data[lane_i]),
-            .next_valid(A_IO_L2_in_chain_valid[lane_i + 1]),
-            .next_ready(A_IO_L2_in_chain_ready[lane_i + 1]),
-            .next_data(A_IO_L2_in_chain_data[lane_i + 1]), .out_valid(A_PE_valid[lane_i][0]),
-            .out_ready(A_PE_ready[lane_i][0]), .out_data(A_PE_data[lane_i][0])
+            .in_valid(A_IO_L2_in_chain_valid[lane_i]), .in_ready(A_IO_L2_in_chain_ready[lane_i]),
+            .in_data(A_IO_L2_in_chain_data[lane_i]),
+            .next_valid(A_IO_L2_in_chain_valid[lane_i + 1]), .next_ready(A_IO_L2_in_chain_ready[lane_i + 1]),
+            .next_data(A_IO_L2_in_chain_data[lane_i + 1]),
+            .out_valid(A_PE_valid[lane_i][0]), .out_ready(A_PE_ready[lane_i][0]),
+            .out_data(A_PE_data[lane_i][0])
         );
     end
     assign A_IO_L2_in_chain_ready[LANES_i] = 1'b0;
@@ -52,7 +52,8 @@ module array #(
         .BITS(32), .DEPTH(2), .STAGES(1)
     ) A_IO_L3_in (
         .clk(clk), .rst(rst),
-        .in_valid(A_tvalid), .in_ready(A_tready), .in_data(A_tdata),
+        .in_valid(A_tvalid), .in_ready(A_tready),
+        .in_data(A_tdata),
         .out_valid(A_IO_L2_in_chain_valid[0]), .out_ready(A_IO_L2_in_chain_ready[0]),
         .out_data(A_IO_L2_in_chain_data[0])
     );
@@ -71,12 +72,12 @@ module array #(
             .BEHIND(LANES_j - 1 - lane_j), .AGAIN(1), .HOP(2), .DEPTH(2), .RAM(RAM_STYLE)
         ) B_IO_L2_in (
             .clk(clk), .rst(rst), .sizes(288'd0),
-            .in_valid(B_IO_L2_in_chain_valid[lane_j]),
-            .in_ready(B_IO_L2_in_chain_ready[lane_j]), .in_data(B_IO_L2_in_chain_data[lane_j]),
-            .next_valid(B_IO_L2_in_chain_valid[lane_j + 1]),
-            .next_ready(B_IO_L2_in_chain_ready[lane_j + 1]),
-            .next_data(B_IO_L2_in_chain_data[lane_j + 1]), .out_valid(B_PE_valid[0][lane_j]),
-            .out_ready(B_PE_ready[0][lane_j]), .out_data(B_PE_data[0][lane_j])
+            .in_valid(B_IO_L2_in_chain_valid[lane_j]), .in_ready(B_IO_L2_in_chain_ready[lane_j]),
+            .in_data(B_IO_L2_in_chain_data[lane_j]),
+            .next_valid(B_IO_L2_in_chain_valid[lane_j + 1]), .next_ready(B_IO_L2_in_chain_ready[lane_j + 1]),
+            .next_data(B_IO_L2_in_chain_data[lane_j + 1]),
+            .out_valid(B_PE_valid[0][lane_j]), .out_ready(B_PE_ready[0][lane_j]),
+            .out_data(B_PE_data[0][lane_j])
         );
     end
     assign B_IO_L2_in_chain_ready[LANES_j] = 1'b0;
@@ -85,7 +86,8 @@ module array #(
         .BITS(32), .DEPTH(2), .STAGES(1)
     ) B_IO_L3_in (
         .clk(clk), .rst(rst),
-        .in_valid(B_tvalid), .in_ready(B_tready), .in_data(B_tdata),
+        .in_valid(B_tvalid), .in_ready(B_tready),
+        .in_data(B_tdata),
         .out_valid(B_IO_L2_in_chain_valid[0]), .out_ready(B_IO_L2_in_chain_ready[0]),
         .out_data(B_IO_L2_in_chain_data[0])
     );
@@ -103,14 +105,11 @@ module array #(
                 .BEHIND(LANES_i - 1 - lane_i), .HOP(2), .DEPTH(2), .RAM(RAM_STYLE)
             ) C_drain_IO_L1_out (
                 .clk(clk), .rst(rst), .sizes(128'd0),
-                .in_valid(C_drain_PE_valid[lane_i][lane_j]),
-                .in_ready(C_drain_PE_ready[lane_i][lane_j]),
+                .in_valid(C_drain_PE_valid[lane_i][lane_j]), .in_ready(C_drain_PE_ready[lane_i][lane_j]),
                 .in_data(C_drain_PE_data[lane_i][lane_j]),
-                .next_valid(C_drain_IO_L1_out_chain_valid[lane_j][lane_i + 1]),
-                .next_ready(C_drain_IO_L1_out_chain_ready[lane_j][lane_i + 1]),
+                .next_valid(C_drain_IO_L1_out_chain_valid[lane_j][lane_i + 1]), .next_ready(C_drain_IO_L1_out_chain_ready[lane_j][lane_i + 1]),
                 .next_data(C_drain_IO_L1_out_chain_data[lane_j][lane_i + 1]),
-                .out_valid(C_drain_IO_L1_out_chain_valid[lane_j][lane_i]),
-                .out_ready(C_drain_IO_L1_out_chain_ready[lane_j][lane_i]),
+                .out_valid(C_drain_IO_L1_out_chain_valid[lane_j][lane_i]), .out_ready(C_drain_IO_L1_out_chain_ready[lane_j][lane_i]),
                 .out_data(C_drain_IO_L1_out_chain_data[lane_j][lane_i])
             );
         end
@@ -125,14 +124,11 @@ module array #(
             .BITS(64), .PACKS(2), .OWN(LANES_i), .BEHIND(LANES_j - 1 - lane_j), .HOP(2), .DEPTH(2)
         ) C_drain_IO_L2_out (
             .clk(clk), .rst(rst), .sizes(32'd0),
-            .in_valid(C_drain_IO_L1_out_chain_valid[lane_j][0]),
-            .in_ready(C_drain_IO_L1_out_chain_ready[lane_j][0]),
+            .in_valid(C_drain_IO_L1_out_chain_valid[lane_j][0]), .in_ready(C_drain_IO_L1_out_chain_ready[lane_j][0]),
             .in_data(C_drain_IO_L1_out_chain_data[lane_j][0]),
-            .next_valid(C_drain_IO_L2_out_chain_valid[lane_j + 1]),
-            .next_ready(C_drain_IO_L2_out_chain_ready[lane_j + 1]),
+            .next_valid(C_drain_IO_L2_out_chain_valid[lane_j + 1]), .next_ready(C_drain_IO_L2_out_chain_ready[lane_j + 1]),
             .next_data(C_drain_IO_L2_out_chain_data[lane_j + 1]),
-            .out_valid(C_drain_IO_L2_out_chain_valid[lane_j]),
-            .out_ready(C_drain_IO_L2_out_chain_ready[lane_j]),
+            .out_valid(C_drain_IO_L2_out_chain_valid[lane_j]), .out_ready(C_drain_IO_L2_out_chain_ready[lane_j]),
             .out_data(C_drain_IO_L2_out_chain_data[lane_j])
         );
     end
@@ -152,15 +148,14 @@ module array #(
             ) PE (
                 .clk(clk), .rst(rst),
                 .A_valid(A_PE_valid[lane_i][lane_j]), .A_ready(A_PE_ready[lane_i][lane_j]),
-                .A_data(A_PE_data[lane_i][lane_j]), .A_next_valid(A_PE_valid[lane_i][lane_j + 1]),
-                .A_next_ready(A_PE_ready[lane_i][lane_j + 1]),
-                .A_next_data(A_PE_data[lane_i][lane_j + 1]), .B_valid(B_PE_valid[lane_i][lane_j]),
-                .B_ready(B_PE_ready[lane_i][lane_j]), .B_data(B_PE_data[lane_i][lane_j]),
-                .B_next_valid(B_PE_valid[lane_i + 1][lane_j]),
-                .B_next_ready(B_PE_ready[lane_i + 1][lane_j]),
+                .A_data(A_PE_data[lane_i][lane_j]),
+                .A_next_valid(A_PE_valid[lane_i][lane_j + 1]), .A_next_ready(A_PE_ready[lane_i][lane_j + 1]),
+                .A_next_data(A_PE_data[lane_i][lane_j + 1]),
+                .B_valid(B_PE_valid[lane_i][lane_j]), .B_ready(B_PE_ready[lane_i][lane_j]),
+                .B_data(B_PE_data[lane_i][lane_j]),
+                .B_next_valid(B_PE_valid[lane_i + 1][lane_j]), .B_next_ready(B_PE_ready[lane_i + 1][lane_j]),
                 .B_next_data(B_PE_data[lane_i + 1][lane_j]),
-                .C_drain_valid(C_drain_PE_valid[lane_i][lane_j]),
-                .C_drain_ready(C_drain_PE_ready[lane_i][lane_j]),
+                .C_drain_valid(C_drain_PE_valid[lane_i][lane_j]), .C_drain_ready(C_drain_PE_ready[lane_i][lane_j]),
                 .C_drain_data(C_drain_PE_data[lane_i][lane_j])
             );
         end

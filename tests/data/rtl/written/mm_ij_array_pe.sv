@@ -86,7 +86,8 @@ module array_pe #(
         .RAM(RAM_STYLE)
     ) mac (
         .clk(clk), .valid(turn), .first(first[TILE] && first[VISIT]), .place(place),
-        .factors({B_data, A_data}), .more(32'd0), .sums(sums)
+        .factors({B_data, A_data}),
+        .more(32'd0), .sums(sums)
     );
     ithaca_fifo #(
         .BITS(32), .DEPTH(2), .LATE(4), .STAGES(0)

@@ -41,11 +41,9 @@ module array #(
                 .BEHIND(LANES_i - 1 - lane_i), .AGAIN(1), .HOP(2), .DEPTH(2), .RAM(RAM_STYLE)
             ) A_IO_L1_in (
                 .clk(clk), .rst(rst), .sizes(352'd0),
-                .in_valid(A_IO_L1_in_chain_valid[lane_k][lane_i]),
-                .in_ready(A_IO_L1_in_chain_ready[lane_k][lane_i]),
+                .in_valid(A_IO_L1_in_chain_valid[lane_k][lane_i]), .in_ready(A_IO_L1_in_chain_ready[lane_k][lane_i]),
                 .in_data(A_IO_L1_in_chain_data[lane_k][lane_i]),
-                .next_valid(A_IO_L1_in_chain_valid[lane_k][lane_i + 1]),
-                .next_ready(A_IO_L1_in_chain_ready[lane_k][lane_i + 1]),
+                .next_valid(A_IO_L1_in_chain_valid[lane_k][lane_i + 1]), .next_ready(A_IO_L1_in_chain_ready[lane_k][lane_i + 1]),
                 .next_data(A_IO_L1_in_chain_data[lane_k][lane_i + 1]),
                 .out_valid(A_PE_valid[lane_i][lane_k]), .out_ready(A_PE_ready[lane_i][lane_k]),
                 .out_data(A_PE_data[lane_i][lane_k])
@@ -61,13 +59,11 @@ module array #(
             .BITS(32), .PACKS(4), .OWN(LANES_i), .BEHIND(LANES_k - 1 - lane_k), .HOP(2), .DEPTH(2)
         ) A_IO_L2_in (
             .clk(clk), .rst(rst), .sizes(32'd0),
-            .in_valid(A_IO_L2_in_chain_valid[lane_k]),
-            .in_ready(A_IO_L2_in_chain_ready[lane_k]), .in_data(A_IO_L2_in_chain_data[lane_k]),
-            .next_valid(A_IO_L2_in_chain_valid[lane_k + 1]),
-            .next_ready(A_IO_L2_in_chain_ready[lane_k + 1]),
+            .in_valid(A_IO_L2_in_chain_valid[lane_k]), .in_ready(A_IO_L2_in_chain_ready[lane_k]),
+            .in_data(A_IO_L2_in_chain_data[lane_k]),
+            .next_valid(A_IO_L2_in_chain_valid[lane_k + 1]), .next_ready(A_IO_L2_in_chain_ready[lane_k + 1]),
             .next_data(A_IO_L2_in_chain_data[lane_k + 1]),
-            .out_valid(A_IO_L1_in_chain_valid[lane_k][0]),
-            .out_ready(A_IO_L1_in_chain_ready[lane_k][0]),
+            .out_valid(A_IO_L1_in_chain_valid[lane_k][0]), .out_ready(A_IO_L1_in_chain_ready[lane_k][0]),
             .out_data(A_IO_L1_in_chain_data[lane_k][0])
         );
     end
@@ -77,7 +73,8 @@ module array #(
         .BITS(32), .DEPTH(2), .STAGES(1)
     ) A_IO_L3_in (
         .clk(clk), .rst(rst),
-        .in_valid(A_tvalid), .in_ready(A_tready), .in_data(A_tdata),
+        .in_valid(A_tvalid), .in_ready(A_tready),
+        .in_data(A_tdata),
         .out_valid(A_IO_L2_in_chain_valid[0]), .out_ready(A_IO_L2_in_chain_ready[0]),
         .out_data(A_IO_L2_in_chain_data[0])
     );
@@ -96,12 +93,12 @@ module array #(
             .BEHIND(LANES_k - 1 - lane_k), .AGAIN(3), .HOP(2), .DEPTH(2), .RAM(RAM_STYLE)
         ) B_IO_L2_in (
             .clk(clk), .rst(rst), .sizes(288'd0),
-            .in_valid(B_IO_L2_in_chain_valid[lane_k]),
-            .in_ready(B_IO_L2_in_chain_ready[lane_k]), .in_data(B_IO_L2_in_chain_data[lane_k]),
-            .next_valid(B_IO_L2_in_chain_valid[lane_k + 1]),
-            .next_ready(B_IO_L2_in_chain_ready[lane_k + 1]),
-            .next_data(B_IO_L2_in_chain_data[lane_k + 1]), .out_valid(B_PE_valid[0][lane_k]),
-            .out_ready(B_PE_ready[0][lane_k]), .out_data(B_PE_data[0][lane_k])
+            .in_valid(B_IO_L2_in_chain_valid[lane_k]), .in_ready(B_IO_L2_in_chain_ready[lane_k]),
+            .in_data(B_IO_L2_in_chain_data[lane_k]),
+            .next_valid(B_IO_L2_in_chain_valid[lane_k + 1]), .next_ready(B_IO_L2_in_chain_ready[lane_k + 1]),
+            .next_data(B_IO_L2_in_chain_data[lane_k + 1]),
+            .out_valid(B_PE_valid[0][lane_k]), .out_ready(B_PE_ready[0][lane_k]),
+            .out_data(B_PE_data[0][lane_k])
         );
     end
     assign B_IO_L2_in_chain_ready[LANES_k] = 1'b0;
@@ -110,7 +107,8 @@ module array #(
         .BITS(32), .DEPTH(2), .STAGES(1)
     ) B_IO_L3_in (
         .clk(clk), .rst(rst),
-        .in_valid(B_tvalid), .in_ready(B_tready), .in_data(B_tdata),
+        .in_valid(B_tvalid), .in_ready(B_tready),
+        .in_data(B_tdata),
         .out_valid(B_IO_L2_in_chain_valid[0]), .out_ready(B_IO_L2_in_chain_ready[0]),
         .out_data(B_IO_L2_in_chain_data[0])
     );
@@ -129,12 +127,12 @@ module array #(
             .BEHIND(LANES_k - 1 - lane_k), .AGAIN(1), .HOP(2), .DEPTH(2), .RAM(RAM_STYLE)
         ) C_IO_L2_in (
             .clk(clk), .rst(rst), .sizes(352'd0),
-            .in_valid(C_IO_L2_in_chain_valid[lane_k]),
-            .in_ready(C_IO_L2_in_chain_ready[lane_k]), .in_data(C_IO_L2_in_chain_data[lane_k]),
-            .next_valid(C_IO_L2_in_chain_valid[lane_k + 1]),
-            .next_ready(C_IO_L2_in_chain_ready[lane_k + 1]),
-            .next_data(C_IO_L2_in_chain_data[lane_k + 1]), .out_valid(C_PE_valid[0][lane_k]),
-            .out_ready(C_PE_ready[0][lane_k]), .out_data(C_PE_data[0][lane_k])
+            .in_valid(C_IO_L2_in_chain_valid[lane_k]), .in_ready(C_IO_L2_in_chain_ready[lane_k]),
+            .in_data(C_IO_L2_in_chain_data[lane_k]),
+            .next_valid(C_IO_L2_in_chain_valid[lane_k + 1]), .next_ready(C_IO_L2_in_chain_ready[lane_k + 1]),
+            .next_data(C_IO_L2_in_chain_data[lane_k + 1]),
+            .out_valid(C_PE_valid[0][lane_k]), .out_ready(C_PE_ready[0][lane_k]),
+            .out_data(C_PE_data[0][lane_k])
         );
     end
     assign C_IO_L2_in_chain_ready[LANES_k] = 1'b0;
@@ -143,7 +141,8 @@ module array #(
         .BITS(32), .DEPTH(2), .STAGES(1)
     ) C_IO_L3_in (
         .clk(clk), .rst(rst),
-        .in_valid(C_tvalid), .in_ready(C_tready), .in_data(C_tdata),
+        .in_valid(C_tvalid), .in_ready(C_tready),
+        .in_data(C_tdata),
         .out_valid(C_IO_L2_in_chain_valid[0]), .out_ready(C_IO_L2_in_chain_ready[0]),
         .out_data(C_IO_L2_in_chain_data[0])
     );
@@ -165,11 +164,9 @@ module array #(
             .clk(clk), .rst(rst), .sizes(288'd0),
             .in_valid(D_1_PE_valid[lane_i][LANES_k]), .in_ready(D_1_PE_ready[lane_i][LANES_k]),
             .in_data(D_1_PE_data[lane_i][LANES_k]),
-            .next_valid(D_1_IO_L2_out_chain_valid[lane_i + 1]),
-            .next_ready(D_1_IO_L2_out_chain_ready[lane_i + 1]),
+            .next_valid(D_1_IO_L2_out_chain_valid[lane_i + 1]), .next_ready(D_1_IO_L2_out_chain_ready[lane_i + 1]),
             .next_data(D_1_IO_L2_out_chain_data[lane_i + 1]),
-            .out_valid(D_1_IO_L2_out_chain_valid[lane_i]),
-            .out_ready(D_1_IO_L2_out_chain_ready[lane_i]),
+            .out_valid(D_1_IO_L2_out_chain_valid[lane_i]), .out_ready(D_1_IO_L2_out_chain_ready[lane_i]),
             .out_data(D_1_IO_L2_out_chain_data[lane_i])
         );
     end
@@ -190,20 +187,18 @@ module array #(
             ) PE (
                 .clk(clk), .rst(rst),
                 .A_valid(A_PE_valid[lane_i][lane_k]), .A_ready(A_PE_ready[lane_i][lane_k]),
-                .A_data(A_PE_data[lane_i][lane_k]), .B_valid(B_PE_valid[lane_i][lane_k]),
-                .B_ready(B_PE_ready[lane_i][lane_k]), .B_data(B_PE_data[lane_i][lane_k]),
-                .B_next_valid(B_PE_valid[lane_i + 1][lane_k]),
-                .B_next_ready(B_PE_ready[lane_i + 1][lane_k]),
-                .B_next_data(B_PE_data[lane_i + 1][lane_k]), .C_valid(C_PE_valid[lane_i][lane_k]),
-                .C_ready(C_PE_ready[lane_i][lane_k]), .C_data(C_PE_data[lane_i][lane_k]),
-                .C_next_valid(C_PE_valid[lane_i + 1][lane_k]),
-                .C_next_ready(C_PE_ready[lane_i + 1][lane_k]),
+                .A_data(A_PE_data[lane_i][lane_k]),
+                .B_valid(B_PE_valid[lane_i][lane_k]), .B_ready(B_PE_ready[lane_i][lane_k]),
+                .B_data(B_PE_data[lane_i][lane_k]),
+                .B_next_valid(B_PE_valid[lane_i + 1][lane_k]), .B_next_ready(B_PE_ready[lane_i + 1][lane_k]),
+                .B_next_data(B_PE_data[lane_i + 1][lane_k]),
+                .C_valid(C_PE_valid[lane_i][lane_k]), .C_ready(C_PE_ready[lane_i][lane_k]),
+                .C_data(C_PE_data[lane_i][lane_k]),
+                .C_next_valid(C_PE_valid[lane_i + 1][lane_k]), .C_next_ready(C_PE_ready[lane_i + 1][lane_k]),
                 .C_next_data(C_PE_data[lane_i + 1][lane_k]),
-                .D_1_before_valid(D_1_PE_valid[lane_i][lane_k]),
-                .D_1_before_ready(D_1_PE_ready[lane_i][lane_k]),
+                .D_1_before_valid(D_1_PE_valid[lane_i][lane_k]), .D_1_before_ready(D_1_PE_ready[lane_i][lane_k]),
                 .D_1_before_data(D_1_PE_data[lane_i][lane_k]),
-                .D_1_valid(D_1_PE_valid[lane_i][lane_k + 1]),
-                .D_1_ready(D_1_PE_ready[lane_i][lane_k + 1]),
+                .D_1_valid(D_1_PE_valid[lane_i][lane_k + 1]), .D_1_ready(D_1_PE_ready[lane_i][lane_k + 1]),
                 .D_1_data(D_1_PE_data[lane_i][lane_k + 1])
             );
         end

@@ -94,7 +94,8 @@ module array_pe #(
         .RAM(RAM_STYLE)
     ) mac (
         .clk(clk), .valid(turn), .first(first[TILE] && first[VISIT]), .place(place),
-        .factors({C_data, {4{B_data}}, A_data}), .more(takes ? D_1_before_data : 32'd0), .sums(sums)
+        .factors({C_data, {4{B_data}}, A_data}),
+        .more(takes ? D_1_before_data : 32'd0), .sums(sums)
     );
     ithaca_fifo #(
         .BITS(32), .DEPTH(2), .LATE(4), .STAGES(0)
