@@ -146,6 +146,14 @@ def run(how: Run) -> Outcome:
             outputs,
         )
     add("cambricon-x", "VGG-16's fc7, 1 vector", [(4096, 4096, 1, 1)], Fraction(1, 4), outputs)
+    waits = []
+    for layer, (j, k, weights, activations, peak, actual) in PUBLICATION["EIE table IV"].items():
+        density, share = Fraction(str(weights)), Fraction(str(activations))
+        queues = list(ASSUMED["eie"])[:1]
+        add("eie", f"EIE's {layer}", [(j, k, 1, 1)], density, queues, activations=share)
+        took = rows[-1]
+        over = 1 + (took["extraction"] + took["imbalance"]) / took["compute"]
+        waits.append(abs(over * Fraction(str(peak)) / Fraction(str(actual)) - 1))
     if how.full:
         own = stated["MobileNetV2"]
         layers, zeros = pointwise("mobilenetv2"), 1 - Fraction(own["weights"], 100)
@@ -177,6 +185,7 @@ def run(how: Run) -> Outcome:
         "imbalance": every["imbalance"],
         "transfers": of("cambricon-x", "BERT", "DMA")[0],
         "bursts": of("cambricon-x", "BERT")[2] / of("cambricon-x", "BERT")[0],
+        "queues": sum(waits) / len(waits),
         "energy": of("cambricon-x", "VGG-16's fc7, 1 vector", "DRAM's energy")[0],
     }
     if how.full:

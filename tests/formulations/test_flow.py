@@ -74,8 +74,7 @@ def test_a_dma_takes_291_cycles_and_0_24_a_byte(size: int) -> None:
         intervals={"move": {"inputs": {"dma.in": {"of": "x", "shape": [size, "1/2"]}}}},
     )
     assert run(document).cycles == 291 + Fraction("0.24") * size
-    assert run(document).energy == 0
-    assert run(document).parts[0].energy is None
+    assert run(document).parts[0].energy == 0
 
 
 #: A step of 96 values of 8 bits, a quarter of them not zero, positions of 4 bits: cycles.
@@ -339,8 +338,37 @@ def test_graphs_that_come_with_ithaca() -> None:
         assert (done.cycles, done.error) == (3072 * 768 * 64 / multipliers, 0)
     zena = {"density": Fraction(1), "activations": Fraction(1), "rows": Fraction(28)}
     assert run_graph(find_graph("zena"), zena).cycles == 576 * 2 * ceil(196 / 12)
-    listed = {part.name: part.copies for part in run_graph(find_graph("cambricon-x")).parts}
+    of_x, eie = (run_graph(find_graph(name)).parts for name in ("cambricon-x", "eie"))
+    listed = {part.name: part.copies for part in of_x}
     assert listed["pe.function_unit"] == listed["pe.index"] == 16
+    assert [part.name for part in of_x if part.energy is None] == ["pe.index", "demux"]
+    # a PE of EIE takes 9.157 mW at 800 MHz (its Table II)
+    busy = next(part.cycles for part in eie if part.name == "pe.mac")
+    energies = [part.energy for part in eie]
+    assert None not in energies
+    inside = sum(float(part.energy or 0) for part in eie if part.name.startswith("pe."))
+    assert inside / 64 / float(busy) * 0.8 == pytest.approx(9.157, rel=0.001)
+
+
+@pytest.mark.parametrize(
+    ("kind", "parameters", "energy"),
+    [
+        ("unicast", {"width": 16, "links": 2, "hops": 3}, 2 * 18),
+        ("broadcast", {"width": 16, "destinations": 4}, 4 * 2 * 18),
+        ("mesh", {"width": 16, "rows": 3, "columns": 4}, Fraction(5, 2) * 2 * 18),
+        ("crossbar", {"width": 16, "sources": 3, "destinations": 9}, 2 * 18),
+    ],
+)
+def test_networks_take_two_picojoules_for_sixteen_bits(
+    kind: str, parameters: dict[str, Any], energy: int
+) -> None:
+    """dMazeRunner's e_NET; 288 bits are 18 words."""
+    document = small(
+        components={"it": {"of": kind, "parameters": parameters}},
+        edges=[],
+        intervals={"once": {"inputs": {"it.in": {"of": "x", "shape": [18]}}}},
+    )
+    assert run(document).energy == energy
 
 
 def test_a_layer_of_bert_on_cambricon_x() -> None:
