@@ -3,7 +3,8 @@ optima."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 
 from benchmarks.paper.experiment import Cell, Run
@@ -34,11 +35,27 @@ def ask(
     return make_question(find_space(space), find_workloads([workload], layers), objectives, exact)
 
 
+def ending(how: Run, seconds: float | None) -> Callable[[], bool]:
+    """Whether a run that begins now is to end: after so many seconds, or as the experiment is."""
+    ends = None if seconds is None else time.perf_counter() + seconds
+
+    def over() -> bool:
+        late = ends is not None and time.perf_counter() > ends
+        return late or (how.stop is not None and how.stop())
+
+    return over
+
+
 def searches(
-    question: Question, bank: LayerCache, trials: int, how: Run, often: int = SEEDS
+    question: Question,
+    bank: LayerCache,
+    trials: int,
+    how: Run,
+    often: int = SEEDS,
+    seconds: Mapping[str, float] | None = None,
 ) -> list[HardwareTrace]:
-    """Every method with every seed; explained search, in which chance plays no part, once, and only
-    for one objective."""
+    """Every method with every seed, for so many seconds at most; explained search, in which chance
+    plays no part, once, and only for one objective."""
     found = []
     for name in (name for name in METHODS if how.full or not HARDWARE_PEERS[name][1]):
         explained = name == "explained"
@@ -49,7 +66,8 @@ def searches(
             else ()
         ):
             how.step(f"{name}, seed {seed}")
-            found.append(run_hardware_peer(name, question, bank, trials, seed, how.stop))
+            over = ending(how, how.least_seconds((seconds or {}).get(name)))
+            found.append(run_hardware_peer(name, question, bank, trials, seed, over))
             how.check()
     return found
 

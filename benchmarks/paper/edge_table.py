@@ -3,13 +3,12 @@ proven here of the same space under other costs, and what searches find of it.""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from statistics import geometric_mean
 from typing import Any
 
-from benchmarks.paper.codesign import METHODS, ask
+from benchmarks.paper.codesign import METHODS, ask, ending
 from benchmarks.paper.codesign_edge import LIMITS, QUICK, SECONDS, SPACE, proof
 from benchmarks.paper.experiment import PUBLICATION, Cell, Measured, Outcome, Run, Table, claims
 from ithaca.exports.charts.chart import LineChart
@@ -101,12 +100,8 @@ def _searched(
     network: str, method: str, question: Question, bank: LayerCache, how: Run
 ) -> dict[str, Cell]:
     how.step(f"{method} for {network}")
-    ends = time.perf_counter() + _seconds(how)
-
-    def stop() -> bool:
-        return time.perf_counter() > ends or (how.stop is not None and how.stop())
-
-    trace = run_hardware_peer(method, question, bank, TRIALS[not how.full], how.seed, stop)
+    trials, over = TRIALS[not how.full], ending(how, _seconds(how))
+    trace = run_hardware_peer(method, question, bank, trials, how.seed, over)
     how.check()
     best, count = trace.best(), len(trace.evaluations)
     feasible = sum(each.feasible for each in trace.evaluations)
