@@ -153,6 +153,16 @@ def test_layers_and_operations_are_the_published_ones(
         assert f"{operations / 10**9:.{digits}f}" == gmacs
 
 
+def test_163_layers_of_the_transformer_are_those_here_with_normalisations() -> None:
+    """The dissertation's count: six encoder layers of 8 and six decoder layers of 14 products, the
+    vocabulary, and 30 layers more, as many as there are normalisations (and additions)."""
+    network = find_network("transformer")
+    products = sum(layer.count for layer in network.layers)
+    others = {each.operator: each.count for each in network.unsupported}
+    assert products == 6 * 8 + 6 * 14 + 1 == 133
+    assert products + others["LayerNormalization"] == products + others["Add"] == 163
+
+
 def test_parameters_of_networks_of_the_dissertation() -> None:
     """ViT-B/16 86,567,656 and the detector 19,386,354 (torchvision), YOLOv5s 7,235,389 (release
     6.0), wav2vec 2.0 94,396,320 with 32 characters, all without attention's products; the base
