@@ -57,9 +57,10 @@ def test_files_mappings_and_rows_are_the_same(folder: Path) -> None:
     rows = [{"n": 100, "share": 1}, {"n": 2000}, {"share": 0.5}]
     assert ithaca.evaluate(GRAPH, points=rows).document == file.document
     assert "3 runs of the flow graph" in repr(file)
-    assert "energy without that of pe.index, demux, which is not stated" in succeed(
-        "evaluate", "cambricon-x"
-    ).stdout
+    assert (
+        "energy without that of pe.index, demux, which is not stated"
+        in succeed("evaluate", "cambricon-x").stdout
+    )
     shipped = ithaca.evaluate("cambricon-x", points={"vectors": 16})
     assert shipped.rows[0]["bottleneck"] == ["pe.synchronizer"]
     assert list(shipped.to_dataframe()["latency"]) == [float(shipped.runs[0].cycles)]
