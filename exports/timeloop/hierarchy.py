@@ -8,7 +8,7 @@ space; permutations name single letters, the innermost loop first; of a spatial 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -17,7 +17,7 @@ from ithaca.exports.templates import template
 from ithaca.exports.timeloop.folder import YamlNode, nest_obstacles, problem, yaml_text
 from ithaca.files.numbers import json_number, number
 from ithaca.formulations.spatial.architecture import Architecture, Compute, Level
-from ithaca.formulations.spatial.documents import stated_units
+from ithaca.formulations.spatial.energy_files import beside_levels
 from ithaca.formulations.spatial.mapping import Mapping as Mapped
 from ithaca.formulations.spatial.mapping import Slot
 from ithaca.formulations.spatial.mapping_design import MappingDesign, mapping_design
@@ -159,45 +159,7 @@ def architecture_text(architecture: Architecture) -> str:
         name: text for name in ("description", "source") if (text := getattr(architecture, name))
     }
     tree = {"architecture": {"version": VERSION, "nodes": nodes}}
-    network = {} if architecture.network is None else asdict(architecture.network)
-    if network:
-        network = {"network": network | {"energy": json_number(network["energy"])}}
-    own = _bursts(architecture) | _tensorized(architecture) | network
-    return yaml_text(texts | tree | own, architecture.name)
-
-
-def _bursts(architecture: Architecture) -> dict[str, Any]:
-    """The fields that only edition `dmazerunner` reads."""
-    bursts = architecture.bursts
-    if bursts is None:
-        return {}
-    energies = {
-        level: {words: json_number(pj) for words, pj in sizes} for level, sizes in bursts.energies
-    }
-    timed = {
-        "setup_cycles": bursts.setup,
-        "word_cycles": bursts.word,
-        "network_energy": bursts.network_energy,
-    }
-    stated = {"bank_words": bursts.bank_words} | {
-        name: json_number(value) for name, value in timed.items()
-    }
-    return {"dmazerunner": stated | ({"energies": energies} if energies else {})}
-
-
-def _tensorized(architecture: Architecture) -> dict[str, Any]:
-    """The fields that only edition `intrinsic` reads."""
-    known = architecture.tensorized
-    if known is None:
-        return {}
-    flows = {name: list(sides) for name, *sides in known.dataflows}
-    stated = asdict(known) | {
-        "sizes": dict(known.sizes),
-        "dataflows": flows,
-        "units": stated_units(known),
-        "dataflow": list(flows)[known.dataflow - 1],
-    }
-    return {"tensorized": {name: value for name, value in stated.items() if value != {}}}
+    return yaml_text(texts | tree | beside_levels(architecture), architecture.name)
 
 
 def _storage(level: Level) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from ithaca.files.errors import InputError
 from ithaca.files.messages import among, quoted, refuse
 from ithaca.files.timeloop_files import TAGS, load_timeloop
 from ithaca.formulations.algebra.expression import Constant, Expression, as_expression
+from ithaca.formulations.data_models import built
 from ithaca.formulations.design import Metric
 from ithaca.formulations.hardware.accelerator import Trend, Work
 from ithaca.formulations.hardware.kind import AcceleratorKind
@@ -26,7 +27,6 @@ from ithaca.formulations.spatial.constraint_files import read_constraints
 from ithaca.formulations.spatial.documents import (
     ArchitectureDocument,
     architecture_fields,
-    read_architecture_document,
 )
 from ithaca.formulations.spatial.editions import EDITIONS, TIMELOOP, Setting
 from ithaca.formulations.spatial.energy_files import (
@@ -302,7 +302,7 @@ def _architecture(source: Any, where: object) -> Architecture:
     if isinstance(source, dict) and "levels" in source:
         document = validated(ArchitectureDocument, source, f"{where}: architecture")
         try:
-            return read_architecture_document(document)
+            return built(Architecture, document)
         except InputError as error:
             raise refuse(where, f"architecture: {error}") from None
     document = (

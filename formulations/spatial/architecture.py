@@ -180,7 +180,7 @@ class Tensorized:
 
     intrinsic: str
     """What a call computes: a name, or a statement (`ithaca.formulations.intrinsics`)."""
-    dataflows: tuple[tuple[str, ...], ...]
+    dataflows: tuple[tuple[str, tuple[str, ...]], ...]
     """Name, and the loops along the sides of the multipliers' mesh, as many iterations as that has;
     one alone lies along the whole mesh."""
     sizes: Sizes = ()

@@ -17,7 +17,14 @@ from ithaca.files.documents import Document, validated
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted, refuse
 from ithaca.files.timeloop_files import load_timeloop
-from ithaca.formulations.spatial.architecture import Architecture, Compute, Level
+from ithaca.formulations.data_models import built
+from ithaca.formulations.spatial.architecture import (
+    Architecture,
+    Bursts,
+    Compute,
+    Level,
+    OperandNetworks,
+)
 from ithaca.formulations.spatial.architecture_elements import Element
 from ithaca.formulations.spatial.architecture_trees import DUMMY, Tree, TreeDocument
 from ithaca.formulations.spatial.constraint_entries import SECTIONS, entries_of
@@ -28,8 +35,6 @@ from ithaca.formulations.spatial.energy_files import (
     TensorizedFile,
     access_energies,
     compute_energy,
-    read_bursts,
-    read_network,
     read_tables,
     read_tensorized,
 )
@@ -161,16 +166,8 @@ def architecture_of(
     tree.entries += entries_of(sections, where, tree.unread)
     if read.sparse_optimizations:
         tree.sparse.append((f"{where}: sparse_optimizations", read.sparse_optimizations))
+    tensorized = read_tensorized(read.tensorized, f"{where}: tensorized")
     sparsity = read_sparsity(tree.sparse, (*storage, *units), table)
-    bursts = (
-        None if read.dmazerunner is None else read_bursts(read.dmazerunner, f"{where}: dmazerunner")
-    )
-    tensorized = (
-        None
-        if read.tensorized is None
-        else read_tensorized(read.tensorized, f"{where}: tensorized")
-    )
-    network = None if read.network is None else read_network(read.network, f"{where}: network")
     try:
         return Architecture(
             name,
@@ -178,9 +175,9 @@ def architecture_of(
             compute,
             read.description,
             read.source,
-            bursts,
+            built(Bursts, read.dmazerunner),
             tensorized,
-            network,
+            built(OperandNetworks, read.network),
             unpriced,
             tuple(tree.entries),
             tuple(path for path, _ in tree.sparse),

@@ -54,7 +54,7 @@ def dataflows(
     def fixed(spread: Iterable[str], stays: Access | None) -> Constraints:
         over = set(spread)
         factors = [
-            (level, "spatial", loop, FactorRange(1, 1))
+            FactorRange(level, "spatial", loop, 1, 1)
             for level in meshes
             for loop in nest.loops
             if loop not in over

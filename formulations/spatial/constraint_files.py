@@ -79,7 +79,7 @@ class _Reader:
 
     def __init__(self, architecture: Architecture, nest: LoopNest, unread: list[str]) -> None:
         self.architecture, self.nest, self.unread = architecture, nest, unread
-        self.factors: list[tuple[str, str, str, FactorRange]] = []
+        self.factors: list[FactorRange] = []
         self.directions: list[tuple[str, str, str]] = []
         self.orders: dict[str, tuple[str, ...]] = {}
         self.keep: list[tuple[str, frozenset[str]]] = []
@@ -175,11 +175,11 @@ class _Reader:
                 self.unread.append(f"{where}.factors.{loop}={value}, beyond the extent of {loop}")
                 continue
             low, high = (value if relation != "<=" else 1), (value if relation != ">=" else None)
-            self.factors.append((level, kind, loop, FactorRange(low, high)))
-        stated = {loop for at, of, loop, _ in self.factors if (at, of) == (level, kind)}
+            self.factors.append(FactorRange(level, kind, loop, low, high))
+        stated = {span.loop for span in self.factors if span.at[:2] == (level, kind)}
         for loop in self.nest.loops if only is not None else ():
             if loop not in stated:
-                self.factors.append((level, kind, loop, FactorRange(1, 1)))
+                self.factors.append(FactorRange(level, kind, loop, 1, 1))
 
     def _split(
         self, entry: Mapping[str, Any], level: str, order: Sequence[str], where: str
@@ -188,7 +188,9 @@ class _Reader:
         not name, along Y."""
         if "split" not in entry:
             single = {
-                n for *at, n, span in self.factors if at == [level, "spatial"] and span.high == 1
+                span.loop
+                for span in self.factors
+                if span.at[:2] == (level, "spatial") and span.high == 1
             }
             spread = [n for n, extent in self.nest.extents if extent > 1 and n not in single]
             if order and all(n > 1 for n in self.meshes[level]) and len(spread) > 1:

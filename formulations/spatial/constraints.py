@@ -16,18 +16,29 @@ from ithaca.workloads.nest import LoopNest
 class FactorRange:
     """The range of a factor."""
 
-    low: int
+    level: str
+    """The level."""
+    kind: str
+    """``temporal`` or ``spatial``."""
+    loop: str
+    """The loop."""
+    low: int = 1
     """At least."""
-    high: int | None
+    high: int | None = None
     """At most; None: anything."""
+
+    @property
+    def at(self) -> tuple[str, str, str]:
+        """Which factor it is."""
+        return self.level, self.kind, self.loop
 
 
 @dataclass(frozen=True)
 class Constraints:
     """Restrictions of mappings. An `InputError` names those that contradict each other."""
 
-    factors: tuple[tuple[str, str, str, FactorRange], ...] = ()
-    """Ranges of factors, by level, ``temporal`` or ``spatial``, and loop."""
+    factors: tuple[FactorRange, ...] = ()
+    """Ranges of factors."""
     directions: tuple[tuple[str, str, str], ...] = ()
     """Whether spatial loops lie along ``x`` or ``y``, by level and loop."""
     orders: tuple[tuple[str, tuple[str, ...]], ...] = ()
@@ -60,9 +71,10 @@ class Constraints:
         FactorRange
             1 to any, where nothing is constrained.
         """
-        ranges = [span for *at, span in self.factors if at == [level, kind, loop]]
+        ranges = [span for span in self.factors if span.at == (level, kind, loop)]
         highs = [span.high for span in ranges if span.high is not None]
-        return FactorRange(max((span.low for span in ranges), default=1), min(highs, default=None))
+        low = max((span.low for span in ranges), default=1)
+        return FactorRange(level, kind, loop, low, min(highs, default=None))
 
     def lies_along(self, level: str, loop: str, direction: str) -> bool:
         """Whether a spatial loop of a level may lie along a direction.
@@ -95,7 +107,7 @@ class Constraints:
     def asks_for_more(self) -> bool:
         """Whether larger factors, or more multipliers that work, are asked for than mappings may
         have of themselves."""
-        return self.least_used > 0 or any(span.low > 1 for *_, span in self.factors)
+        return self.least_used > 0 or any(span.low > 1 for span in self.factors)
 
     def check(self, nest: LoopNest, architecture: Architecture) -> None:
         """Refuse what nest and architecture do not have, and what contradicts itself or them."""
@@ -125,7 +137,7 @@ class Constraints:
                     "allowed: bypasses of inner levels"
                 )
         for loop in sorted(
-            {loop for *_, loop, _ in self.factors}
+            {span.loop for span in self.factors}
             | {loop for _, loops in self.orders for loop in loops}
         ):
             if loop not in nest.loops:
@@ -134,18 +146,14 @@ class Constraints:
             if not (self.lies_along(name, loop, "x") or self.lies_along(name, loop, "y")):
                 yield f"{loop} of {name} is to lie along X and along Y; allowed: one of them"
         for loop, extent in nest.extents:
-            ranges = {
-                (at, kind): self.factor(at, kind, loop)
-                for at, kind, name, _ in self.factors
-                if name == loop
-            }
-            for (at, kind), span in ranges.items():
+            ranges = dict.fromkeys(self.factor(*s.at) for s in self.factors if s.loop == loop)
+            for span in ranges:
                 if span.high is not None and span.low > span.high:
                     yield (
-                        f"the {kind} factor of {loop} in {at} is to be at least "
+                        f"the {span.kind} factor of {loop} in {span.level} is to be at least "
                         f"{span.low} and at most {span.high}"
                     )
-            least = prod(span.low for span in ranges.values())
+            least = prod(span.low for span in ranges)
             if least >= 2 * extent and least > 1:
                 yield (
                     f"factors of {loop} multiply to at least {least}; allowed: its "

@@ -134,9 +134,9 @@ def _fixing(
         meshed = Slot(level.name, "x") in design.slots
         for loop in design.moving:
             n = factors.get((loop, Slot(level.name)), 1)
-            spans.append((level.name, "temporal", loop, FactorRange(n, n)))
+            spans.append(FactorRange(level.name, "temporal", loop, n, n))
             if meshed:
                 x, y = (factors.get((loop, Slot(level.name, way)), 1) for way in "xy")
-                spans.append((level.name, "spatial", loop, FactorRange(x * y, x * y)))
+                spans.append(FactorRange(level.name, "spatial", loop, x * y, x * y))
                 directions.append((level.name, loop, "y" if y > 1 else "x"))
     return Constraints(tuple(spans), tuple(directions), tuple(orders.items()), where="program")

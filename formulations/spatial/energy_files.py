@@ -5,18 +5,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, fields, replace
 from fractions import Fraction
 from typing import Annotated, Any
 
-from pydantic import Field, create_model
+from pydantic import BeforeValidator, Field
 
 from ithaca.files.documents import Document, validated
 from ithaca.files.messages import among, quoted, refuse
 from ithaca.files.numbers import fraction
-from ithaca.formulations.schema import Count
-from ithaca.formulations.spatial.architecture import Bursts, OperandNetworks, Tensorized
-from ithaca.formulations.spatial.documents import read_units
+from ithaca.formulations.data_models import PAIRS, built, model_of, stated
+from ithaca.formulations.schema import Count, Positive
+from ithaca.formulations.spatial.architecture import (
+    Architecture,
+    Bursts,
+    OperandNetworks,
+    Tensorized,
+    Unit,
+)
+from ithaca.formulations.spatial.documents import Sides
 
 
 class _Action(Document):
@@ -125,93 +132,73 @@ def compute_energy(stated: Mapping[str, Fraction]) -> Fraction | None:
     )
 
 
-_Amount = Annotated[float | int, Field(ge=0)]
-_Words = Annotated[str, Field(pattern="^[1-9][0-9]{0,12}$")]
+_Words = Annotated[str, BeforeValidator(str), Field(pattern="^[1-9][0-9]{0,12}$")]
+_Sizes = Annotated[dict[str, Count], PAIRS]
+_dict: Any = dict  # of models that are made here
+
+#: What edition dmazerunner reads beside levels.
+BurstsFile = model_of(
+    Bursts,
+    bank_words=(Count, ...),
+    setup=(Positive, Field(alias="setup_cycles")),
+    word=(Annotated[Positive, Field(gt=0)], Field(alias="word_cycles")),
+    energies=(Annotated[dict[str, Annotated[dict[_Words, Positive], PAIRS]], PAIRS], {}),
+)
+
+#: What the multipliers run, which edition intrinsic reads beside levels.
+UnitFile = model_of(Unit, sizes=(_Sizes, {}))
+TensorizedFile = model_of(
+    Tensorized,
+    dataflows=(Annotated[dict[str, Sides], PAIRS, Field(min_length=1)], ...),
+    sizes=(_Sizes, {}),
+    units=(Annotated[_dict[str, UnitFile], PAIRS], {}),
+    dataflow=(str | None, None),
+    banks=(Count, ...),
+    bus_bits=(Count, 64),
+    burst_bytes=(Count, 64),
+)
+
+#: What edition explainable reads beside levels.
+NetworksFile = model_of(
+    OperandNetworks,
+    **{
+        f.name: (Count, ... if f.default is MISSING else f.default)
+        for f in fields(OperandNetworks)
+        if f.name != "energy"
+    },
+)
 
 
-class BurstsFile(Document):
-    """What edition dmazerunner reads beside levels."""
-
-    bank_words: Annotated[int, Field(gt=0)]
-    setup_cycles: _Amount
-    word_cycles: Annotated[float | int, Field(gt=0)]
-    network_energy: _Amount
-    energies: dict[str, dict[_Words, _Amount]] = Field(default={})
-
-
-def read_bursts(document: Any, where: str) -> Bursts:
-    """Read the figures of edition dmazerunner beside levels."""
-    read = validated(BurstsFile, document, where)
-    energies = {
-        level: tuple((int(n), fraction(energy)) for n, energy in sizes.items())
-        for level, sizes in read.energies.items()
-    }
-    return Bursts(
-        read.bank_words,
-        fraction(read.setup_cycles),
-        fraction(read.word_cycles),
-        fraction(read.network_energy),
-        tuple(energies.items()),
-    )
-
-
-class UnitFile(Document):
-    """What the multipliers run."""
-
-    intrinsic: str
-    sizes: dict[str, Count] = Field(default={})
-
-
-class TensorizedFile(UnitFile):
-    """What edition intrinsic reads beside levels."""
-
-    units: dict[str, UnitFile] = Field(default={})
-    dataflows: Annotated[
-        dict[str, Annotated[list[str], Field(min_length=1, max_length=2)]], Field(min_length=1)
-    ]
-    dataflow: str | None = None
-    banks: Count
-    bus_bits: Count = 64
-    burst_bytes: Count = 64
-
-
-def read_tensorized(document: Any, where: str) -> Tensorized:
-    """Read the figures of edition intrinsic beside levels; the first dataflow is built unless
-    another is named."""
-    read = validated(TensorizedFile, document, where)
+def read_tensorized(read: Any, where: str) -> Tensorized | None:
+    """The figures of edition intrinsic in a file; the first dataflow is built unless another is
+    named."""
+    if read is None:
+        return None
     names = list(read.dataflows)
     chosen = names[0] if read.dataflow is None else read.dataflow
     if chosen not in names:
         raise refuse(where, f"dataflow is {quoted(chosen)}{among(chosen, names)}")
     if other := next((name for name in read.units if name not in names), None):
         raise refuse(where, f"units has {quoted(other)}, no dataflow{among(other, names)}")
-    flows = tuple((name, *sides) for name, sides in read.dataflows.items())
-    sizes = tuple(read.sizes.items())
-    return Tensorized(
-        read.intrinsic,
-        flows,
-        sizes,
-        read_units(read.units),
-        names.index(chosen) + 1,
-        read.banks,
-        read.bus_bits,
-        read.burst_bytes,
+    return replace(built(Tensorized, read), dataflow=names.index(chosen) + 1)
+
+
+def beside_levels(architecture: Architecture) -> dict[str, Any]:
+    """What only some editions read of an architecture, as files state it."""
+    tensorized = architecture.tensorized
+    if tensorized is not None:
+        named: Any = tensorized.dataflows[tensorized.dataflow - 1][0]
+        tensorized = replace(tensorized, dataflow=named)
+    own = (
+        ("dmazerunner", BurstsFile, architecture.bursts),
+        ("tensorized", TensorizedFile, tensorized),
+        ("network", NetworksFile, architecture.network),
     )
-
-
-NetworksFile: Any = create_model(
-    "NetworksFile",
-    __base__=Document,
-    **{
-        f.name: (Annotated[int, Field(gt=0)], ... if f.default is MISSING else f.default)
-        for f in fields(OperandNetworks)
-        if f.name != "energy"
-    },  # type: ignore[call-overload]
-    energy=(_Amount, 0),
-)
-
-
-def read_network(document: Any, where: str) -> OperandNetworks:
-    """Read the figures of edition explainable beside levels."""
-    read = dict(validated(NetworksFile, document, where))
-    return OperandNetworks(**read | {"energy": fraction(read["energy"])})
+    files = {}
+    for name, model, value in own:
+        if value is not None:
+            aliases = {n: field.alias or n for n, field in model.model_fields.items()}
+            read = model.model_validate({aliases[n]: each for n, each in stated(value).items()})
+            dumped = read.model_dump(mode="json", by_alias=True)
+            files[name] = {n: each for n, each in dumped.items() if each != {}}
+    return files

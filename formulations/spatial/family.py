@@ -7,12 +7,13 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
-from pydantic import Field, create_model
+from pydantic import Field
 
 from ithaca.files.documents import json_schema
 from ithaca.files.errors import InputError
 from ithaca.files.messages import errors_at, quoted
 from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.data_models import built, stated
 from ithaca.formulations.design import Metric
 from ithaca.formulations.family import Family
 from ithaca.formulations.schema import (
@@ -22,8 +23,10 @@ from ithaca.formulations.schema import (
     ObjectiveDocument,
     PlatformDocument,
 )
+from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.architecture_files import ArchitectureFile
 from ithaca.formulations.spatial.constraint_entries import constraints_schema
+from ithaca.formulations.spatial.constraints import Constraints
 from ithaca.formulations.spatial.dmazerunner.profile import DmazerunnerProfile
 from ithaca.formulations.spatial.dmazerunner.tilings import TilingDesign
 from ithaca.formulations.spatial.documents import (
@@ -31,8 +34,6 @@ from ithaca.formulations.spatial.documents import (
     ConstraintsDocument,
     architecture_fields,
     constraint_fields,
-    read_architecture_document,
-    stated,
 )
 from ithaca.formulations.spatial.editions import INTRINSIC, Setting
 from ithaca.formulations.spatial.explainable.profile import ExplainableProfile
@@ -88,7 +89,9 @@ class LevelMappingDocument(Document):
     order."""
 
 
-class _Head(Document):
+class HeadDocument(Document):
+    """What was asked."""
+
     problem: NestDocument
     memory: dict[str, list[int]] = Field(default_factory=dict)
     """Of edition dmazerunner: the tensors' extents in memory."""
@@ -97,12 +100,7 @@ class _Head(Document):
     objective: ObjectiveDocument
     space: MappingSpaceDocument = MappingSpaceDocument()
     constraints: ConstraintsDocument = ConstraintsDocument()
-
-
-#: What was asked.
-HeadDocument: Any = create_model(
-    "HeadDocument", __base__=_Head, architecture=(ArchitectureDocument, ...)
-)
+    architecture: ArchitectureDocument
 
 
 class ChoiceDocument(Document):
@@ -191,10 +189,10 @@ class SpatialFamily(Family[MappingDesign]):
         parts = (
             head.edition,
             MappingOptions(**dict(head.space)),
-            head.constraints.constraints(),
+            built(Constraints, head.constraints),
             memory,
         )
-        return Setting(read_architecture_document(head.architecture), nest, *parts)
+        return Setting(built(Architecture, head.architecture), nest, *parts)
 
     def vocabulary(self, setting: Setting) -> Mapping[str, Metric]:
         return setting.design.vocabulary

@@ -48,8 +48,8 @@ WORKLOADS = {
     "y[n,a] += x[n,2*a+3*b] * w[b,n]": "nab",
     "y[a,d] += x[4*a+2*b,d-c] * w[b,c]": "abcd",
 }
-STRIDED = Tensorized("y[i] += m[2*i+k] * n[k]", (("row", "i"),), (("k", 3),))
-SKIPPING = Tensorized("y[i] += m[5*i+k] * n[k]", (("row", "i"),), (("k", 3),))
+STRIDED = Tensorized("y[i] += m[2*i+k] * n[k]", (("row", ("i",)),), (("k", 3),))
+SKIPPING = Tensorized("y[i] += m[5*i+k] * n[k]", (("row", ("i",)),), (("k", 3),))
 
 
 def random_machine(numbers: random.Random) -> Architecture:

@@ -32,7 +32,7 @@ from ithaca.workloads.nest import LoopNest
 CONV = workload("conv2d", {"o": 6, "r": 4, "c": 4, "i": 3, "p": 3, "q": 3, "s": 2})
 OWN = statement_nest("out[x][y] += in1[x][k] * in2[k][y]", {"x": 4, "y": 6, "k": 10})
 CONSTRAINED = Constraints(
-    factors=(("Buffer", "temporal", "o", FactorRange(1, 3)),),
+    factors=(FactorRange("Buffer", "temporal", "o", 1, 3),),
     directions=(("Buffer", "o", "x"),),
     orders=(("DRAM", ("o", "r")),),
     bypass=(("Buffer", frozenset({"w"})),),

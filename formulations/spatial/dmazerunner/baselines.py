@@ -27,8 +27,8 @@ def pruned(layer: StoredLayer, machine: Machine) -> Iterator[Restriction]:
     filters = [
         loop for group in groups(layer) if len(group) > 1 for loop in group if loop in reductions
     ]
-    factors = [(DRAM, "temporal", loop, FactorRange(1, 1)) for loop in filters]
-    factors += [(SPM, "spatial", loop, FactorRange(1, 1)) for loop in reductions]
+    factors = [FactorRange(DRAM, "temporal", loop, 1, 1) for loop in filters]
+    factors += [FactorRange(SPM, "spatial", loop, 1, 1) for loop in reductions]
     pes, rf, spm = UTILISATION
     while max(pes, rf, spm) > 0:
         limits = (

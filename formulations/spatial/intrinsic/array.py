@@ -45,11 +45,11 @@ class IntrinsicArray:
         if missing := next((level.name for level in levels[1:] if level.words is None), None):
             raise refuse(name, f"{missing} has no capacity; allowed in edition intrinsic: entries")
         if not 1 <= known.dataflow <= len(known.dataflows):
-            flows = ", ".join(flow for flow, *_ in known.dataflows)
+            flows = ", ".join(dict(known.dataflows))
             raise refuse(
                 name, f"tensorized.dataflow is number {known.dataflow}; allowed: one of {flows}"
             )
-        for number, (flow, *sides) in enumerate(known.dataflows, 1):
+        for number, (flow, sides) in enumerate(known.dataflows, 1):
             loops = self._computes(number).loops
             if len(set(sides)) < len(sides):
                 raise refuse(
@@ -67,7 +67,7 @@ class IntrinsicArray:
     @property
     def sides(self) -> tuple[str, ...]:
         """The loops along the sides of the mesh."""
-        return self.tensorized.dataflows[self.tensorized.dataflow - 1][1:]
+        return self.tensorized.dataflows[self.tensorized.dataflow - 1][1]
 
     @property
     def mesh(self) -> tuple[tuple[str, int], ...]:
@@ -82,7 +82,7 @@ class IntrinsicArray:
 
     def _computes(self, flow: int) -> Computation:
         compute, known = self.architecture.compute, self.tensorized
-        name, *sides = known.dataflows[flow - 1]
+        name, sides = known.dataflows[flow - 1]
         unit = dict(known.units).get(name, Unit(known.intrinsic, known.sizes))
         along = dict.fromkeys(sides, compute.mesh_x * compute.mesh_y)
         if len(sides) > 1:

@@ -198,7 +198,7 @@ class UnevenSpace(MappingSpace):
         if self.shared is None or slot != self.slots[0]:
             return super().span(slot, loop)
         trips = dict(self.shared.trips).get(loop, 1)
-        return FactorRange(trips, trips)
+        return FactorRange(slot.level, slot.kind, loop, trips, trips)
 
     def may_bypass(self, level: int) -> frozenset[str]:
         return super().may_bypass(level) - {t for place, t in self.fixed if place == level}

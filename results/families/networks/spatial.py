@@ -6,11 +6,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, create_model
+from pydantic import Field
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
 from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.data_models import built
 from ithaca.formulations.design import Design
 from ithaca.formulations.families import family_of
 from ithaca.formulations.hardware.space import HardwareSpace
@@ -18,11 +19,11 @@ from ithaca.formulations.problem import Problem, read_objective
 from ithaca.formulations.schema import Document, NestDocument, Number, PlatformDocument, Text
 from ithaca.formulations.spatial.accelerator import HierarchyAccelerator
 from ithaca.formulations.spatial.architecture import Architecture
+from ithaca.formulations.spatial.constraints import Constraints
 from ithaca.formulations.spatial.documents import (
     ArchitectureDocument,
     ConstraintsDocument,
     architecture_fields,
-    read_architecture_document,
 )
 from ithaca.formulations.spatial.editions import Setting
 from ithaca.formulations.spatial.family import LevelMappingDocument, MappingSpaceDocument
@@ -93,7 +94,9 @@ class _TotalDocument(TotalPart):
     utilisation: Number | None = None
 
 
-class _Part(NetworkHead):
+class MappedNetworkDocument(NetworkHead):
+    """The whole file."""
+
     family: Literal["spatial"]
     mode: Literal["per-layer"]
     edition: Literal["timeloop", "dmazerunner", "explainable", "uneven"]
@@ -107,12 +110,10 @@ class _Part(NetworkHead):
     layers: Annotated[list[_LayerDocument], Field(min_length=1)]
     failures: list[FailureDocument]
     fusing: FusingDocument | None = None
+    architecture: ArchitectureDocument
 
 
-#: The whole file.
-MODEL: Any = create_model(
-    "MappedNetworkDocument", __base__=_Part, architecture=(ArchitectureDocument, ...)
-)
+MODEL = MappedNetworkDocument
 
 
 def fields(result: NetworkResult) -> dict[str, Any]:
@@ -154,7 +155,7 @@ def layer_fields(result: LayerResult) -> dict[str, Any]:
 def result(read: Any) -> NetworkResult:
     """The result that a document states."""
     architecture, options = (
-        read_architecture_document(read.architecture),
+        built(Architecture, read.architecture),
         MappingOptions(**dict(read.space)),
     )
     layers = read_layers(read.layers, lambda layer: _read_layer(layer, read, architecture, options))
@@ -170,7 +171,7 @@ def _problem(
     """The problem of a layer that keeps nothing on chip."""
     nest = read.problem.nest()
     memory = tuple((tensor, tuple(sizes)) for tensor, sizes in read.memory.items())
-    constraints = read.constraints.constraints()
+    constraints = built(Constraints, read.constraints)
     design = Setting(
         fitted(architecture, nest), nest, document.edition, options, constraints, memory
     ).design

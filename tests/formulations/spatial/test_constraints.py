@@ -99,7 +99,7 @@ def test_what_contradicts_or_is_unknown_is_named(
 def test_what_the_tool_leaves_out_is_named(tmp_path: Path) -> None:
     # "Constraint R=9 exceeds problem dimension R=3, ignoring", mapping/constraints.cpp of NVlabs
     constraints = read(tmp_path, TEXT.replace('"M=0"', '"R=9"'))
-    assert constraints.factor("DRAM", "temporal", "R") == FactorRange(1, None)
+    assert constraints.factor("DRAM", "temporal", "R") == FactorRange("DRAM", "temporal", "R")
     assert [path.partition(": ")[2] for path in constraints.unread] == [
         "mapspace_constraints.targets[4].factors.R=9, beyond the extent of R"
     ]

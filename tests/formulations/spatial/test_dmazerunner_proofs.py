@@ -199,7 +199,7 @@ def some_constraints(random: Random, layer: StoredLayer) -> Constraints:
         ((DRAM, "temporal"), (SPM, "temporal"), (RF, "temporal"), (SPM, "spatial"))
     )
     loop = random.choice([loop for loop, extent in layer.nest.extents if extent > 1])
-    one = Constraints(factors=((at, kind, loop, FactorRange(1, random.choice((1, 2)))),))
+    one = Constraints(factors=(FactorRange(at, kind, loop, 1, random.choice((1, 2))),))
     return random.choice((NONE, NONE, NONE, one, one, Constraints(least_used=Fraction(1, 2))))
 
 

@@ -57,8 +57,8 @@ SMALL = {"Scratchpad.words": 200, "mac.mesh_x": 4, "mac.mesh_y": 4, "tensorized.
 #: Two more intrinsics, one whose array might hold the matrix if that did not change with every
 #: call, one of which all multipliers are a row and hold nothing.
 OTHERS = {
-    "gemv": Tensorized("gemv", (("matrix", "i", "j"),)),
-    "dot": Tensorized("dot", (("row", "i"),)),
+    "gemv": Tensorized("gemv", (("matrix", ("i", "j")),)),
+    "dot": Tensorized("dot", (("row", ("i",)),)),
 }
 
 
@@ -98,7 +98,7 @@ def played(
     known = architecture.tensorized
     assert known is not None
     x, y = architecture.compute.mesh_x, architecture.compute.mesh_y
-    flow, *sides = known.dataflows[known.dataflow - 1]
+    flow, sides = known.dataflows[known.dataflow - 1]
     intrinsic = dict(known.units)[flow].intrinsic if flow in dict(known.units) else known.intrinsic
     if intrinsic == "gemm":
         still = flow != "weight-stationary"
@@ -440,7 +440,7 @@ def test_stages_of_a_product_of_three() -> None:
     three = replace(
         find_architecture("hasco-units"),
         tensorized=Tensorized(
-            "d[i,j] += a[i,k] * b[k,j] * c[j]", (("own", "i", "j"),), (("k", 1),)
+            "d[i,j] += a[i,k] * b[k,j] * c[j]", (("own", ("i", "j")),), (("k", 1),)
         ),
     )
     whole = Run("mttkrp", nest)
@@ -583,15 +583,15 @@ def test_results_come_back(tmp_path: Any) -> None:
             "tensorized.intrinsic is 'gemmm'; allowed: dot, gemv, gemm, conv2d, or a statement",
         ),
         (
-            {"dataflows": (("a", "i", "z"),), "dataflow": 1},
+            {"dataflows": (("a", ("i", "z")),), "dataflow": 1},
             "tensorized.sizes or a side: unknown loop 'z' of l[i][j]",
         ),
         (
-            {"dataflows": (("a", "i", "j"), ("b", "k", "z")), "dataflow": 1},
+            {"dataflows": (("a", ("i", "j")), ("b", ("k", "z"))), "dataflow": 1},
             "tensorized.sizes or a side: unknown loop 'z' of l[i][j]",
         ),
         (
-            {"dataflows": (("a", "i", "i"),), "dataflow": 1, "sizes": (("j", 1), ("k", 1))},
+            {"dataflows": (("a", ("i", "i")),), "dataflow": 1, "sizes": (("j", 1), ("k", 1))},
             "tensorized.dataflows: 'a' is i, i; allowed: one or two of the loops i, j, k",
         ),
         (

@@ -173,11 +173,8 @@ def drawn_problem(
             most = min(nest.sizes[loop], 2)
             asked = Constraints(
                 factors=(
-                    (
-                        level,
-                        "temporal",
-                        loop,
-                        rng.choice((FactorRange(1, 1), FactorRange(1, 2), FactorRange(most, None))),
+                    FactorRange(
+                        level, "temporal", loop, *rng.choice(((1, 1), (1, 2), (most, None)))
                     ),
                 ),
                 orders=(
