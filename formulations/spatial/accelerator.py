@@ -300,9 +300,9 @@ def _architecture(source: Any, where: object) -> Architecture:
             str(beside) if source not in architecture_names() and beside.exists() else source
         )
     if isinstance(source, dict) and "levels" in source:
-        document = validated(ArchitectureDocument, source, f"{where}: architecture")
+        read = validated(ArchitectureDocument, source, f"{where}: architecture")
         try:
-            return built(Architecture, document)
+            return built(Architecture, read)
         except InputError as error:
             raise refuse(where, f"architecture: {error}") from None
     document = (
