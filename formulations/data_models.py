@@ -1,4 +1,5 @@
-"""Models of dataclasses: documents that state the fields of data, made of them and read back."""
+"""Models of dataclasses: documents that state the fields of data, validated from them (by their
+attributes) and read back."""
 
 from __future__ import annotations
 
@@ -59,17 +60,6 @@ def model_of(kind: Any, /, **own: Any) -> Any:
     }
     known: Any = {name: field for name, field in (inherited | own).items() if field is not None}
     return create_model(f"{kind.__name__}Document", __base__=Document, **known)
-
-
-def stated(value: Any) -> Any:
-    """Data as models take them: of dataclasses the fields that are not as they are by default."""
-    if isinstance(value, tuple):
-        return tuple(map(stated, value))
-    if not is_dataclass(value):
-        return value
-    return {
-        f.name: stated(own) for f in fields(value) if (own := getattr(value, f.name)) != f.default
-    }
 
 
 def built(kind: type[T], read: Any) -> T:

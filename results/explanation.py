@@ -361,7 +361,7 @@ def explanation_document(result: Result, explanation: Explanation) -> dict[str, 
     document: dict[str, Any] = {
         "schema": SCHEMA,
         "study": "explain",
-        **family.head.model_validate(head).written(),
+        **family.head.model_validate(head, from_attributes=True).written(),
         "failure": explanation.failure,
         "design": None,
     }

@@ -26,7 +26,6 @@ from ithaca.formulations.spatial.architecture_files import architecture_of
 from ithaca.formulations.spatial.constraint_files import read_constraints
 from ithaca.formulations.spatial.documents import (
     ArchitectureDocument,
-    architecture_fields,
 )
 from ithaca.formulations.spatial.editions import EDITIONS, TIMELOOP, Setting
 from ithaca.formulations.spatial.energy_files import (
@@ -160,11 +159,10 @@ class Hierarchies(AcceleratorKind):
         )
 
     def fields(self, accelerator: HierarchyAccelerator) -> dict[str, Any]:
-        own: dict[str, Any] = {
-            "architecture": architecture_fields(accelerator.architecture),
-            "edition": accelerator.edition,
-        }
-        own["architecture"] = ArchitectureDocument.model_validate(own["architecture"]).written()
+        architecture = ArchitectureDocument.model_validate(
+            accelerator.architecture, from_attributes=True
+        )
+        own = {"architecture": architecture.written(), "edition": accelerator.edition}
         return HierarchyDocument(**own, **asdict(accelerator.options)).written()
 
     def completed(

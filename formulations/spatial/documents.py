@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from ithaca.formulations.data_models import LISTED, PAIRS, SORTED, model_of, stated
+from ithaca.formulations.data_models import LISTED, PAIRS, SORTED, model_of
 from ithaca.formulations.schema import Positive
 from ithaca.formulations.spatial.architecture import (
     Architecture,
@@ -70,11 +69,6 @@ class ArchitectureDocument(
     """An architecture."""
 
 
-def architecture_fields(architecture: Architecture) -> dict[str, Any]:
-    """An architecture as `ArchitectureDocument` takes it."""
-    return {**stated(architecture), "sparsity": architecture.sparsity}
-
-
 FactorDocument = model_of(FactorRange, kind=(Literal["temporal", "spatial"], ...), low=(int, ...))
 _Direction = Annotated[list[str], Field(min_length=3, max_length=3)]
 _Named = Annotated[dict[str, Annotated[list[str], LISTED, SORTED]], PAIRS]
@@ -93,8 +87,3 @@ class ConstraintsDocument(
     )
 ):
     """What mappings are restricted to."""
-
-
-def constraint_fields(constraints: Constraints) -> Any:
-    """Constraints as `ConstraintsDocument` takes them."""
-    return stated(replace(constraints, where=Constraints.where, unread=()))

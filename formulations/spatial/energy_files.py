@@ -14,7 +14,7 @@ from pydantic import BeforeValidator, Field
 from ithaca.files.documents import Document, validated
 from ithaca.files.messages import among, quoted, refuse
 from ithaca.files.numbers import fraction
-from ithaca.formulations.data_models import PAIRS, built, model_of, stated
+from ithaca.formulations.data_models import PAIRS, built, model_of
 from ithaca.formulations.schema import Count, Positive
 from ithaca.formulations.spatial.architecture import (
     Architecture,
@@ -197,8 +197,8 @@ def beside_levels(architecture: Architecture) -> dict[str, Any]:
     files = {}
     for name, model, value in own:
         if value is not None:
-            aliases = {n: field.alias or n for n, field in model.model_fields.items()}
-            read = model.model_validate({aliases[n]: each for n, each in stated(value).items()})
+            named = {f.alias or n: getattr(value, n) for n, f in model.model_fields.items()}
+            read = model.model_validate(named, from_attributes=True)
             dumped = read.model_dump(mode="json", by_alias=True)
             files[name] = {n: each for n, each in dumped.items() if each != {}}
     return files

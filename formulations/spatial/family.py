@@ -13,7 +13,7 @@ from ithaca.files.documents import json_schema
 from ithaca.files.errors import InputError
 from ithaca.files.messages import errors_at, quoted
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.data_models import built, stated
+from ithaca.formulations.data_models import built
 from ithaca.formulations.design import Metric
 from ithaca.formulations.family import Family
 from ithaca.formulations.schema import (
@@ -32,8 +32,6 @@ from ithaca.formulations.spatial.dmazerunner.tilings import TilingDesign
 from ithaca.formulations.spatial.documents import (
     ArchitectureDocument,
     ConstraintsDocument,
-    architecture_fields,
-    constraint_fields,
 )
 from ithaca.formulations.spatial.editions import INTRINSIC, Setting
 from ithaca.formulations.spatial.explainable.profile import ExplainableProfile
@@ -139,15 +137,15 @@ class SpatialFamily(Family[MappingDesign]):
     def head_fields(self, design: MappingDesign) -> Mapping[str, Any]:
         known: Any = design  # of any edition
         shared: dict[str, Any] = {
-            "architecture": architecture_fields(known.architecture),
+            "architecture": known.architecture,
             "problem": workload_document(known.nest),
             "edition": known.edition,
-            "constraints": constraint_fields(known.constraints),
+            "constraints": known.constraints,
         }
         if isinstance(known, TilingDesign):
             memory = {tensor: list(sizes) for tensor, sizes in known.layer.stored}
             return shared | {"memory": memory, "space": {"divisors_only": known.divisors_only}}
-        return shared | {"space": stated(known.options)}
+        return shared | {"space": known.options}
 
     def choice_fields(self, design: MappingDesign) -> Mapping[str, Any]:
         return {"binding": dict(design.binding)} if isinstance(design, IntrinsicDesign) else {}

@@ -23,7 +23,6 @@ from ithaca.formulations.spatial.constraints import Constraints
 from ithaca.formulations.spatial.documents import (
     ArchitectureDocument,
     ConstraintsDocument,
-    architecture_fields,
 )
 from ithaca.formulations.spatial.editions import Setting
 from ithaca.formulations.spatial.family import LevelMappingDocument, MappingSpaceDocument
@@ -121,7 +120,7 @@ def fields(result: NetworkResult) -> dict[str, Any]:
     request = result.request
     assert isinstance(request, MappingQuestion)
     return {
-        "architecture": architecture_fields(request.architecture),
+        "architecture": request.architecture,
         "edition": request.edition,
         "space": request.space,
     }
