@@ -14,6 +14,7 @@ import ithaca
 from tests.command_line import ithaca as run
 from tests.command_line import refused, succeed
 from tests.formulations.spatial.cases import golden
+from tests.refusals import refusals
 
 
 def rows(machine: str) -> list[dict[str, str]]:
@@ -96,20 +97,7 @@ def test_levels_keep_what_rows_say(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("change", "message"),
-    [
-        ({"T:DRAM.factors": "M=2 Z=3"}, "name the unknown loop 'Z'; allowed: N, M, C"),
-        ({"T:DRAM.factors": "M=1"}, "multiply to"),
-        ({"T:DRAM.factors": "M=0"}, "factors of C multiply to"),  # all of M, none of the others
-        ({"T:DRAM.factors": "M=-1"}, "M=-1"),
-        (
-            {"T:RF.permutation_innermost_first": "MM"},
-            "allowed: some of N, M, C, P, Q, R, S, each once",
-        ),
-        ({"S:Buffer.X": "C", "S:Buffer.Y": "C"}, "every loop along one direction"),
-        ({"S:Buffer.X": "", "S:Buffer.Y": ""}, "has C, which has no direction"),
-        ({"workload": "../arch"}, "workload is '../arch'"),
-        ({"workload": "none"}, "problem_none.yaml: no such file"),
-    ],
+    refusals("evaluate_mappings", "rows_that_state_no_mapping_are_refused"),
 )
 def test_rows_that_state_no_mapping_are_refused(
     tmp_path: Path, change: dict[str, str], message: str
@@ -118,28 +106,6 @@ def test_rows_that_state_no_mapping_are_refused(
     found = refused("evaluate", "--arch", str(golden() / "simple"), "--points", str(bad), "--json")
     assert found.startswith(f"ithaca: {bad} row 2: ")
     assert message in found
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ((), "WORKLOAD|RESULT is missing"),
-        (("--arch", "simple"), "--points is missing"),
-        (
-            ("--arch", "simple", "--points", "p.csv", "--edition", "odyssey"),
-            "allowed: timeloop, dmazerunner, explainable with --arch",
-        ),
-        (
-            ("--arch", "simple", "--points", "p.csv", "--dtype", "fp32"),
-            "--dtype cannot be given with --arch",
-        ),
-        (("--arch", "/nowhere", "--points", "p.csv"), "/nowhere: no such file"),
-    ],
-)
-def test_options_that_do_not_go_together_are_refused(words: tuple[str, ...], message: str) -> None:
-    found = run("evaluate", *words)
-    assert found.returncode == 2
-    assert message in found.stderr
 
 
 def test_a_result_is_evaluated_afresh(tmp_path: Path) -> None:

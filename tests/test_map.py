@@ -17,6 +17,7 @@ from tests.command_line import ithaca as command
 from tests.command_line import succeed
 from tests.exports.timeloop_rules import count, read_hierarchy
 from tests.formulations.spatial.cases import golden
+from tests.refusals import refusals
 
 TINY = """
 architecture:
@@ -217,19 +218,7 @@ def test_python_answers_alike(files: Path) -> None:
 
 @pytest.mark.parametrize(
     ("words", "told"),
-    [
-        (ASKED[2:], "--arch is missing"),
-        (ASKED[:2], "WORKLOAD is missing"),
-        (("--arch", "tiniest", *ASKED[2:]), "unknown architecture 'tiniest'; known: "),
-        ((*ASKED[:2], "--problem", "nothing.yaml"), "nothing.yaml: no such file"),
-        ((*ASKED, "--objective", "dsp"), "--objective: 'dsp' uses the unknown name"),
-        ((*ASKED, "--limit", "dsp=3"), "--limit: 'dsp' uses the unknown name"),
-        ((*ASKED, "--limit", "pes=50%"), "--limit: 'pes' is no number"),
-        ((*ASKED, "--bypass", "maybe"), "--bypass is 'maybe'; allowed: fixed, free"),
-        ((*ASKED, "--fanout", "some"), "--fanout is 'some'; allowed: mesh, parent"),
-        ((*ASKED, "--edition", "dmazerunner"), "allowed in edition dmazerunner"),
-        ((*ASKED, "-s", "z=3"), "unknown loop 'z' in sizes"),
-    ],
+    refusals("map", "what_does_not_fit_is_one_line"),
 )
 def test_what_does_not_fit_is_one_line(words: tuple[str, ...], told: str, files: Path) -> None:
     done = command("map", *words, cwd=files)
@@ -255,23 +244,6 @@ def test_workloads_are_solved_on_architectures(tmp_path: Path) -> None:
     assert solved["best"]["metrics"] == mapped["best"]["metrics"]
     assert solved["best"]["metrics"]["DRAM.w.reads"] == 8
     assert solved["best"]["certificate"]["status"] == "optimal"
-
-
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        (("--arch", "simple", "--platform", "u250"), "--platform does not go with --arch"),
-        (("--bypass", "free"), "--bypass goes with --arch only"),
-        (
-            ("--arch", "simple", "--edition", "exact"),
-            "--edition is 'exact'; allowed: timeloop, dmazerunner",
-        ),
-    ],
-)
-def test_options_of_arrays_do_not_go_with_architectures(words: tuple[str, ...], told: str) -> None:
-    done = command("solve", "conv2d", *words)
-    assert done.returncode == 2
-    assert told in done.stderr
 
 
 def test_a_level_without_room_is_named(files: Path) -> None:

@@ -123,27 +123,3 @@ def test_without_a_match_the_command_says_so() -> None:
     assert done.returncode == 1
     assert done.stderr.startswith("no match: cout[r][c][o] +=")
     assert "idle" in ithaca("match", "depthwise_conv2d", *sizes, "--partial").stdout
-
-
-@pytest.mark.parametrize(
-    ("words", "line"),
-    [
-        (("conv3d",), "unknown workload 'conv3d'"),
-        (("mm", "--intrinsic", "gem"), "--intrinsic is 'gem'; allowed: dot, gemv, gemm, conv2d"),
-        (
-            ("mm", "--intrinsic", "ij,jk->ik"),
-            "--intrinsic-sizes: i, k, j missing; allowed: sizes of all of i, k, j",
-        ),
-        (
-            ("mm", "--intrinsic-sizes", "i=0"),
-            "--intrinsic-sizes: loop 'i' is 0; allowed: an integer from 1",
-        ),
-        (("mm", "--tile", "z=4"), "--tile: unknown loop 'z' of mm; allowed: i, j, k"),
-        (("mm", "--tile", "i=2000"), "tile of 'i' is 2000; allowed: 1 to its extent, 1024"),
-        (("mm", "--tile", "i=0"), "tile of 'i' is 0; allowed: 1 to its extent, 1024"),
-    ],
-)
-def test_bad_input_is_one_line(words: tuple[str, ...], line: str) -> None:
-    done = ithaca("match", *words)
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert line in done.stderr

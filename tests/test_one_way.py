@@ -63,41 +63,6 @@ def test_fractions_are_no_counts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "name"),
-    [
-        (("solve", "conv2", *SMALL), "conv2d"),
-        (("solve", "mm", *SMALL, "--platform", "u52c"), "u55c"),
-        (("solve", "mm", *SMALL, "--arch", "eyeris"), "eyeriss"),
-        (("solve", "mm", *SMALL, "--objective", "energi"), "energy"),
-        (("solve", "mm", *SMALL, "--limit", "bram=4"), "bram18k"),
-        (("solve", "mm", *SMALL, "--dataflow", "i,jj"), "i,j"),
-        (("solve", "mm", *SMALL, "--method", "exat"), "exact"),
-        (("solve", "mm", *SMALL, "--edition", "odysey"), "odyssey"),
-        (("solve", "mttkrp", "-s", "ii=4"), "i"),
-        (("network", "vgg61"), "vgg16"),
-        (("network", "vgg16", "--layers", "fc88"), "fc8"),
-        (("codesign", "hasco-gmm"), "hasco-gemm"),
-        (("whatif", "mm", *SMALL, "--vary", "platfrom=u250"), "platform"),
-        (("solve", "mm", *SMALL, "--dtype", "int9"), "int8"),
-        (("solve", "mm", *SMALL, "--dataflow", "i", "--permutation", "c"), "C"),
-        (("solve", "C[ii,j] += A[ii,k] * B[k,j]", "-s", "ii=4,j=4,k=4", "--simd", "i"), "ii"),
-        (("match", "mm", *SMALL, "--intrinsic", "conv3d"), "conv2d"),
-        (("match", "mm", *SMALL, "--intrinsic-sizes", "ii=4"), "i"),
-        (("match", "mm", *SMALL, "--tile", "jj=4"), "j"),
-        (("network", "vgg16", "--mode", "shared-aray"), "shared-array"),
-        (("network", "vgg16", "-s", "bach=2"), "batch"),
-        (("codesign", "hasco-gemm", "mm", *SMALL, "--vary", "bank=1"), "banks"),
-        (("map", "mm", *SMALL, "--arch", "simple", "--bypass", "fre"), "free"),
-        (("list", "schema", "reslt"), "result"),
-    ],
-)
-def test_the_name_that_was_meant_is_said(words: tuple[str, ...], name: str) -> None:
-    done = command(*words)
-    assert done.returncode == 2
-    assert done.stderr.endswith(f"; did you mean {name}?\n"), done.stderr
-
-
-@pytest.mark.parametrize(
     ("text", "name"),
     [
         ("statment: C[i,j] += A[i,k] * B[k,j]", "statement"),

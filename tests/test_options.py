@@ -119,11 +119,3 @@ def test_what_is_read_is_not_written(words: tuple[str, ...], result: Path, tmp_p
     assert done.returncode == 2
     assert "which is read; allowed: another file" in done.stderr
     assert (tmp_path / "r.json").read_bytes() == content
-
-
-def test_a_limit_that_the_platform_has_not_cannot_be_lifted() -> None:
-    done = ithaca("solve", "mm", "-s", "i=8,j=8,k=8", "--limit", "dps=none")
-    assert done.returncode == 2
-    assert done.stderr.startswith(
-        "ithaca: limit 'dps' is none, but u250 states no limit of that name; allowed: none for dsp, "
-    )

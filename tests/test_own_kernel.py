@@ -16,6 +16,7 @@ from ithaca.results.files import load_result
 from ithaca.solver.certificate import Status
 from ithaca.workloads.library import workload, workload_names
 from tests.command_line import ithaca, refused, succeed
+from tests.refusals import refusals
 
 KERNEL = """\
 name: strided-layer
@@ -111,22 +112,7 @@ def test_its_designs_are_listed(solved: Path) -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "told"),
-    [
-        (("solve", "missing.yaml"), "missing.yaml: no such file; allowed: a file that exists"),
-        (
-            ("solve", "kernel.yaml", "-s", "q=3"),
-            "unknown loop 'q' in sizes: strided-layer has loops n, f, t, c and parameters s",
-        ),
-        (
-            ("solve", "kernel.yaml", "-s", "s=0"),
-            "parameter 's' is 0; allowed: an integer from 1 to 65536",
-        ),
-        (
-            ("solve", "kernel.yaml", "--dataflow", "n,t"),
-            "unknown dataflow 'n,t' of strided-layer (t is not tiled",
-        ),
-        (("list", "designs", "bad.yaml"), "bad.yaml: subscript n+f of y[n+f]"),
-    ],
+    refusals("own_kernel", "bad_input_ends_in_one_line_and_status_2"),
 )
 def test_bad_input_ends_in_one_line_and_status_2(
     solved: Path, arguments: tuple[str, ...], told: str

@@ -17,6 +17,7 @@ import pytest
 
 import ithaca
 from tests.command_line import ithaca as command
+from tests.refusals import refusals
 
 
 def test_the_answer_is_that_of_the_command_line() -> None:
@@ -31,29 +32,7 @@ def test_the_answer_is_that_of_the_command_line() -> None:
 
 @pytest.mark.parametrize(
     ("given", "line"),
-    [
-        ({"gap": "x"}, "gap is 'x'; allowed: a finite number ≥ 0"),
-        ({"min_lanes": 0}, "min_lanes is '0'; allowed: an integer ≥ 1"),
-        ({"i": 2.5}, "i is 2.5; allowed: an integer, the extent of a loop"),
-        (
-            {"platfrom": "u250"},
-            "platfrom is 'u250'; allowed: an integer, the extent of a loop, or keywords such as platform",
-        ),
-        ({"objective": 3}, "objective is 3; allowed: str | Objective"),
-        ({"dataflow": 5}, "dataflow is 5; allowed: str | Sequence[str] | None"),
-        ({"divisors_only": "yes"}, "divisors_only is 'yes'; allowed: bool"),
-        ({"q": 3}, "unknown loop 'q' in sizes: mm has loops i, j, k"),
-        (
-            {"sizes": {"i": 8}, "i": 4},
-            "i is given twice, as a keyword and in sizes; allowed: one of them",
-        ),
-        (
-            {"limit": {"uram": "50%"}},
-            "limit 'uram': no design takes any uram; allowed: with uram",
-        ),
-        ({"sizes": {"i": 0}}, "size of loop 'i' is 0"),
-        ({"limit": {"dsp": -1}}, "limit: 'dsp' is '-1'"),
-    ],
+    refusals("python", "bad_input_names_the_keyword"),
 )
 def test_bad_input_names_the_keyword(given: dict[str, object], line: str) -> None:
     with pytest.raises(ithaca.InputError) as error:

@@ -21,6 +21,7 @@ from ithaca.formulations.spatial.mapping_design import MappingDesign
 from ithaca.formulations.spatial.question import HierarchyOptions, MappingQuestion
 from tests.command_line import refused, succeed
 from tests.reference import DATA
+from tests.refusals import refusals
 
 PROBLEM = """
 problem:
@@ -201,23 +202,7 @@ def test_levels_keep_what_they_are_to_keep_and_perhaps_more(folder: Path) -> Non
 
 @pytest.mark.parametrize(
     ("names", "text", "line"),
-    [
-        (("a.yaml",), "", "no file has the field problem; allowed: one that has it"),
-        ((*FILES, "x.yaml"), PROBLEM, "x.yaml: has problem, as p.yaml has; allowed: in one file"),
-        ((*FILES, "x.yaml"), "problems: {}", "x.yaml: has the field 'problems'"),
-        ((*FILES, "x.yaml"), "- 1", "x.yaml: is no mapping of fields; allowed: a file of Timeloop"),
-        (
-            ("a.yaml", "p.yaml", "e.yaml", "x.yaml"),
-            "mapper: {optimization_metrics: [area]}",
-            "x.yaml: mapper: optimization_metrics has 'area'",
-        ),
-        (("a.yaml", "p.yaml"), "", "a: nothing says the energies of DRAM, buffer, registers, mac"),
-        (
-            (*FILES, "x.yaml"),
-            "constraints: [{target: cache, type: temporal, factors: M=1}]",
-            "x.yaml: constraints[0]: target is 'cache'",
-        ),
-    ],
+    refusals("timeloop_mapper", "what_is_refused_is_named"),
 )
 def test_what_is_refused_is_named(
     folder: Path, names: tuple[str, ...], text: str, line: str

@@ -154,13 +154,6 @@ def test_back_ends_that_were_never_built_are_refused() -> None:
         autosa_tool("tapa").export(configuration("A=2/4"))
 
 
-def test_data_that_no_host_lays_out_are_refused() -> None:
-    words = ["mm", "-s", "i=16,j=16,k=16", "--block-sparse", "A=2/4", "--no-host-serialize"]
-    run = ithaca("solve", *words, "--for", "autosa")
-    assert run.returncode == 2
-    assert "data that the host serializes" in run.stderr
-
-
 def test_products_of_three_are_refused() -> None:
     nest = replace(workload("mttkrp"), sparse=None)
     blocks = f"{nest.inputs[0].tensor}=2/4"

@@ -16,6 +16,7 @@ from ithaca.formulations.data_types import data_type
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.workloads.library import workload
+from tests.refusals import refusals
 
 
 def convolution(
@@ -125,21 +126,7 @@ def test_simd_factors_are_as_many_as_the_compiler_asks_for(
 
 @pytest.mark.parametrize(
     ("changes", "reason"),
-    [
-        ({}, None),
-        ({"d": 2}, None),
-        ({"s": 2, "d": 2}, None),
-        ({"s": 3}, None),
-        (
-            {"s": 4},
-            "windows of cin[4*r+p][4*c+q][i] lie apart: AutoSA's buffers hold more than is modelled",
-        ),
-        ({"s": 4, "p": 1, "q": 1}, None),
-        (
-            {"s": 3, "d": 2},
-            "stride and dilation of cin[3*r+2*p][3*c+2*q][i] have no common factor, and neither is 1",
-        ),
-    ],
+    refusals("exports-autosa_strides", "windows_that_the_compiler_treats_otherwise_are_refused"),
 )
 def test_windows_that_the_compiler_treats_otherwise_are_refused(
     changes: dict[str, int], reason: str | None

@@ -20,7 +20,7 @@ from ithaca.solver.certificate import Certificate, Status, relative_gap
 from ithaca.solver.result import Unrestricted
 from ithaca.solver.solution import Solution
 from tests.command_line import ithaca as command
-from tests.command_line import refused, succeed
+from tests.command_line import succeed
 
 #: A product whose optimum keeps the reduction in one tile.
 SMALL = ("mm", "-s", "i=64,j=64,k=16", "--dtype", "int8")
@@ -184,29 +184,6 @@ def test_studies_vary_what_they_are_for() -> None:
         2,
         "ithaca: --vary 'for' is fixed by another option, too; allowed: one of them\n",
     )
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("mm", "--for", "vivado"), "ithaca: --for is 'vivado'; allowed: autosa\n"),
-        (
-            ("mm", "--dtype", "fp16", "--for", "autosa"),
-            "ithaca: --for autosa: AutoSA cannot build mm: fp16 is no type of the C",
-        ),
-        (
-            ("mttkrp", "--for", "autosa"),
-            "ithaca: --for autosa: AutoSA cannot build mttkrp: SIMD loop l is not k",
-        ),
-        (
-            ("mm", "--permutation", "A", "--for", "autosa"),
-            "ithaca: --for autosa: AutoSA builds no design of these ([i] A: ",
-        ),
-    ],
-)
-def test_what_autosa_never_builds_is_refused_in_one_line(words: tuple[str, ...], said: str) -> None:
-    done = refused("solve", *words)
-    assert done.startswith(said)
 
 
 @pytest.mark.ci

@@ -124,37 +124,6 @@ def test_infeasible_exits_1_and_names_the_limit(ithaca: Ithaca, tmp_path: Path) 
 
 
 OUT = ("-o", "out")
-BAD_INPUT = {
-    "unknown tool": (
-        (*ONE, "--for", "hyperopt", *OUT),
-        "allowed: optuna, pymoo, nevergrad, opentuner, odyssey, csv",
-    ),
-    "no tool": ((*ONE, *OUT), "--for"),
-    "no output": ((*ONE, "--for", "csv"), "--output"),
-    "no seeds": ((*ONE, "--for", "csv", "--count", "0", *OUT), "--count is '0'"),
-    "negative count": ((*ONE, "--for", "csv", "--count", "-3", *OUT), "--count is '-3'"),
-    "count no number": ((*ONE, "--for", "csv", "--count", "many", *OUT), "--count is 'many'"),
-    "too many": ((*ONE, "--for", "csv", "--count", "1000000", *OUT), "at most 10000"),
-    "seed no number": ((*ONE, "--for", "csv", "--seed", "x", *OUT), "--seed is 'x'"),
-    "output in no folder": ((*ONE, "--for", "csv", "-o", "/nowhere/x.csv"), "/nowhere"),
-    "output is a folder": ((*ONE, "--for", "csv", "-o", "/"), "directory"),
-    "output is a file": ((*ONE, "--for", "opentuner", "-o", "/dev/null"), "name of a folder"),
-    "unknown workload": (("nm", "--for", "csv", *OUT), "batched_mm, conv2d"),
-    "missing result": (("nowhere.json", "--for", "csv", *OUT), "nowhere.json"),
-    "unknown dataflow": ((*MM, "--dataflow", "x", "--for", "csv", *OUT), "'x'"),
-    "unknown metric": ((*ONE, "--objective", "speed", "--for", "csv", *OUT), "latency"),
-}
-
-
-@pytest.mark.parametrize("case", BAD_INPUT)
-def test_bad_input_ends_in_one_line_and_status_2(case: str, ithaca: Ithaca, tmp_path: Path) -> None:
-    arguments, told = BAD_INPUT[case]
-    status, output, errors = ithaca("seed", *arguments)
-    assert (status, output) == (2, "")
-    assert errors.startswith("ithaca: ")
-    assert errors.count("\n") == 1
-    assert told in errors
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_result_states_its_own_problem(ithaca: Ithaca, tmp_path: Path) -> None:

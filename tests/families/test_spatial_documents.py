@@ -28,6 +28,7 @@ from ithaca.solver.solution import make_solution
 from ithaca.workloads.kernel_files import statement_nest
 from ithaca.workloads.library import workload
 from ithaca.workloads.nest import LoopNest
+from tests.refusals import refusals
 
 CONV = workload("conv2d", {"o": 6, "r": 4, "c": 4, "i": 3, "p": 3, "q": 3, "s": 2})
 OWN = statement_nest("out[x][y] += in1[x][k] * in2[k][y]", {"x": 4, "y": 6, "k": 10})
@@ -129,30 +130,7 @@ def edited(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
 
 @pytest.mark.parametrize(
     ("path", "value", "told"),
-    [
-        ("architecture.levels.1.words", 0, "GLB.words is 0; allowed: at least 1"),
-        (
-            "architecture.levels.1.read_energy",
-            -1,
-            "read_energy is -1; allowed: a number that is not negative",
-        ),
-        ("architecture.levels.2.mesh_x", 9, "ifmap_spad.instances is 168; allowed: 9·12"),
-        ("architecture.levels.2.name", "GLB", "the name 'GLB' occurs twice"),
-        ("architecture.levels.2.keeps", ["in3"], "keeps the unknown tensor 'in3'"),
-        ("architecture.levels.2.colour", 1, "colour is unknown"),
-        (
-            "edition",
-            "exact",
-            "edition is 'exact'; allowed: 'timeloop', 'dmazerunner', 'explainable', "
-            "'intrinsic' or 'uneven'",
-        ),
-        ("best.tiling.0.loops", ["z=2"], "DRAM has 'z=2'; allowed: LOOP=TRIPS with loops x, y, k"),
-        ("best.tiling.0.level", "L2", "level is one of L2"),
-        ("best.tiling.1.keeps", ["in2"], "GLB.keeps is in2; allowed: in1, out"),
-        ("best.tiling.1.x", ["x=1000"], "best.tiling is not in the design space: x.GLB.x is 1000"),
-        ("best.metrics.energy", 1, "recorded 1 is not the model's"),
-        ("objective.expression", "DRAM.in9.reads", "uses the unknown name 'DRAM.in9.reads'"),
-    ],
+    refusals("families-spatial_documents", "edited_files_are_refused"),
 )
 def test_edited_files_are_refused(path: str, value: Any, told: str, tmp_path: Path) -> None:
     document = json.loads(document_text(result_document(result(design(OWN, "eyeriss")))))

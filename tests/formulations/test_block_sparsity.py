@@ -371,37 +371,6 @@ def test_kernel_files_state_blocks(tmp_path: Path) -> None:
     assert "block sparsity A=1/4 goes with systolic arrays only" in refused.stderr
 
 
-@pytest.mark.parametrize(
-    ("arguments", "line"),
-    [
-        (["A=5/4"], "5 of the 4 places of a block of A are not zero; allowed: 1 to 4"),
-        (["A=0/4"], "0 of the 4 places of a block of A are not zero; allowed: 1 to 4"),
-        (["A=2/3"], "a block of A has 3 places; allowed: 2, 4 or 8"),
-        (["A"], "--block-sparse is 'A'; allowed: a tensor, values that are not zero and places"),
-        (["C=2/4"], "block sparsity C=2/4: C is no tensor that is read"),
-        (
-            ["A=2/8", "-s", "i=8,j=8,k=12"],
-            "blocks of 8 do not divide loop k of 12; allowed: multiples",
-        ),
-        (["A=2/4", "--simd", "i"], "SIMD loop 'i'"),
-        (["A=2/4", "--edition", "odyssey"], "--edition odyssey publishes dense arrays alone"),
-        (["A=2/4", "--arch", "eyeriss"], "--block-sparse does not go with --arch"),
-    ],
-)
-def test_blocks_that_there_are_not(arguments: list[str], line: str) -> None:
-    sizes = ["i=16,j=16,k=16"] if "-s" not in arguments else []
-    run = ithaca("solve", "mm", *(["-s", *sizes] if sizes else []), "--block-sparse", *arguments)
-    assert run.returncode == 2
-    (said,) = run.stderr.splitlines()
-    assert line in said
-
-
-def test_a_parallel_simd_loop_has_no_blocks() -> None:
-    run = ithaca("solve", "depthwise_conv2d", "--block-sparse", "w=2/4")
-    assert run.returncode == 2
-    assert "is no reduction that is the last subscript of w" in run.stderr
-
-
 @pytest.mark.ci
 def test_layers_of_networks_state_blocks(tmp_path: Path) -> None:
     run = ithaca("network", "resnet18", "--block-sparse", "w=2/4")

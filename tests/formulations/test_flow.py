@@ -17,6 +17,7 @@ from ithaca.files.errors import InputError
 from ithaca.formulations.flow.component import library
 from ithaca.formulations.flow.graph import find_graph, graph_names
 from ithaca.formulations.flow.run import FlowRun, run_graph
+from tests.refusals import refusals
 
 
 def small(**fields: Any) -> dict[str, Any]:
@@ -387,40 +388,9 @@ def test_a_layer_of_bert_on_cambricon_x() -> None:
         assert 7.6 < 9216 / float(waited.cycles) < 8.1
 
 
-WRONG: Sequence[tuple[dict[str, Any], str]] = [
-    ({"edges": ["buffer.out - unit.in"]}, "edges[0] is 'buffer.out - unit.in'; allowed: A.PORT"),
-    ({"edges": ["buffer.out -> units.in"]}, "edges[0]: 'units' is unknown; allowed: buffer, unit"),
-    ({"edges": ["buffer.in -> unit.in"]}, "edges[0]: 'in' is unknown; allowed: out"),
-    ({"edges": ["buffer.out -> unit.in"] * 2}, "edges[1]: unit.in has an edge already"),
-    ({"edges": ["buffer.out -> unit.in", "unit.out -> unit.weights"]}, "go in a circle: unit"),
-    ({"components": {"unit": "mag"}}, "components.unit: 'mag' is unknown"),
-    ({"components": {"unit": {"copies": 2}}}, "components.unit is neither; allowed: a component"),
-    ({"components": {"buffer": "sram"}, "edges": []}, "components.buffer.parameters.width is miss"),
-    (
-        {"components": {"p": {"components": {"unit": {"of": "mac", "parameters": {"x": 1}}}}}},
-        "components.p.components.unit.parameters.x: 'x' is unknown; allowed: multipliers, outputs",
-    ),
-    ({"tensors": {"x": {"bits": "width"}}}, "tensors.x.bits: 'width' is unknown; allowed: none"),
-    ({"tensors": {"x": {"bits": "2 +"}}}, "tensors.x.bits: expression: '2 +' misses a number"),
-    ({"tensors": {"x": {"bits": True}}}, "tensors.x.bits is true; allowed: a number, or"),
-    ({"tensors": {"x": {"bits": 8, "format": "csq"}}}, "tensors.x.format: 'csq' is unknown"),
-    ({"tensors": {"x": {"bits": 8, "zeros": "some"}}}, "tensors.x.zeros is 'some'; allowed"),
-    ({"tensors": {"y": {"bits": 8}}}, "intervals.all.inputs.buffer.in.of: 'x' is unknown"),
-    ({"intervals": {}}, "intervals is an object; allowed: at least 1 item"),
-    (
-        {"intervals": {"all": {"inputs": {"unit.in": {"of": "x", "shape": [1]}}}}},
-        "intervals.all.inputs.unit.in has an edge; allowed: ports without one",
-    ),
-    ({"library": {"own": {"cycles": "in.item"}}}, "library.own.cycles: 'in.item' is unknown"),
-    (
-        {"library": {"own": {"outputs": {"out": {"items": "out.bits"}}}}},
-        "outputs.out.items: 'out.b",
-    ),
-    ({"speed": 3}, "speed is unknown; allowed: name, source, megahertz"),
-]
-
-
-@pytest.mark.parametrize(("fields", "line"), WRONG)
+@pytest.mark.parametrize(
+    ("fields", "line"), refusals("formulations-flow", "graphs_that_name_nothing_are_refused")
+)
 def test_graphs_that_name_nothing_are_refused(fields: dict[str, Any], line: str) -> None:
     with pytest.raises(InputError) as error:
         find_graph(small(**fields))
@@ -448,18 +418,7 @@ def numbers(**values: object) -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     ("name", "value", "line"),
-    [
-        ("n", 8.5, "draws a share of 0.5 among 8.5; allowed: shares up to 1, of whole numbers"),
-        ("n", -1, "intervals.all: inputs.buffer.in.shape is -1; allowed: no negative numbers"),
-        ("s", 0.5, "intervals.all: inputs.buffer.in.steps is 0.5; allowed: whole numbers of 1 to"),
-        ("s", 10**7, "steps is 10,000,000; allowed: whole numbers of 1 to"),
-        ("s", 5 * 10**5, "has 1,000,000 steps of all copies; allowed where zeros are drawn"),
-        ("c", 0, "components.pe.copies is 0; allowed: whole numbers of 1 to 524,288"),
-        ("d", 1.5, "intervals.all: tensors.x.density is 1.5; allowed: 0 to 1"),
-        ("r", -2, "intervals.all: repeat is -2; allowed: no negative numbers"),
-        ("e", 0, "pe.wait: every is 0, queue 0; allowed: whole numbers, one of them from 1"),
-        ("w", 0, "intervals.all: buffer divides by 0; allowed: other divisors"),
-    ],
+    refusals("formulations-flow", "numbers_that_mean_nothing_are_refused"),
 )
 def test_numbers_that_mean_nothing_are_refused(name: str, value: float, line: str) -> None:
     assert run(numbers()).draws

@@ -28,6 +28,7 @@ from ithaca.formulations.matching_model import matches
 from ithaca.workloads.affine import Access, Affine
 from ithaca.workloads.kernel_files import statement_nest
 from ithaca.workloads.library import workload
+from tests.refusals import refusals
 
 GEMM, GEMV, CONV2D = (find_intrinsic(name) for name in ("gemm", "gemv", "conv2d"))
 
@@ -189,26 +190,7 @@ def test_too_many_matches_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(
     ("text", "sizes", "line"),
-    [
-        ("gem", {}, "--intrinsic is 'gem'; allowed: dot, gemv, gemm, conv2d, or a statement"),
-        ("gemm", {"z": 1}, "unknown loop 'z' of l"),
-        ("gemm", {"i": 0}, "loop 'i' is 0; allowed: an integer from 1"),
-        ("ik,kj->ij", {"i": 4}, "j, k missing"),
-        ("l[i] += m[i]", {"i": 4}, "allowed: a product of at least two tensors"),
-        ("l[i] += m[i] * m[i]", {"i": 4}, "allowed: tensors whose names differ"),
-        (
-            "l[i,i] += m[i] * n[i]",
-            {"i": 4},
-            "allowed: an output whose subscripts are loops, each once",
-        ),
-        (
-            "l[i+j] += m[i] * n[j]",
-            {"i": 4, "j": 4},
-            "allowed: an output whose subscripts are loops, each once",
-        ),
-        ("l[i] += m[0] * n[1]", {"i": 4}, "allowed: loops that index an input"),
-        ("l[i] += m[i*s] * n[i]", {"i": 4}, "s only multiply loops; allowed: numbers there"),
-    ],
+    refusals("formulations-matching", "what_is_no_intrinsic_is_refused"),
 )
 def test_what_is_no_intrinsic_is_refused(text: str, sizes: Mapping[str, int], line: str) -> None:
     with pytest.raises(InputError) as error:

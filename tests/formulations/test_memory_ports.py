@@ -309,43 +309,6 @@ def test_points_state_ports(tmp_path: Path) -> None:
     assert several["prologue"] - one["prologue"] == 2 * 8 * (16 + 20) - 8 * 8 * 16
 
 
-@pytest.mark.parametrize(
-    ("arguments", "line"),
-    [
-        (["--ports", "33"], "--ports is 33, but u280 has 32 memory channels; allowed: 1 to 32"),
-        (["--ports", "0"], "--ports is '0'; allowed: an integer ≥ 1"),
-        (
-            ["--platform", "zcu102", "--ports", "2"],
-            "--ports is 2, but zcu102 has 1 memory channel; allowed: 1",
-        ),
-        (
-            ["--platform", "asic-28nm", "--ports", "2"],
-            "--ports is 2, but asic-28nm has 0 memory channels; allowed: other platforms",
-        ),
-        (
-            ["--edition", "odyssey", "--ports", "2"],
-            "--ports does not go with --edition odyssey, which publishes one port of each tensor; allowed: --edition cycle or exact",
-        ),
-    ],
-)
-def test_ports_that_there_are_not(arguments: list[str], line: str) -> None:
-    run = ithaca(*SMALL, "--platform", "u280", *arguments)
-    assert run.returncode == 2
-    (said,) = run.stderr.splitlines()
-    assert line in said
-
-
-def test_networks_on_one_array_have_one_port_of_each_tensor() -> None:
-    run = ithaca(
-        "network", "resnet18", "--mode", "shared-array", "--platform", "u280", "--ports", "2"
-    )
-    assert run.returncode == 2
-    assert (
-        "--ports does not go with --mode shared-array; allowed: a nest, or an array of each layer"
-        in run.stderr
-    )
-
-
 @pytest.mark.ci
 def test_autosa_is_told_ports_by_its_own_options(tmp_path: Path, slow: Path) -> None:
     file = tmp_path / "r.json"

@@ -19,6 +19,7 @@ from ithaca.formulations import machine
 from ithaca.formulations.data_types import DATA_TYPES, data_type
 from ithaca.formulations.platform import Memory, Resource, Share
 from ithaca.formulations.platform_files import MAX_BYTES, load_platform, platform_names
+from tests.refusals import refusals
 
 OWN = """\
 name: mine
@@ -210,79 +211,15 @@ def test_unknown_name(name: str) -> None:
 
 
 #: what is replaced in OWN, by what, and the words the error line must contain
-FIELDS = [
-    ("total: 1000", "total: 0x10", ["resources.dsp.total", "'0x10'", "a valid integer"]),
-    ("total: 1000", "total: 1:30", ["resources.dsp.total", "'1:30'", "a valid integer"]),
-    ("total: 1000", "total: -1", ["resources.dsp.total", "-1", "greater than or equal to 0"]),
-    ("total: 1000", "total: 1000.5", ["resources.dsp.total", "1000.5", "a valid integer"]),
-    ("total: 1000", "total: true", ["resources.dsp.total", "true", "a valid integer"]),
-    ("total: 1000", "total: '1000'", ["resources.dsp.total", "'1000'", "a valid integer"]),
-    ("total: 1000", "total: .nan", ["resources.dsp.total", "'.nan'", "a valid integer"]),
-    ("total: 1000", "total:", ["resources.dsp.total", "null", "a valid integer"]),
-    ("total: 1000", "total: [1]", ["resources.dsp.total", "a list", "a valid integer"]),
-    (
-        "total: 1000",
-        "total: 1000000001",
-        ["resources.dsp.total", "1000000001", "less than or equal to 1000000000"],
-    ),
-    ("total: 1000", f"total: {'9' * 5000}", ["line 5", "too long", "300 digits"]),
-    ("total: 1000, ", "", ["resources.dsp.total is missing", "total, usable"]),
-    ("usable: 0.7", "usable: 0", ["resources.dsp.usable", "0", "greater than 0"]),
-    ("usable: 0.7", "usable: 1.01", ["resources.dsp.usable", "1.01", "less than or equal to 1"]),
-    ("usable: 0.7", "usable: 1e999", ["resources.dsp.usable", "inf", "a finite number"]),
-    ("usable: 0.7", "usable: .inf", ["resources.dsp.usable", "'.inf'", "a valid number"]),
-    ("usable: 0.7", "usable: nan", ["resources.dsp.usable", "'nan'", "a valid number"]),
-    ("usable: 0.7", "usable: yes", ["resources.dsp.usable", "'yes'", "a valid number"]),
-    ("usable: 0.7", "usable: 70%", ["resources.dsp.usable", "'70%'", "a valid number"]),
-    ("usable: 0.7", "used: 0.7", ["resources.dsp.used is unknown", "total, usable"]),
-    (
-        "  bram18k",
-        "  slice",
-        ["resources.slice is unknown", "dsp, bram18k, uram, lut, ff, area, power"],
-    ),
-    ("{total: 500}", "500", ["resources.bram18k", "500", "a mapping"]),
-    ("{total: 500}", "{total: 500}\n  dsp: {total: 1}", ["field 'dsp' occurs twice", "once"]),
-    (
-        "{total: 500}",
-        "{total: 500}\n  slice: {total: 1}",
-        ["resources.slice is unknown", "dsp, bram18k, uram"],
-    ),
-    (
-        "clock_mhz: 250.5",
-        "clock_mhz: -300",
-        ["clock_mhz", "-300", "greater than or equal to 0.001"],
-    ),
-    ("clock_mhz: 250.5", "clock_mhz: 1e-300", ["clock_mhz", "1e-300", "than or equal to 0.001"]),
-    (
-        "clock_mhz: 250.5",
-        "clock_mhz: 1e12",
-        ["clock_mhz", "1000000000000.0", "less than or equal to 100000"],
-    ),
-    ("clock_mhz: 250.5", "clock_mhz: false", ["clock_mhz", "false", "a valid number"]),
-    ("clock_mhz", "clock", ["clock is unknown", "name, description, clock_mhz, resources"]),
-    ("name: mine", "name: 12", ["name", "12", "a valid string"]),
-    ("name: mine", "name: ''", ["name", "''", "pattern"]),
-    ("name: mine", 'name: "a\\nb"', ["name", "a\\nb", "pattern"]),
-    ("name: mine", "", ["name is missing", "name, description, clock_mhz, resources"]),
-    ("name: mine", "name: mine\n<<: {a: 1}", ["'<<' is unknown", "name, description"]),
-    ("name: mine", "name: &n mine\nx: *n", ["line 2", "alias 'n'", "written out"]),
-    (
-        "name: mine",
-        "name: !!python/object/apply:os.system [ls]",
-        ["line 1", "tag", "python/object/apply:os.system"],
-    ),
-    ("name: mine", "name: !!str mine", ["line 1", "tag", "without tags"]),
-    ("name: mine", "name: ! mine", ["line 1", "tag", "without tags"]),
-    ("name: mine", "? [a, b]\n: 1\nname: mine", ["line 1", "a field name is a list", "text"]),
-    ("name: mine", "name: [[[[[[[[[1]]]]]]]]]", ["line 1", "too deeply", "8 levels"]),
-    ("name: mine", "name: mi\x07ne", ["not YAML", "x0007"]),
-    ("name: mine", "name: mi\0ne", ["character 8 is NUL", "text"]),
-    ("name: mine", "name: {", ["not YAML", "line", "a YAML document"]),
-    ("name: mine", "\tname: mine", ["not YAML", "line 1", "a YAML document"]),
-]
 
 
-@pytest.mark.parametrize(("old", "new", "words"), FIELDS)
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        *refusals("formulations-platform_files", "bad_fields"),
+        ("total: 1000", f"total: {'9' * 5000}", ["line 5", "too long", "300 digits"]),
+    ],
+)
 def test_bad_fields(tmp_path: Path, old: str, new: str, words: list[str]) -> None:
     assert OWN.count(old) >= 1
     path = tmp_path / "own.yaml"

@@ -26,6 +26,7 @@ from ithaca.formulations.systolic.points import MAX_BYTES, evaluate_points, load
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.workloads.library import workload
 from ithaca.workloads.nest import MAX_EXTENT, LoopNest
+from tests.refusals import refusals
 
 #: metrics split among the parts of the array
 PARTS = (
@@ -186,131 +187,27 @@ def test_values_are_taken_as_given(tmp_path: Path) -> None:
 
 
 #: column, value, and the words the error line must contain
-CELLS = [
-    ("dataflow", "x", ["row 3: unknown dataflow 'x'", "allowed: i j k i,j"]),
-    ("dataflow", "", ["row 3: unknown dataflow", "allowed: i j k"]),
-    ("dataflow", "i,j,k", ["unknown dataflow 'i,j,k'", "allowed: i j k"]),
-    ("dataflow", "i\n,j\x1b[31m", ["unknown dataflow", "allowed: i j k"]),
-    ("dataflow", "i," * 5000, ["unknown dataflow", "allowed: i j k"]),
-    ("reuse", "D", ["row 3: unknown permutation 'D'", "allowed: A, B, C"]),
-    ("edition", "Exact", ["row 3: edition is 'Exact'", "allowed: exact, odyssey"]),
-    ("edition", "", ["row 3: edition is ''", "allowed: exact, odyssey"]),
-    ("sizes", "", ["row 3: sizes: not JSON", "complete JSON document"]),
-    ("sizes", '{"i": 1024, "j": 10', ["row 3: sizes: not JSON", "complete JSON document"]),
-    ("sizes", "[1024, 1024, 1024]", ["row 3: sizes is a list", "a JSON object of integers"]),
-    ("sizes", '{"i": 1024, "j": 1024}', ["row 3: sizes misses 'k'", "exactly i, j, k"]),
-    ("sizes", '{"i": 1, "j": 1, "k": 1, "l": 1}', ["row 3: unknown loop 'l' in sizes", "i, j, k"]),
-    (
-        "sizes",
-        '{"i": 0, "j": 1, "k": 1}',
-        ["row 3: size of loop 'i' is 0", f"an integer from 1 to {MAX_EXTENT}"],
-    ),
-    (
-        "sizes",
-        '{"i": -5, "j": 1, "k": 1}',
-        ["row 3: size of loop 'i' is -5", f"an integer from 1 to {MAX_EXTENT}"],
-    ),
-    (
-        "sizes",
-        '{"i": 1000000000, "j": 1, "k": 1}',
-        ["size of loop 'i' is 1000000000", f"an integer from 1 to {MAX_EXTENT}"],
-    ),
-    ("sizes", '{"i": 1e9, "j": 1, "k": 1}', ["row 3: sizes.i is 1000000000.0", "an integer"]),
-    ("sizes", '{"i": true, "j": 1, "k": 1}', ["row 3: sizes.i is true", "an integer"]),
-    ("sizes", '{"i": NaN, "j": 1, "k": 1}', ["row 3: sizes: number is NaN", "a finite number"]),
-    (
-        "sizes",
-        '{"i": 1e999, "j": 1, "k": 1}',
-        ["row 3: sizes: number '1e999' is too large", "a finite number"],
-    ),
-    (
-        "sizes",
-        '{"i": ' + "9" * 9999 + "}",
-        ["row 3: sizes: number", "too long", "at most 300 digits"],
-    ),
-    ("sizes", '{"i": 1, "i": 2}', ["row 3: sizes: field 'i' occurs twice", "every field once"]),
-    ("sizes", "[" * 100_000, ["row 3: sizes: nested too deeply", "a JSON document"]),
-    ("sizes", "9" * 140_000, ["row 3: field larger than field limit", "comma-separated values"]),
-    (
-        "array_part",
-        '{"i": 129, "j": 130, "k": 0}',
-        ["row 3: array_part.k is 0", "an integer from 1 to"],
-    ),
-    (
-        "array_part",
-        '{"i": 129, "j": 130, "k": -64}',
-        ["row 3: array_part.k is -64", "an integer from 1 to"],
-    ),
-    (
-        "array_part",
-        '{"i": 129, "j": 130, "k": 64.0}',
-        ["row 3: array_part.k is 64.0", "an integer"],
-    ),
-    (
-        "array_part",
-        '{"i": 129, "j": 130, "k": null}',
-        ["row 3: array_part.k is null", "an integer"],
-    ),
-    (
-        "array_part",
-        '{"i": 129, "j": 130, "k": "64"}',
-        ["row 3: array_part.k is '64'", "an integer"],
-    ),
-    (
-        "array_part",
-        '{"i": 129, "j": 130, "k": 9999999999}',
-        ["array_part.k is 9999999999", "an integer from 1 to 2147483648"],
-    ),
-    ("array_part", '{"i": 129, "j": 130}', ["row 3: array_part misses 'k'", "exactly i, j, k"]),
-    (
-        "array_part",
-        '{"i": 129, "j": 130, "k": 64, "x": 1}',
-        ["array_part has unknown 'x'", "exactly i, j, k"],
-    ),
-    (
-        "array_part",
-        '{"i": 128, "j": 130, "k": 64}',
-        ["row 3: loop 'i'", "t2 = 3", "does not divide t1 = 128"],
-    ),
-    (
-        "array_part",
-        '{"i": 129, "j": 130, "k": 62}',
-        ["row 3: loop 'k'", "t2 = 4", "does not divide t1 = 62"],
-    ),
-    (
-        "latency_hiding",
-        '{"i": 3, "j": 13, "k": 1}',
-        ["latency_hiding has unknown 'k'", "exactly i, j"],
-    ),
-    ("latency_hiding", '{"i": 3, "j": 0}', ["latency_hiding.j is 0", "an integer from 1 to"]),
-    ("latency_hiding", "null", ["latency_hiding is null", "a JSON object of integers"]),
-    ("latency_hiding", '{"i": [[[[1]]]], "j": 1}', ["latency_hiding.i is a list", "an integer"]),
-    ("simd", "0", ["row 3: simd is 0", "an integer from 1 to"]),
-    ("simd", "-8", ["row 3: simd is -8", "an integer from 1 to"]),
-    ("simd", "4.0", ["row 3: simd is '4.0'", "an integer"]),
-    ("simd", "nan", ["row 3: simd is 'nan'", "an integer"]),
-    ("simd", "٤", ["row 3: simd is '٤'", "an integer"]),
-    ("simd", "9" * 9999, ["row 3: simd is '99", "an integer"]),
-    ("pack", "{}", ["row 3: pack: no pack for buffer module A_IO_L2_in"]),
-    (
-        "pack",
-        '{"A": 16}',
-        [
-            "row 3: pack: unknown buffer module 'A'",
-            "allowed: A_IO_L2_in, B_IO_L2_in, C_drain_IO_L1_out",
-        ],
-    ),
-    ("pack", ROW["pack"].replace("16", "0"), ["pack.A_IO_L2_in is 0", "an integer from 1 to"]),
-    ("pack", ROW["pack"].replace("16", "1.5"), ["pack.A_IO_L2_in is 1.5", "an integer"]),
-    (
-        "pack",
-        '{"a\\n\\u2028b": 1}',
-        ["unknown buffer module 'a\\n\\u2028b'", "allowed: A_IO_L2_in"],
-    ),
-]
 
 
-@pytest.mark.parametrize(("column", "value", "words"), CELLS)
+@pytest.mark.parametrize(
+    ("column", "value", "words"),
+    [
+        *refusals("formulations-points", "bad_cells"),
+        ("dataflow", "i," * 5000, ["unknown dataflow", "allowed: i j k"]),
+        (
+            "sizes",
+            '{"i": ' + "9" * 9999 + "}",
+            ["row 3: sizes: number", "too long", "at most 300 digits"],
+        ),
+        ("sizes", "[" * 100_000, ["row 3: sizes: nested too deeply", "a JSON document"]),
+        (
+            "sizes",
+            "9" * 140_000,
+            ["row 3: field larger than field limit", "comma-separated values"],
+        ),
+        ("simd", "9" * 9999, ["row 3: simd is '99", "an integer"]),
+    ],
+)
 def test_bad_cells(tmp_path: Path, column: str, value: str, words: list[str]) -> None:
     path = tmp_path / "points.csv"
     path.write_text(csv_text(ROW, {**ROW, column: value}), encoding="utf-8")

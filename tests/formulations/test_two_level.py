@@ -354,51 +354,6 @@ def test_without_the_option_nothing_speaks_of_outer_tiles() -> None:
     assert "array_part_l2" not in plain.stdout
 
 
-@pytest.mark.parametrize(
-    ("arguments", "line"),
-    [
-        (
-            ["--edition", "odyssey"],
-            "--two-level does not go with --edition odyssey, which publishes one level of tiles; "
-            "allowed: --edition cycle or exact",
-        ),
-        (
-            ["--ports", "2", "--platform", "u280"],
-            "--two-level does not go with --ports: one module beside DRAM holds the buffer; "
-            "allowed: one of them",
-        ),
-        (
-            ["--dataflow", "i"],
-            "([i] C: the module beside DRAM of a 1-D array holds the only buffer); "
-            "allowed: designs of two parallel space loops",
-        ),
-        (["--dataflow", "i,k"], "([i,k] C: sums are handed on along a reduction)"),
-        (
-            ["--block-sparse", "A=2/4"],
-            "([i,j] C: A is stored in blocks of a few values); allowed: ",
-        ),
-        (
-            ["--dataflow", "i,j", "--permutation", "A"],
-            "([i,j] A: partial sums leave between tiles of a reduction)",
-        ),
-    ],
-)
-def test_two_levels_that_there_are_not(arguments: list[str], line: str) -> None:
-    run = ithaca(*SMALL, "--two-level", *arguments)
-    assert run.returncode == 2
-    (refusal,) = run.stderr.splitlines()
-    assert line in refusal
-
-
-def test_layers_that_share_an_array_have_one_level() -> None:
-    run = ithaca("network", "resnet18", "--mode", "shared-array", "--two-level")
-    assert run.returncode == 2
-    assert (
-        "--two-level does not go with --mode shared-array; "
-        "allowed: a nest, or an array of each layer" in run.stderr
-    )
-
-
 @pytest.mark.ci
 def test_autosa_gets_outer_tiles_by_its_own_options(tmp_path: Path) -> None:
     file = tmp_path / "r.json"

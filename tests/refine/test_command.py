@@ -10,6 +10,7 @@ import pytest
 
 from ithaca.refine.grid import load_grid
 from tests.command_line import ithaca, refused, succeed
+from tests.refusals import refusals
 
 DESIGN = ("mm", "-s", "i=24,j=20,k=16", "--dataflow", "i,j", "--permutation", "C")
 PLOT = ("--plot", "map.png", "--x", "lanes.i", "--y", "lanes.j")
@@ -121,32 +122,7 @@ def test_it_is_told_what_holding_the_packs_leaves(folder: Path) -> None:
 
 @pytest.mark.parametrize(
     ("words", "message"),
-    [
-        (("nothing.json",), "best is null; allowed: a result with a configuration"),
-        (("result.json", "--around", "-1"), "--around is '-1'; allowed: an integer ≥ 0"),
-        (("result.json", "--loops", "i,z"), "'z' is no band loop"),
-        (("result.json", "--x", "t2.i"), "--x is 't2.i' without a plot"),
-        (("result.json", "--plot", "map.png"), "--plot shows two factors"),
-        (
-            ("result.json", "--plot", "map.txt", "--x", "t2.i", "--y", "t2.j"),
-            "unknown kind of file",
-        ),
-        (
-            ("result.json", "--plot", "map.png", "--x", "t2.i", "--y", "t2.i"),
-            "--y is 't2.i', like --x",
-        ),
-        (
-            ("result.json", "--plot", "map.png", "--x", "t2.q", "--y", "t2.i"),
-            "--x is 't2.q'; allowed: lanes.i, t2.i",
-        ),
-        (
-            ("result.json", "--around", "1", *PLOT, "--metric", "speed"),
-            "--metric is 'speed'; allowed: latency",
-        ),
-        (("result.json", "-o", "grid.csv"), "allowed: a name that ends in .nc"),
-        (("result.json", "-o", "no/grid.nc"), "cannot write"),
-        (("absent.json",), "absent.json"),
-    ],
+    refusals("refine-command", "what_does_not_fit_is_refused_before_anything_is_written"),
 )
 def test_what_does_not_fit_is_refused_before_anything_is_written(
     words: tuple[str, ...], message: str, folder: Path

@@ -3,7 +3,6 @@ refused in one line."""
 
 from __future__ import annotations
 
-import copy
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,8 @@ from hypothesis import strategies as st
 
 from ithaca.files.errors import InputError
 from ithaca.results.files import load_result
-from tests.results.test_result_files import DOCUMENT, TEXT, drop, put, write
+from tests.refusals import MISSING, edited
+from tests.results.test_result_files import DOCUMENT, TEXT, write
 
 
 def places(value: Any, steps: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
@@ -49,8 +49,7 @@ ANYTHING = st.recursive(
 def test_mutated_documents_load_or_are_refused(
     tmp_path: Path, steps: tuple[str | int, ...], value: Any, remove: bool
 ) -> None:
-    document = copy.deepcopy(DOCUMENT)
-    (drop(*steps) if remove else put(*steps, value=value))(document)
+    document = edited(DOCUMENT, steps, MISSING if remove else value)
     check_loads_or_is_refused(write(tmp_path / "fuzz.json", document))
 
 

@@ -15,6 +15,7 @@ import pytest
 import ithaca
 from ithaca.files.errors import InputError
 from tests.command_line import refused, succeed
+from tests.refusals import refusals
 from tests.studies.codesign.spaces import small_space
 
 MM: dict[str, Any] = {"i": 4, "j": 4, "k": 4, "divisors_only": True}
@@ -217,19 +218,7 @@ def test_points_that_others_dominate_are_refused(tmp_path: Path) -> None:
 @pytest.mark.ci(every=4)
 @pytest.mark.parametrize(
     ("words", "line"),
-    [
-        ("grid front.json -o grid.nc", "front.json is a front; allowed: a result of a workload"),
-        ("refine front.json", "front.json is a front"),
-        ("simulate front.json", "front.json is a front"),
-        ("evaluate front.json", "front.json is a front"),
-        ("seed front.json --for csv -o x", "front.json is a front"),
-        ("export front.json --to timeloop -o x", "front.json is a front"),
-        ("solve mm --start front.json", "study is 'pareto'"),
-        ("explain front.json --quick", "--quick does not go with a front or a what-if study"),
-        ("report front.json -o p.html --around 2", "--around does not go with a front"),
-        ("explain front.json --layer a", "front.json is no result of a network"),
-        ("explain front.nc", "front.nc: it is NetCDF, a table without proofs"),
-    ],
+    refusals("results-study_files", "what_has_no_meaning_for_fronts_says_so"),
 )
 def test_what_has_no_meaning_for_fronts_says_so(words: str, line: str, tmp_path: Path) -> None:
     front = made("part")

@@ -32,6 +32,7 @@ from ithaca.solver.shortfall import Shortfall
 from ithaca.solver.solution import Solution, make_solution
 from ithaca.workloads.library import workload
 from tests.command_line import ithaca, refused
+from tests.refusals import refusals
 
 SECONDS = 20.0
 
@@ -124,29 +125,7 @@ def test_configurations_outside_the_space_are_refused(
 
 @pytest.mark.parametrize(
     ("path", "value", "words"),
-    [
-        (
-            "certificate.gap",
-            0.9,
-            "best.certificate.gap is 0.9; allowed: 0.0, as value and lower_bound say",
-        ),
-        ("certificate.gap", None, "best.certificate.gap is null; allowed: 0.0"),
-        (
-            "certificate.termination",
-            "time limit",
-            "termination is 'time limit'; allowed with 'optimal': 'proven'",
-        ),
-        (
-            "certificate.termination",
-            "bored",
-            "termination is 'bored'; allowed: 'proven', 'gap reached'",
-        ),
-        (
-            "shortfalls",
-            [{"metric": "dsp", "bound": 40, "smallest": 50, "others_kept": True, "proven": True}],
-            "shortfalls is not",
-        ),
-    ],
+    refusals("results-verify", "proofs_that_contradict_themselves_are_refused"),
 )
 def test_proofs_that_contradict_themselves_are_refused(
     tmp_path: Path, path: str, value: Any, words: str

@@ -41,6 +41,7 @@ from ithaca.workloads.library import workload, workload_names
 from ithaca.workloads.nest import LoopNest
 from tests.command_line import ithaca, refused, succeed
 from tests.problems import MM_DATAFLOWS, configuration_of, mm_points, mm_problem, mm_tiling
+from tests.refusals import refusals
 
 
 def facts_of(problem: Problem, configuration: Configuration) -> Facts:
@@ -422,17 +423,7 @@ def test_no_configuration_and_other_platforms(results: Path) -> None:
 @pytest.mark.ci
 @pytest.mark.parametrize(
     ("arguments", "piece"),
-    [
-        (("missing.json",), "missing.json"),
-        (
-            ("mm.json", "--design", "i,j"),
-            "--design is 'i,j'; allowed: one of the result's, [i,k] C; ",
-        ),
-        (("mm.json", "--design", "i,j A"), "--design is 'i,j A'; allowed: one of the result's, "),
-        (("mm.json", "--quick", "--time-limit", "3"), "--time-limit cannot be given with --quick"),
-        (("mm.json", "--time-limit", "0"), "--time-limit is '0'"),
-        (("notes.json",), "notes.json"),
-    ],
+    refusals("studies-explain", "bad_input_is_one_line"),
 )
 def test_bad_input_is_one_line(results: Path, arguments: tuple[str, ...], piece: str) -> None:
     (results / "notes.json").write_text('{"schema": "ithaca/1"}')

@@ -20,6 +20,7 @@ from ithaca.workloads.library import (
     workload_names,
 )
 from ithaca.workloads.nest import LoopNest
+from tests.refusals import refusals
 
 OWN = """\
 name: mine
@@ -211,16 +212,7 @@ def documented(document: dict) -> LoopNest:  # type: ignore[type-arg]
 
 @pytest.mark.parametrize(
     ("change", "told"),
-    [
-        ({"name": "nn"}, "unknown workload 'nn'; known: attention_scores"),
-        ({"sizes": {"i": 1, "j": 1}}, "sizes.k is missing; allowed: exactly i, j, k"),
-        ({"sizes": {"i": 1, "j": 1, "k": 1, "x": 1}}, "unknown loop 'x' of mm; allowed: i, j, k"),
-        ({"parameters": {"s": 1}}, "unknown parameter 's' of mm; allowed: none"),
-        (
-            {"kernel": {"statement": "C[i][j] += A[i][k]", "untiled": [], "simd": "k"}},
-            "kernel: workload mm: the statement reads 1",
-        ),
-    ],
+    refusals("workloads-kernel_files", "bad_documents"),
 )
 def test_bad_documents(change: dict, told: str) -> None:  # type: ignore[type-arg]
     document = {**workload_document(workload("mm")), **change}
@@ -232,103 +224,16 @@ def test_bad_documents(change: dict, told: str) -> None:  # type: ignore[type-ar
 # -- what is refused -----------------------------------------------------------------------
 
 #: what is replaced in OWN, by what, and the words the error line must contain
-FIELDS = [
-    ("name: mine", "", ["name is missing", "name, description, statement"]),
-    ("name: mine", "name: 'a b'", ["name is 'a b'", "pattern"]),
-    (
-        "name: mine",
-        "name: mine\ntitle: mine",
-        ["title is unknown", "name, description, statement, einsum, arrays, loops, extents"],
-    ),
-    ("statement: ", "# ", ["statement, einsum: neither is given", "one of them"]),
-    ("loops:", "einsum: ik,jk->ij\nloops:", ["statement, einsum: both are given", "one of them"]),
-    (
-        "loops:",
-        "arrays: [x, w, y]\nloops:",
-        ["arrays are named by the statement", "with einsum only"],
-    ),
-    ("+=", "*", ["does not accumulate", "output += input * input"]),
-    ("x[2*f+d*p][c]", "x[f*p][c]", ["subscript 'f * p' is not affine", "sums of loops"]),
-    ("x[2*f+d*p][c]", "x[f//2+p][c]", ["subscript 'f // 2' is not affine"]),
-    ("x[2*f+d*p][c]", "x[w[f]][c]", ["subscript 'w[f]' is not affine"]),
-    (
-        "x[2*f+d*p][c]",
-        "x[70000*f+d*p][c]",
-        ["subscript '70000 * f + d * p' has a number above 65536"],
-    ),
-    ("x[2*f+d*p][c]", "x[2*g+d*p][c]", ["uses unknown loop 'g'", "f, t, c, p"]),
-    ("x[2*f+d*p][c]", "in[2*f+d*p][c]", ["cannot be read", "invalid syntax"]),
-    ("x[2*f+d*p][c]", "x", ["'x' is no array access", "such as A[i][k]"]),
-    ("x[2*f+d*p][c]", "3", ["'3' is no array access"]),
-    ("x[2*f+d*p][c] * w", "x[2*f+d*p][c] + w", ["is no array access"]),
-    ("x[2*f+d*p][c] * ", "", ["parameter 'd' is not used"]),
-    ("y[f][t]", "y[f][t][c][p]", ["no reduction loop", "every loop indexes y"]),
-    ("y[f][t]", "y[f+t]", ["subscript f+t of y[f+t], which is written", "one loop or a constant"]),
-    ("y[f][t]", "y[2*f][t]", ["subscript 2*f of y[2*f][t], which is written"]),
-    ("y[f][t]", "y[f][t][t]", ["subscript t of y[f][t][t], which is written"]),
-    ("x[2*f+d*p][c]", "y[f][p]", ["parameter 'd' is not used"]),
-    (
-        "* w[t][p][c]",
-        "* w[t][p][c] * y[f][p]",
-        ["y is written and read", "not uniform", "other inputs"],
-    ),
-    ("* w[t][p][c]", "* w[t][p][c] * w[t][p][c]", ["repeat a name", "every tensor once"]),
-    ("w[t]", "y_drain[t]", ["'y_drain' has the name of a module of y", "another name"]),
-    ("w[t]", "f[t]", ["'f' is the name of a loop and an array"]),
-    ("w[t]", "é[t]", ["'é' is no name of an array", "40 letters, digits and _"]),
-    (
-        "p: 3",
-        "p: 3, z: 4",
-        ["loops are f, t, c, p, but extents are of f, t, c, p, z", "the same names"],
-    ),
-    (
-        "loops: [f, t, c, p]",
-        "loops: [f, t, c, p, p]",
-        ["loops are f, t, c, p, p", "the same names"],
-    ),
-    (
-        "loops: [f, t, c, p]\nextents: {f: 20, t: 8, c: 6, p: 3}",
-        "extents: {f: 20, t: 8, c: 6, p: 3, z: 2}",
-        ["loop 'z' indexes no array"],
-    ),
-    (
-        "loops: [f, t, c, p]\nextents: {f: 20, t: 8, c: 6, p: 3}",
-        "extents: {}",
-        ["extents are of 0 loops", "1 to 12"],
-    ),
-    ("f: 20", "f: 0", ["size of loop 'f' is 0", "1 to 65536"]),
-    ("f: 20", "f: 1.5", ["extents.f is 1.5", "a valid integer"]),
-    ("f: 20", "f: '20'", ["extents.f is '20'", "a valid integer"]),
-    ("{d: 1}", "{d: 0}", ["parameter 'd' is 0", "1 to 65536"]),
-    (
-        "{d: 1}",
-        "{d: 1, e: 2}",
-        ["parameter 'e' is not used by the statement", "parameters that are"],
-    ),
-    ("{d: 1}", "{d: 1, p: 2}", ["'p' is the name of a loop and a parameter"]),
-    (
-        "parameters: {d: 1}",
-        "",
-        ["unknown parameter 'd' in a subscript", "allowed: loops f, t, c, p"],
-    ),
-    ("untiled: [p]", "untiled: [q]", ["untiled names the unknown loop 'q'", "f, t, c, p"]),
-    ("untiled: [p]", "untiled: p", ["untiled is 'p'", "a valid list"]),
-    ("untiled: [p]", "untiled: [f, t, c, p]", ["no loop is tiled", "at least one of f, t, c, p"]),
-    ("simd: c", "simd: p", ["SIMD loop 'p' is no band loop; allowed: f, t, c"]),
-    (
-        "simd: c",
-        "simd: f",
-        ["SIMD loop 'f' is no subscript by itself in x[2*f+p][c]", "a loop that is"],
-    ),
-    ("simd: c", "simd: 3", ["simd is 3", "a valid string"]),
-    ("name: mine", "name: mine\nname: other", ["field 'name' occurs twice"]),
-    ("name: mine", "name: !!python/object/apply:os.system [ls]", ["tag", "without tags"]),
-    ("statement: y", f"statement: {'(' * 400}y", ["cannot be read"]),
-    ("statement: y", f"statement: {'y' * 600}", ["characters; allowed: at most 500"]),
-]
 
 
-@pytest.mark.parametrize(("old", "new", "words"), FIELDS)
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        *refusals("workloads-kernel_files", "bad_fields"),
+        ("statement: y", f"statement: {'(' * 400}y", ["cannot be read"]),
+        ("statement: y", f"statement: {'y' * 600}", ["characters; allowed: at most 500"]),
+    ],
+)
 def test_bad_fields(tmp_path: Path, old: str, new: str, words: list[str]) -> None:
     assert OWN.count(old) == 1
     message = refusal(write(tmp_path, OWN.replace(old, new)))
@@ -338,16 +243,7 @@ def test_bad_fields(tmp_path: Path, old: str, new: str, words: list[str]) -> Non
 
 @pytest.mark.parametrize(
     ("einsum", "arrays", "words"),
-    [
-        ("ik,jk", "", ["einsum is 'ik,jk'", "'ik,jk->ij'"]),
-        ("...k,k->...", "", ["einsum is '...k,k->...'"]),
-        ("ik,jk->ij", "[A, B]", ["has 3 arrays, the output included, but 2 names"]),
-        ("ik,jk->ij", "[A, A, C]", ["repeat a name"]),
-        ("ik->i", "", ["the statement reads 1 array", "at least two"]),
-        ("ik,jk->ii", "", ["subscript i of C[i][i], which is written"]),
-        ("ik,kj->ijn", "", ["einsum 'ik,kj->ijn': no input has the output's 'n'"]),
-        ("iA,jA->ij", "", ["uses unknown loop 'A'"]),
-    ],
+    refusals("workloads-kernel_files", "bad_einsums"),
 )
 def test_bad_einsums(tmp_path: Path, einsum: str, arrays: str, words: list[str]) -> None:
     more = f"arrays: {arrays}\n" if arrays else ""

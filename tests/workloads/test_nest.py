@@ -8,6 +8,7 @@ from ithaca.files.errors import InputError
 from ithaca.workloads.library import workload
 from ithaca.workloads.nest import MAX_EXTENT, LoopNest
 from ithaca.workloads.statement import parse_statement
+from tests.refusals import refusals
 
 
 def test_mm_is_derived() -> None:
@@ -79,23 +80,7 @@ def test_statements_keep_coefficients() -> None:
 
 @pytest.mark.parametrize(
     ("statement", "simd", "told"),
-    [
-        ("C[i][j] += A[i][z] * B[j][k]", "k", "unknown loop 'z'"),
-        ("C[i][j] += A[i][k] * B[j][k]", "z", "SIMD loop 'z'"),
-        ("C[i][j][k] += A[i][k] * B[j][k]", "k", "no reduction loop"),
-        ("C[i][j] += A[i][k] * A[j][k]", "k", "repeat a name"),
-        (
-            "C[i][j] += C[i][k] * A[j][k]",
-            "k",
-            "written and read, so its dependences are not uniform",
-        ),
-        ("C[i+j] += A[i][k] * B[j][k]", "k", r"subscript i\+j of C\[i\+j\], which is written"),
-        ("C[i][2*j] += A[i][k] * B[j][k]", "k", r"subscript 2\*j of C"),
-        ("C[i][i] += A[i][k] * B[j][k]", "k", r"subscript i of C\[i\]\[i\], which is written"),
-        ("C[i][j] += A[i][j][k]", "k", "reads 1 array; allowed: a product of at least two"),
-        ("C[i] += A[i][k] * B[k]", "k", "loop 'j' indexes no array"),
-        ("C[i][j] += A[i][k] * C_drain[j][k]", "k", "'C_drain' has the name of a module of C"),
-    ],
+    refusals("workloads-nest", "bad_nests_are_refused"),
 )
 def test_bad_nests_are_refused(statement: str, simd: str, told: str) -> None:
     output, inputs = parse_statement(statement)

@@ -15,6 +15,7 @@ from ithaca.files.errors import InputError
 from ithaca.workloads.library import workload
 from ithaca.workloads.networks.find import find_network, network_names
 from ithaca.workloads.networks.network import Layer, Network, Omission, OmissionKind, merge
+from tests.refusals import refusals
 
 DATA = Path(__file__).parent / "data"
 IMAGE_NETWORKS = ("vgg16", "resnet18", "resnet50", "mobilenetv2")
@@ -286,25 +287,7 @@ def test_networks_have_the_elementwise_operators_of_their_architectures() -> Non
 
 @pytest.mark.parametrize(
     ("text", "sizes", "told"),
-    [
-        ("vgg15", {}, f"unknown network 'vgg15'; known: {', '.join(network_names())}; or the path"),
-        (
-            "vgg16",
-            {"sequence": 5},
-            "unknown size 'sequence' of network vgg16; allowed: batch, image",
-        ),
-        ("vgg16", {"batch": 0}, "size 'batch' of network vgg16 is 0; allowed: a positive integer"),
-        (
-            "vgg16",
-            {"image": 16},
-            r"vgg16: layers\[17\]: a window of 2 elements does not fit into 1",
-        ),
-        ("bert-base", {"heads": 7}, r"sizes.b?i?j?k?: 'hidden/heads' is 768/7, no integer"),
-        ("bert-base", {"layers": 20_000}, "more than 10000"),
-        ("bert-base", {"sequence": 100_000}, "layer layer1.query: size of loop 'i' is 100000"),
-        ("missing.onnx", {}, "missing.onnx: no such file"),
-        ("missing.yaml", {}, "missing.yaml: no such file"),
-    ],
+    refusals("workloads-networks", "bad_names_and_sizes_are_refused"),
 )
 def test_bad_names_and_sizes_are_refused(text: str, sizes: dict[str, int], told: str) -> None:
     with pytest.raises(InputError, match=told) as error:

@@ -13,6 +13,7 @@ from ithaca.workloads.library import workload
 from ithaca.workloads.networks.find import find_network
 from ithaca.workloads.networks.network import OmissionKind
 from ithaca.workloads.networks.network_files import read_network
+from tests.refusals import refusals
 
 
 def read(text: str, **sizes: int):
@@ -110,95 +111,7 @@ CONV = "{op: conv, name: c, channels: 8, kernel: 3}"
 
 @pytest.mark.parametrize(
     ("text", "told"),
-    [
-        ("- 1", "the document is a list; allowed: a mapping"),
-        ("name: n", "layers is missing; allowed: name, description"),
-        ("name: n\nlayers: []", "layers is a list"),
-        (
-            f"name: n\n{IMAGE.replace('24', 'w')}layers: [{CONV}]",
-            "input.width: 'w' uses the unknown name",
-        ),
-        (
-            f"name: n\n{IMAGE}layers: [{CONV}]\nelementwise: {{Relu: 0}}",
-            "elementwise.Relu is 0; allowed: at least 1",
-        ),
-        ("name: n\nlayers: [3]", r"layers\[0\] is 3"),
-        ("name: n\nlayer: []", "layer is unknown; .*; did you mean layers"),
-        (
-            "name: n\nlayers: [{op: convolve}]",
-            r"layers\[0\]: op is 'convolve'; allowed: conv, depthwise, pool",
-        ),
-        ("name: n\nlayers: [{name: c}]", r"layers\[0\]: op is null"),
-        (
-            f"name: n\nlayers: [{CONV}]",
-            r"layers\[0\]: no feature map to read; allowed: input at the top",
-        ),
-        (
-            f"name: n\n{IMAGE}layers: [{CONV}, {CONV}]",
-            r"layers\[1\].name: makes a second layer 'c'",
-        ),
-        (f"name: n\n{IMAGE}layers: [{{op: pool, kernel: 2}}]", "layers compute nothing"),
-        (
-            f"name: n\n{IMAGE}layers: [{{op: conv, name: c, channels: 8}}]",
-            r"layers\[0\]: kernel is missing; allowed: op, name",
-        ),
-        (
-            f"name: n\n{IMAGE}layers: [{CONV[:-1]}, pad: 1}}]",
-            r"layers\[0\]: pad is unknown; allowed: op, name, kernel",
-        ),
-        (
-            f"name: n\n{IMAGE}layers: [{CONV[:-1]}, stride: 1.5}}]",
-            r"layers\[0\]: stride is 1.5; allowed: an integer",
-        ),
-        (
-            f"name: n\n{IMAGE}layers: [{CONV[:-1]}, padding: [1, 2, 3]}}]",
-            r"layers\[0\]: padding is a list; allowed: .*columns",
-        ),
-        (
-            f"name: n\n{IMAGE}layers: [{CONV[:-1]}, stride: 1/2}}]",
-            r"layers\[0\]: stride: '1/2' is 1/2, no integer",
-        ),
-        (
-            f"name: n\n{IMAGE}layers: [{CONV[:-1]}, stride: 0}}]",
-            r"layers\[0\]: stride is 0; allowed: at least 1",
-        ),
-        (
-            f"name: n\n{IMAGE}layers: [{CONV[:-1]}, stride: [1, 2]}}]",
-            r"layers\[0\]: stride differs along rows and columns",
-        ),
-        (
-            f"name: n\n{IMAGE}layers: [{CONV[:-1]}, groups: 2}}]",
-            r"2 groups do not divide 3 input and 8 output channels",
-        ),
-        (
-            f"name: n\n{IMAGE}layers: [{CONV[:-1]}, stride: depth}}]",
-            r"'depth' uses the unknown name 'depth'",
-        ),
-        (f"name: n\n{IMAGE}layers: [{CONV[:-1]}, stride: 1+1}}]", r"'1\+1' is no quantity"),
-        (
-            "name: n\nlayers: [{op: kernel, name: a, kernel: mm, sizes: {i: 1, k: 2}}]",
-            "layer a: size of loop 'j' is missing",
-        ),
-        (
-            "name: n\nlayers: [{op: kernel, name: a, kernel: nm, sizes: {}}]",
-            "layer a: unknown workload 'nm'",
-        ),
-        (
-            "name: n\nlayers: [{op: kernel, name: a, kernel: mm, sizes: {z: 1}}]",
-            "layer a: unknown loop 'z'",
-        ),
-        (
-            "name: n\nlayers: [{op: kernel, name: a, kernel: mm, sizes: {i: 0}}]",
-            r"sizes.i is 0; allowed: at least 1",
-        ),
-        (
-            "name: n\nparameters: {b: 0}\nlayers: [{op: kernel, name: a, kernel: mm, sizes: {}}]",
-            "parameters.b is 0",
-        ),
-        ("name: n\nname: m", "field 'name' occurs twice"),
-        ("name: a b\nlayers: []", "name is 'a b'"),
-        ("name: [", "not YAML"),
-    ],
+    refusals("workloads-networks_files", "bad_files_are_refused_in_one_line"),
 )
 def test_bad_files_are_refused_in_one_line(text: str, told: str) -> None:
     with pytest.raises(InputError, match=told) as error:

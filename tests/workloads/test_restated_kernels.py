@@ -12,7 +12,7 @@ from ithaca.solver.engines import Method
 from ithaca.solver.portfolio import solve_designs
 from ithaca.workloads.library import read_nest, workload, workload_names
 from ithaca.workloads.networks.network import Layer, Network
-from tests.command_line import refused, succeed
+from tests.command_line import succeed
 from tests.studies.network.tiny import tiny_request
 
 #: Extents that are solved at once.
@@ -80,19 +80,3 @@ def test_options_say_which_loops_are_untiled_and_vectorised() -> None:
     assert (kernel["untiled"], kernel["simd"]) == (["t"], "c")
     none = json.loads(succeed("solve", *words, "--untiled", "none", "--json").stdout)
     assert none["workload"]["kernel"]["untiled"] == []
-
-
-@pytest.mark.parametrize(
-    ("words", "line"),
-    [
-        (("solve", "conv2d", "--untiled", "z"), "unknown loop 'z'; allowed: o, r, c, i, p, q"),
-        (("solve", "mm", "--simd", "z"), "SIMD loop 'z' is no band loop; allowed: i, j, k"),
-        (("solve", "mm", "--arch", "simple", "--simd", "k"), "--simd does not go with --arch"),
-        (("network", "alexnet", "--untiled", "p"), "--untiled is of one loop nest"),
-        (("solve", "mm", "--untiled", ","), "--untiled is ','"),
-    ],
-)
-def test_bad_loops_are_refused_in_one_line(words: tuple[str, ...], line: str) -> None:
-    told = refused(*words)
-    assert line in told
-    assert told.count("\n") == 1

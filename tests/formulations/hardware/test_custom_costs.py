@@ -20,6 +20,7 @@ from ithaca.formulations.hardware.accelerator import Trend
 from ithaca.formulations.hardware.files import read_space, space_fields
 from ithaca.workloads.library import workload
 from tests.command_line import refused, succeed
+from tests.refusals import refusals
 
 EDGE: dict[str, Any] = {
     "name": "edge",
@@ -182,37 +183,7 @@ def test_the_dissertation_s_example_asks_for_as_many_pes() -> None:
 
 @pytest.mark.parametrize(
     ("path", "value", "line"),
-    [
-        (("metrics", "compute"), "ceil(layer.operations / pe)", "'pe' is unknown; allowed: pes"),
-        (("metrics", "compute"), "latency + 1", "metrics follow from each other: "),
-        (
-            ("metrics", "compute"),
-            "layer.i - pes",
-            "metrics.compute may be negative; allowed: max(0",
-        ),
-        (("metrics", "compute"), "1 / (layer.i - pes)", "may divide by 0"),
-        (("metrics", "pes"), "1", "metrics has 'pes', a name that is taken"),
-        (("choices", "dma"), {"range": [1, 2]}, "choices has 'dma', a name that is taken"),
-        (("choices", "tile"), {}, "choices.tile has neither"),
-        (("choices", "tile"), {"range": [1, "pes"]}, "'pes' is unknown"),
-        (("conditions",), ["tile = pes"], "allowed: two expressions with <= or >= between them"),
-        (("mitigations",), {"dmq": {}}, "mitigations.dmq is unknown"),
-        (("mitigations",), {"dma": {"width": "1"}}, "mitigations.dma.width is unknown"),
-        (("figures", "layer.i"), "4", "figures.layer.i is named like a fact of layers"),
-        (("choices", "tile"), {"range": [1, "1e9"]}, "allowed: from 1 to 10,000,000"),
-        (("figures", "pes"), "4", "figures.pes is the name of a quantity"),
-        (("figures", "hidden"), "(wide - 50) * (wide - 50) - 4", "figures.hidden may be -"),
-        (
-            ("figures", "l2_words"),
-            "l2_kb - 1",
-            "figures.l2_words may be 0 to 7; allowed: positive numbers",
-        ),
-        (("metrics", "compute"), "layer.p", "layer.p is no fact of mm; allowed: layer.i, "),
-        (("choices", "tile"), {"range": ["layer.i + 1", "layer.i"]}, "choices.tile"),
-        (("choices", "tile"), {"range": [1.5, 1.6]}, "choices.tile of mm is from 1.5 to 1.6"),
-        (("choices", "tile"), {"powers_of_two": [3, 3]}, "choices.tile of mm is powers of two"),
-        (("metrics",), {}, "metrics is an object; allowed: at least 1 item"),
-    ],
+    refusals("formulations-hardware-custom_costs", "what_a_space_cannot_state_is_refused"),
 )
 def test_what_a_space_cannot_state_is_refused(
     path: tuple[str, ...], value: object, line: str, tmp_path: Path

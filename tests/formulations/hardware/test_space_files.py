@@ -15,6 +15,7 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.hardware.accelerator import Trend
 from ithaca.formulations.hardware.files import find_space, read_space, space_fields, space_names
 from ithaca.formulations.spatial.accelerator import HierarchyAccelerator
+from tests.refusals import refusals
 
 TINY = """
 name: tiny
@@ -86,30 +87,7 @@ def test_spaces_read_back_from_documents_and_survive_processes(name: str) -> Non
 
 @pytest.mark.parametrize(
     ("old", "new", "complaint"),
-    [
-        ("{range: [2, 16], step: 2}", "{values: []}", "quantities.rows.values is a list; allowed: at least 1 item"),
-        ("[16, 128]", "[17, 31]", r"quantities.words powers_of_two is \[17, 31\], which holds 0 values; allowed: 1 to 4096"),
-        ("[2, 16], step: 2", "[9, 2]", r"quantities.rows range is \[9, 2\], which holds 0 values"),
-        ("unit: words", "units: words", "quantities.words.units is unknown; allowed: values, range, step"),
-        ("kind: {choices: [small-one, large]}", "kind: {unit: x}", "quantities.kind has nothing; allowed: one of values"),
-        ("  RF.words", "  RG.words", "figures.RG.words is unknown; allowed: .*RF.words"),
-        ("RF.words: words", "RF.words: bytes", "figures.RF.words: 'bytes' uses the unknown name 'bytes'; allowed: .*words"),
-        ("RF.words: words", "RF.words: words / 32", "'RF.words' is 0.5; allowed: a positive integer .words=16."),
-        ("RF.words: words", "RF.words: 1 / (rows - 4)", "RF.words divides by 0 at rows=4"),
-        (", large: 1.25", "", "RF.read_energy has no entry for 2 .kind=large.; allowed by its table: 1"),
-        ("words * rows <= 1024", "words * rows < 1024", r"rules\[0\] is .*; allowed: two expressions with <="),
-        ("4 divides rows", "words >= 256", "rules: no accelerator keeps 'words >= 256'; allowed: rules that some"),
-        ("4 divides rows", "rows - 4 divides 0 * rows, rows <= 4, rows >= 4", "no accelerator keeps 'rows - 4"),
-        ("limits: {area: 5}", "limits: {areas: 5}", "limits.areas: 'areas' uses the unknown name 'areas'; allowed: .*area"),
-        ("limits: {area: 5}", "objective: latency * ara", "objective: .* unknown name 'ara'; allowed: .*area"),
-        ("architecture: simple", "architecture: none", "unknown architecture 'none'; known: "),
-        ("architecture: simple", "architecture: simple\nedition: new", "edition is 'new'; allowed: timeloop, dmazerunner"),
-        ("architecture: simple", "architecture: simple\nfamily: [a]", "family is a list; allowed: spatial"),
-        ("{area: {of", "{latency: {of", "costs.latency is a metric of layers; allowed: other names"),
-        ("small-one: 0.5", "small-one: -0.5", "RF.read_energy is -1/2; allowed: a number that is not neg"),
-        ("name: tiny", "name: tiny\ntechnology: u250", "technology.name is u250, which has no cost tables"),
-        ("name: tiny", "name: tiny\ntechnology: asic", "unknown platform 'asic'"),
-    ],
+    refusals("formulations-hardware-space_files", "what_contradicts_itself_is_refused_with_field_value_and_what_is_allowed"),
 )  # fmt: skip
 def test_what_contradicts_itself_is_refused_with_field_value_and_what_is_allowed(
     tmp_path: Path, old: str, new: str, complaint: str
@@ -215,17 +193,7 @@ def test_what_leaks_by_a_table_is_a_figure_that_hurts(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("old", "new", "complaint"),
-    [
-        ("[RF]", "[RG]", r"accelergy\[0\].ert says nothing of 'RG'"),
-        (", parts: [RF], ert", ", ert", "Buffer.leak is given twice; allowed: once"),
-        ("ert: {128: small/ERT.yaml", "ert: {128: small/ART.yaml", "small/ART.yaml: has not the field 'ERT' alone"),
-        ("ert: {128: small/ERT.yaml", "ert: {128: none/ERT.yaml", "none/ERT.yaml: no such file"),
-        ("art: {128: small/ART.yaml, 256", "art: {64: small/ART.yaml, 256", "RF.area has no entry for 128 .words=128."),
-        ("32768: 4", "32767: 4", "wires has no entry for 32768 .words=256, buffer_kb=128."),
-        ("cables: {of: 2 * wires}", "cables: {of: wires, table: {2: 3}}", "cables has no entry for 1 .words=128, buffer"),
-        ("wires: {of", "words: {of", "tables has 'words', the name of a quantity"),
-        ("2 * wires", "2 * wire", "costs.cables: '2 . wire' uses the unknown name 'wire'; allowed: .*wires"),
-    ],
+    refusals("formulations-hardware-space_files", "tables_that_do_not_fit_are_refused"),
 )  # fmt: skip
 def test_tables_that_do_not_fit_are_refused(
     tmp_path: Path, old: str, new: str, complaint: str

@@ -24,6 +24,7 @@ from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.workloads.library import workload
 from tests.command_line import ithaca
 from tests.reference import DATA
+from tests.refusals import refusals
 
 GOLDEN = {"mm": "mm", "mm_more": "mm", "conv": "conv2d", "conv_sum_last": "conv2d"}
 
@@ -240,33 +241,7 @@ def test_words_of_a_dump_stay_within_their_fifos() -> None:
 
 @pytest.mark.parametrize(
     ("options", "line"),
-    [
-        (("--param", "x=2"), "ithaca: --param is 'x'; allowed: d, e, h, m"),
-        (("--param", "h=0"), "ithaca: --param: hop is 0; allowed: 1 to 1,000,000"),
-        (("--fifo-depth", "0"), "ithaca: --fifo-depth is '0'; allowed: an integer ≥ 1"),
-        (("--regime", "asic"), "ithaca: --regime is 'asic'; allowed: rtl, hls"),
-        (("--sums", "never"), "ithaca: --sums is 'never'; allowed: first, last"),
-        (
-            ("--dtype", "int8"),
-            "ithaca: --dtype cannot be given with a result, which states its own; allowed: with --points",
-        ),
-        (
-            ("--points", "p.csv", "--layer", "a"),
-            "ithaca: --layer does not go with --points; allowed: with the result of a network",
-        ),
-        (
-            ("--memory", "speed=1"),
-            "ithaca: --memory is 'speed'; allowed: latency, refresh, refresh_period, bandwidth, port",
-        ),
-        (
-            ("--memory", "refresh=9"),
-            "ithaca: --memory: refresh needs a longer refresh_period; allowed: both, in cycles",
-        ),
-        (
-            ("--design", "k C"),
-            "ithaca: nothing to simulate: --design 'k C'; allowed: a result with a configuration ([i,j] C)",
-        ),
-    ],
+    refusals("formulations-simulation-arrays", "bad_input_is_one_line"),
 )
 def test_bad_input_is_one_line(
     result: Path, tmp_path: Path, options: tuple[str, ...], line: str

@@ -15,6 +15,7 @@ from ithaca.formulations.spatial.mapping_space import MappingOptions
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.problem_files import read_problem
 from tests.formulations.spatial.cases import golden
+from tests.refusals import refusals
 
 TEXT = """
 mapspace_constraints:
@@ -61,29 +62,7 @@ def test_a_file_restricts_the_space(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("old", "new", "message"),
-    [
-        ("C<=4", "C<=4, C=8", "the spatial factor of C in GLB is to be at least 8 and at most 4"),
-        ("bypass: [Weights]}", "bypass: [Weights, Inputs]}", "GLB is to keep and to bypass Inputs"),
-        ('"RS"', "RR", "permutation is"),
-        (", split: 2", "", "permutation has no split"),
-        ("type: utilization", "type: util", "targets[5]: type is 'util'"),
-        (
-            "keep: [Inputs, Outputs]",
-            "keep: [Input]",
-            "the unknown tensor 'Input'; allowed: Weights, Inputs, Outputs",
-        ),
-        ("min: 0.5", "min: 2", "utilization is to be at least 2"),
-        ("R=1 S=1", "R=1 Z=1", "factors has 'Z=1'"),
-        ('"M=0"', '"R>=9"', "factors of R multiply to at least 9; allowed: its extent 3"),
-        ("target: DRAM", "target: HBM", "target is 'HBM'; allowed: DRAM, GLB"),
-        ("target: DRAM, type: temporal", "target: DRAM, type: spatial", "DRAM has no mesh inside"),
-        (
-            "  - {target: DRAM",
-            '  - {target: GLB, type: temporal, permutation: "SR"}\n  - {target: DRAM',
-            "differs from an earlier",
-        ),
-        ("mapspace_constraints:", "mapper:", "has no constraints; allowed: mapspace_constraints"),
-    ],
+    refusals("formulations-spatial-constraints", "what_contradicts_or_is_unknown_is_named"),
 )
 def test_what_contradicts_or_is_unknown_is_named(
     tmp_path: Path, old: str, new: str, message: str

@@ -24,6 +24,7 @@ from ithaca.workloads.layer_files import read_layers
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import parse_statement
 from tests.reference import golden_text
+from tests.refusals import refusals
 
 #: Columns of the golden file by metric.
 COLUMNS = {
@@ -127,21 +128,7 @@ def test_nests_with_a_loop_that_two_tensors_lack_are_refused() -> None:
 
 @pytest.mark.parametrize(
     ("change", "complaint"),
-    [
-        ({"kind": "pool"}, "row 1: kind is 'pool'; allowed: conv, dw, gemm"),
-        (
-            {"extents": '{"X": 64, "Y": 0, "K": 128}'},
-            "row 1: extents: Y is 0; allowed: a positive integer",
-        ),
-        ({"extents": '{"X": 64, "Y": 3}'}, "extents: K is missing"),
-        ({"extents": "no"}, "extents is 'no'; allowed: a JSON object"),
-        ({"stride": "-1"}, "stride is '-1'; allowed: a positive integer"),
-        ({"tensors": '{"A": [64]}'}, "tensors: A has 1 extents; allowed: 2"),
-        (
-            {"SPM_order_outer_first": "X Y"},
-            "SPM_order_outer_first is 'X Y'; allowed: every one of X Y K once",
-        ),
-    ],
+    refusals("formulations-spatial-dmazerunner_model", "bad_rows_are_refused_by_row_and_column"),
 )
 def test_bad_rows_are_refused_by_row_and_column(
     architecture: Architecture, tmp_path: Path, change: dict[str, str], complaint: str

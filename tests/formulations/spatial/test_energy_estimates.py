@@ -16,6 +16,7 @@ from ithaca.formulations.spatial.compound_components import (
     compound_classes,
     primitive_actions,
 )
+from tests.refusals import refusals
 
 CLASSES = """
 compound_components:
@@ -126,19 +127,7 @@ def test_what_consists_of_nothing_is_itself(classes):
 
 @pytest.mark.parametrize(
     ("kind", "action", "attributes", "message"),
-    [
-        ("buffer", "read", {"width": 16}, "nothing says depth"),
-        ("buffer", "skim", {"width": 16, "depth": 16}, "no action 'skim'; allowed: read, write"),
-        (
-            "buffer",
-            "read",
-            {"width": "width", "depth": 1},
-            "width is 'width', and nothing says width",
-        ),
-        ("buffer", "read", {"width": "a", "a": "width", "depth": 1}, "depends on itself"),
-        ("buffer", "read", {"width": "16 / 0", "depth": 1}, "width is '16 / 0': division"),
-        ("buffer", "read", {"width": "16 ** rows", "depth": 1}, "nothing says rows"),
-    ],
+    refusals("formulations-spatial-energy_estimates", "what_cannot_be_calculated_is_named"),
 )
 def test_what_cannot_be_calculated_is_named(classes, kind, action, attributes, message):
     with pytest.raises(InputError, match=message):

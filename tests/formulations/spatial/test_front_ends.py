@@ -17,6 +17,7 @@ from ithaca.formulations.spatial.constraint_files import read_constraints
 from ithaca.formulations.spatial.library import fitted
 from ithaca.workloads.problem_files import read_problem
 from tests.command_line import ithaca as command
+from tests.refusals import refusals
 
 BASE = """
 base_ignore: &base
@@ -190,16 +191,7 @@ def test_references_are_written_out(tmp_path: Path, text: str, document: object)
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [
-        ("a: {{ bits }}", "its template fails: 'bits' is undefined"),
-        ("a: {{ ''.__class__ }}", "its template fails"),
-        ("{{ include_text('none.yaml') }}", "includes none.yaml, which there is not"),
-        ("{{ include_text('file.yaml') }}", "is included 8 files deep"),
-        ("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 7)), "more than 200,000 values"),
-        ("a: &x [*x]", "or 40 levels"),
-        ("b: {<<: 3}", "a mapping takes in 3"),
-        ("a: !!python/name:os.system x", "tag '"),
-    ],
+    refusals("formulations-spatial-front_ends", "templates_and_references_have_limits"),
 )  # fmt: skip
 def test_templates_and_references_have_limits(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "file.yaml"
@@ -306,19 +298,7 @@ def test_costs_without_energies_are_latency_and_words(folder: Path) -> None:
 
 @pytest.mark.parametrize(
     ("old", "new", "message"),
-    [
-        (
-            "    class: regfile\n",
-            "    class: regfile\n      sparse_optimizations: {action_optimization: [{type: skipping}]}\n",
-            "architecture.nodes[5].nodes[0].sparse_optimizations: compresses, gates or skips",
-        ),
-        ("keep: [Inputs, Outputs], bypass", "keep: [Input], bypass", "the unknown tensor 'Input'"),
-        ("factors: [C=1, P=1]", "factors: [C=1, Z=1]", "constraints.spatial: factors has 'Z=1'"),
-        ("factors: [C=1, P=1]", "no_reuse: [Inputs]", "constraints.spatial: no_reuse is not supported"),
-        ("    - !Nothing", "    - !Container {name: more, spatial: {meshX: 2}}\n    - !Nothing", "more is spatial and in parallel"),
-        ("rows: 4", "rows: rows", "depends on itself"),
-        ("class: intmac", "class: adder", "and nothing computes"),
-    ],
+    refusals("formulations-spatial-front_ends", "what_is_not_supported_is_named"),
 )  # fmt: skip
 def test_what_is_not_supported_is_named(folder: Path, old: str, new: str, message: str) -> None:
     assert old in NODES

@@ -19,6 +19,7 @@ from ithaca.formulations.spatial.variation import with_figures
 from ithaca.solver.certificate import Status
 from ithaca.studies.codesign.result import CodesignResult
 from tests.command_line import ithaca, refused, succeed
+from tests.refusals import refusals
 from tests.studies.codesign.spaces import small_space
 
 
@@ -100,21 +101,7 @@ def test_results_load_back_and_are_checked(answered: Path) -> None:
 
 @pytest.mark.parametrize(
     ("place", "value", "line"),
-    [
-        (("best", "hardware", "lanes"), 3, "best.hardware.lanes is 3; allowed: 1, 2, 4"),
-        (
-            ("best", "hardware", "buffer_words"),
-            32,
-            "best.hardware breaks the rule '32 * lanes <= buffer_words'",
-        ),
-        (("best", "costs", "area"), 1, "best.costs.area: recorded 1 is not the model's"),
-        (("objective", "value"), 1, "objective.value: recorded 1 is not the model's"),
-        (("certificate", "lower_bound"), 1, "certificate.lower_bound is 1; allowed with 'optimal'"),
-        (("limits", "area"), 1, "; allowed: at most 1, the limit"),
-        (("space", "quantities", "lanes", "values"), [], "space: quantities.lanes.values is"),
-        (("workloads", 0, "layers", 0, "count"), 2, "allowed with 'optimal': the objective's"),
-        (("family",), "cups", "family is 'cups'; allowed: systolic, spatial"),
-    ],
+    refusals("studies-codesign-codesign_command", "edited_results_are_refused"),
 )
 def test_edited_results_are_refused(
     answered: Path, tmp_path: Path, place: tuple[Any, ...], value: Any, line: str
@@ -201,29 +188,7 @@ def test_fronts_are_those_of_the_grid(answered: Path) -> None:
 
 @pytest.mark.parametrize(
     ("words", "line"),
-    [
-        (["absent"], "unknown space 'absent'; known: "),
-        (["SPACE", "--workload", "resnet81"], "--workload: unknown network 'resnet81'; known: "),
-        (
-            ["SPACE", "--workload", "mm:x"],
-            "--workload 'mm' has the weight 'x'; allowed: a positive number",
-        ),
-        (["SPACE", "--objective", "speed"], "--objective"),
-        (["SPACE", "--objective", ""], "--objective: '' misses a number or name"),
-        (["SPACE", "--limit", "volume=3"], "--limit"),
-        (["SPACE", "--limit", "area=50%"], "--limit: 'area' is a share; allowed: a number"),
-        (["SPACE", "--objectives", "edp"], "--objectives is 'edp'; allowed: two or more"),
-        (
-            ["SPACE", "--objectives", "edp,area", "--objective", "edp"],
-            "--objective and --objectives are given; allowed: one",
-        ),
-        (["SPACE", "--layers", "conv*"], "--layers: 'conv*' is no layer of product"),
-        (["SPACE", "-o", "absent/r.json"], "absent"),
-        (
-            ["SPACE", "--scheduler", "tcp://a:1", "--threads", "2"],
-            "--threads does not go with --scheduler",
-        ),
-    ],
+    refusals("studies-codesign-codesign_command", "bad_input_is_refused_in_one_line"),
 )
 def test_bad_input_is_refused_in_one_line(tmp_path: Path, words: list[str], line: str) -> None:
     path = small_space(tmp_path)

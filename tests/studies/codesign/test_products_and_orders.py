@@ -16,7 +16,6 @@ from ithaca.solver.options import SolveOptions
 from ithaca.studies.codesign.codesign import CodesignOptions, codesign, make_bank
 from ithaca.studies.codesign.floors import least_product
 from ithaca.studies.codesign.question import Question, make_question
-from tests.command_line import refused
 from tests.studies.codesign.toy import ToyAccelerator, brute_force, layer, random_question
 
 
@@ -76,13 +75,6 @@ def test_products_and_orders_are_those_of_all_accelerators(seed: int) -> None:
 def test_many_products_and_orders_are_those_of_all_accelerators(seed: int) -> None:
     check_product(seed)
     check_order(seed)
-
-
-def test_methods_that_judge_by_sums_refuse_products() -> None:
-    words = ("codesign", "dmazerunner-memory", "--objective", "edp", "--method", "random")
-    told = refused(*words)
-    assert "which is no sum; allowed: sum(edp)" in told
-    assert told.count("\n") == 1
 
 
 def test_an_interrupted_product_has_an_honest_bound() -> None:

@@ -11,6 +11,7 @@ from ithaca.files.errors import InputError
 from ithaca.studies.codesign.workloads import find_workloads
 from ithaca.workloads.library import workload
 from ithaca.workloads.networks.find import find_network
+from tests.refusals import refusals
 
 
 def test_layers_of_networks_count_runs_and_weight() -> None:
@@ -58,15 +59,7 @@ def test_files_of_nests_are_workloads(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("given", "line"),
-    [
-        ([], "--workload is missing; allowed: a network such as alexnet"),
-        (["resnet81"], "--workload: unknown network 'resnet81'; known: alexnet"),
-        (["mm", "mm:2"], "--workload 'mm' is given twice; allowed: every workload once"),
-        (["mm:0"], "--workload 'mm' has the weight '0'; allowed: a positive number"),
-        (["mm:-1"], "--workload 'mm' has the weight '-1'; allowed: a positive number"),
-        (["mm:"], "--workload 'mm' has the weight ''; allowed: a positive number"),
-        (["absent.csv"], "absent.csv: no such file; allowed: a file that exists"),
-    ],
+    refusals("studies-codesign-workloads", "what_is_no_workload_is_refused"),
 )
 def test_what_is_no_workload_is_refused(given: list[str], line: str) -> None:
     with pytest.raises(InputError) as refused:

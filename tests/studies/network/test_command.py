@@ -16,6 +16,7 @@ import pytest
 
 from ithaca.solver import schedule
 from tests.command_line import begin, ithaca, refused, start, succeed
+from tests.refusals import refusals
 from tests.studies.network.tiny import TINY, tiny_file
 
 #: Restricted so that a run takes a second.
@@ -107,53 +108,13 @@ def test_an_infeasible_network_exits_1_and_names_the_layers(tmp_path: Path) -> N
 @pytest.mark.ci
 @pytest.mark.parametrize(
     ("arguments", "line"),
-    [
-        (("--mode", "x"), "--mode is 'x'; allowed: per-layer, shared-dataflow"),
-        (
-            ("--mode", "shared-dataflow", "--objective", "dsp"),
-            "--objective 'dsp' does not add up over layers",
-        ),
-        (
-            ("--arrays", "2"),
-            "--arrays does not go with --mode per-layer; allowed with: multi-array",
-        ),
-        (("--mode", "multi-array"), "--mode multi-array needs --arrays N"),
-        (
-            ("--mode", "multi-array", "--arrays", "2", "--minimise", "x"),
-            "--minimise is 'x'; allowed: slowest, total",
-        ),
-        (
-            ("--mode", "shared-array", "--results", "kept"),
-            "--results does not go with --mode shared-array, which is one exact",
-        ),
-        (
-            ("--mode", "shared-array", "--threads", "2"),
-            "--threads does not go with --mode shared-array",
-        ),
-        (("--minimise", "total"), "--minimise does not go with --mode per-layer"),
-        (
-            ("--threads", "2", "--scheduler", "tcp://localhost:1"),
-            "--threads does not go with --scheduler",
-        ),
-        (("--scheduler", "localhost"), "--scheduler is 'localhost'; allowed: local, or an address"),
-        (("--layers", "fc*"), "--layers: 'fc*' is no layer of tiny"),
-        (("-s", "batch=2"), "unknown size 'batch' of network"),
-        (("--dataflow", "i,j"), "layer image: unknown dataflow 'i,j' of conv2d"),
-        (("--table", "/nowhere/r.csv"), "cannot write /nowhere/r.csv"),
-        (("--threads", "0"), "--threads is '0'"),
-        (("--objective", "area"), "metric 'area' is not known"),
-    ],
+    refusals("studies-network-command", "bad_input_is_refused_in_one_line"),
 )
 def test_bad_input_is_refused_in_one_line(
     tmp_path: Path, arguments: tuple[str, ...], line: str
 ) -> None:
     done = refused("network", tiny_file(tmp_path), *arguments)
     assert line in done
-
-
-def test_bad_input_exits_2() -> None:
-    done = refused("network", "vgg17")
-    assert done.startswith("ithaca: unknown network 'vgg17'; known: alexnet, bert-base")
 
 
 def test_a_failing_problem_is_reported_at_the_end(

@@ -14,6 +14,7 @@ from ithaca.files.errors import InputError
 from ithaca.formulations.hardware.files import find_space, read_space, space_fields
 from tests.command_line import ithaca as command
 from tests.command_line import succeed
+from tests.refusals import refusals
 
 SPACE = """
 name: split
@@ -196,29 +197,7 @@ def test_studies_and_fronts_are_files_that_verify(files: tuple[Path, Path], tmp_
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [
-        (
-            ["two.yaml", "--limit", "latency=3"],
-            "--limit 'latency' does not go with space split; al",
-        ),
-        (
-            ["two.yaml", "--limit", "dsp=none"],
-            "--limit 'dsp' does not go with space split; allowed",
-        ),
-        (
-            ["two.yaml", "mm:2", "-s", "i=2,j=2,k=2", "--fuse"],
-            "--fuse: two and mm does not say which of its layers follow each other: it is a round",
-        ),
-        (
-            ["two.yaml", "--objectives", "latency,energy"],
-            "--objectives 'latency,energy' does not go with space split; allowed: an objective",
-        ),
-        (["two.yaml", "--vary", "lanes=4,5"], "--vary 'lanes' is unknown; allowed: limits dsp, br"),
-        (["two.yaml", "--vary", "dsp=9000"], "--vary 'dsp' is '9000'; allowed: numbers up to 8,6"),
-        (["two.yaml", "--vary", "dsp=50%"], "--vary 'dsp' is '50%'; allowed: numbers"),
-        (["two.yaml", "mm:0.5"], "--workload 'mm' has the weight 0.5; allowed: whole numbers"),
-        (["two.yaml", "--objective", "edp"], "'edp' does not add up over layers"),
-    ],
+    refusals("studies-network-device_split", "what_says_nothing_of_arrays_is_refused"),
 )
 def test_what_says_nothing_of_arrays_is_refused(
     files: tuple[Path, Path], options: list[str], message: str

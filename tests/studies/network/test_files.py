@@ -23,6 +23,7 @@ from ithaca.studies.network.modes import mode
 from ithaca.studies.network.problems import only_layers
 from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.network.runner import RunOptions, problem_store
+from tests.refusals import refusals
 from tests.studies.network.tiny import tiny_network, tiny_request
 
 Solve = Callable[..., NetworkResult]
@@ -193,52 +194,7 @@ def _edit(document: dict[str, Any], path: str, value: Any) -> None:
 @pytest.mark.ci
 @pytest.mark.parametrize(
     ("path", "value", "line"),
-    [
-        (
-            "total.value",
-            1,
-            "total.certificate.lower_bound is 117; allowed: at most the objective's 1",
-        ),
-        ("total.operations", 1, "total.operations: recorded .* is not the model's"),
-        ("layers.1.count", 4, "total.operations: recorded .* is not the model's"),
-        (
-            "layers.0.best.metrics.latency",
-            1,
-            r"layers\[0\].best.metrics.latency: recorded .* is not the model's",
-        ),
-        (
-            "layers.0.best.tiling.array_part.i",
-            3,
-            r"layers\[0\]: best.tiling is not in the design space: 3 divides 4",
-        ),
-        ("layers.0.best.tiling.simd", 3, r"layers\[0\]: "),
-        ("layers.0.best.dataflow", ["i", "z"], r"layers\[0\]: unknown dataflow"),
-        (
-            "layers.0.certificate.lower_bound",
-            1,
-            r"layers\[0\]: certificate.lower_bound is 1; allowed with 'optimal'",
-        ),
-        (
-            "layers.0.certificate.status",
-            "infeasible",
-            r"layers\[0\]: certificate.status is 'infeasible'; allowed",
-        ),
-        (
-            "layers.0.workload.sizes.i",
-            5,
-            r"layers\[0\]: best.tiling is not in the design space: 2 divides 5",
-        ),
-        (
-            "layers.0.dsp_efficiency",
-            0.75,
-            r"layers\[0\].dsp_efficiency: recorded .* is not the model's",
-        ),
-        ("platform.limits.dsp", 1, r"layers\[0\]: best.metrics: 'dsp' is 80; allowed: at most 1"),
-        ("objective", "latency + x", "unknown"),
-        ("schema", "ithaca/2", "schema is 'ithaca/2'; allowed: 'ithaca/1'"),
-        ("layers", [], "layers is a list; allowed: at least 1 item"),
-        ("extra", 1, "extra is unknown"),
-    ],
+    refusals("studies-network-files", "an_edited_document_is_refused"),
 )
 def test_an_edited_document_is_refused(
     solve: Solve, tmp_path: Path, path: str, value: Any, line: str

@@ -26,6 +26,7 @@ from ithaca.studies.network.tiles import TileSearch
 from tests.command_line import ithaca, succeed
 from tests.formulations.spatial.cases import nest_of
 from tests.formulations.spatial.test_uneven import GOLDEN, problem
+from tests.refusals import refusals
 from tests.studies.network.all_tiles import (
     CHAINS,
     Chain,
@@ -311,12 +312,7 @@ def test_products_of_two_sums_are_read_again(folder: Path) -> None:
 @pytest.mark.ci
 @pytest.mark.parametrize(
     ("change", "line"),
-    [
-        (("fusing", "edges", 0, "tile"), "does not share its loops with those that it passes"),
-        (("layers", 0, "kept", "C"), ""),
-        (("layers", 1, "shared", "trips", "i"), ""),
-        (("layers", 1, "shared", "around"), "shared.around has 'nobody'; allowed: A, B, C"),
-    ],
+    refusals("studies-network-tiles", "edited_files_are_refused"),
 )
 def test_edited_files_are_refused(folder: Path, change: Sequence[Any], line: str) -> None:
     edited = json.loads((folder / "r.json").read_text())

@@ -24,6 +24,7 @@ from ithaca.studies.peers.recorder import (
     Trace,
 )
 from tests.problems import mm_points, mm_problem
+from tests.refusals import refusals
 
 
 def evaluator_of(problem: Problem, budget: SampleBudget | None = None) -> Evaluator:
@@ -126,11 +127,7 @@ def test_a_batch_beyond_the_budget_is_scored_in_part() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({}, "budget is empty"),
-        ({"samples": 0}, "budget.samples is 0; allowed: an integer of at least 1"),
-        ({"samples": True}, "budget.samples is True"),
-        ({"samples": 2.5}, "budget.samples is 2.5"),
-        ({"seconds": 0.0}, "budget.seconds is 0.0; allowed: a positive number"),
+        *refusals("studies-peers-evaluator", "budgets_that_mean_nothing_are_refused"),
         ({"seconds": float("nan")}, "budget.seconds is nan"),
         ({"seconds": float("inf")}, "budget.seconds is inf"),
     ],
