@@ -27,15 +27,16 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # inherited by the processes that share the tests: each has one processor
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-#: Examples are the same in every run, so that a change either breaks a test or does not.
-#: ``HYPOTHESIS_PROFILE=thorough pytest`` looks at others, and at more.
+#: Examples are the same in every run, so that a change either breaks a test or does not. CI draws
+#: more of them (``HYPOTHESIS_PROFILE=ci``); ``thorough`` looks at others, and at more.
 NOT_CHECKED = (
     HealthCheck.too_slow,
     HealthCheck.function_scoped_fixture,
 )  # the machine may be busy; fixtures here are folders
 settings.register_profile(
-    "fast", deadline=None, suppress_health_check=NOT_CHECKED, derandomize=True, max_examples=100
+    "fast", deadline=None, suppress_health_check=NOT_CHECKED, derandomize=True, max_examples=40
 )
+settings.register_profile("ci", settings.get_profile("fast"), max_examples=100)
 settings.register_profile(
     "thorough", settings.get_profile("fast"), derandomize=False, max_examples=2000
 )
