@@ -139,6 +139,7 @@ def test_lists() -> None:
     assert sum(d["buildable"] for d in document["designs"]) == 6
 
 
+@pytest.mark.ci
 def test_two_engines_prove_and_verify_confirms(tmp_path: Path) -> None:
     path = tmp_path / "result.json"
     small = ("mm", "-s", "i=8,j=8,k=8", "--dataflow", "i,k", "--limit", "dsp=80,bram18k=60")
@@ -179,6 +180,7 @@ def test_limits_replace_the_platforms_or_lift_them(limit: str, limits: dict[str,
     assert document["best"]["certificate"]["status"] == "optimal"
 
 
+@pytest.mark.ci
 def test_units_stand_beside_cycles_and_words(tmp_path: Path) -> None:
     """64³ in fp32, by hand: 1,609 cycles at 300 MHz, 16,384 words of four bytes."""
     asked = ("mm", "-s", "i=64,j=64,k=64", "--dataflow", "i,j", "--edition", "exact")

@@ -42,6 +42,7 @@ LONG = {
     "seeding-tools",
     "seeding",
     "simulating",
+    "uneven-mappings",
 }
 
 #: What the programs of one page search with.

@@ -196,7 +196,7 @@ def check(
         assert len(new) == len(case.files), told
 
 
-@pytest.mark.ci(every=4)
+@pytest.mark.ci(every=9)
 @pytest.mark.parametrize(
     ("moment", "number", "again"),
     [(0.2, signal.SIGINT, False), (0.9, signal.SIGTERM, True), (WRITING, signal.SIGINT, True)],
@@ -291,6 +291,7 @@ def test_signals_a_shell_asks_to_ignore_are_ignored(tmp_path: Path, rough: bytes
     assert output.startswith("Result: ")
 
 
+@pytest.mark.ci
 def test_a_closed_pipe_is_no_search_that_found_nothing(tmp_path: Path, rough: bytes) -> None:
     (tmp_path / "rough.json").write_bytes(rough)
     read, write = os.pipe()

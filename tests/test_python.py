@@ -128,7 +128,7 @@ except KeyboardInterrupt:
 """
 
 
-@pytest.mark.ci(every=2)
+@pytest.mark.ci
 @pytest.mark.parametrize(("times", "said"), [(1, "feasible True True interrupted"), (2, "raised")])
 def test_ctrl_c_keeps_what_was_found_and_a_second_one_raises(times: int, said: str) -> None:
     script = INTERRUPTED.format(times=times)

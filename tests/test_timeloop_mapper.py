@@ -214,6 +214,7 @@ def test_what_is_refused_is_named(
     assert refused("timeloop-mapper", *names).startswith(f"ithaca: {line}")
 
 
+@pytest.mark.ci
 def test_words_of_the_outermost_level_are_a_metric(folder: Path) -> None:
     Path("m.yaml").write_text("mapper: {optimization_metric: last-level-accesses}")
     result = ithaca.timeloop_mapper([*FILES])

@@ -172,6 +172,7 @@ def test_networks_restrict_every_layer_and_say_what_the_total_costs() -> None:
         ithaca.network("mobilenetv2", layers=["bottleneck1_1*"], target="autosa")
 
 
+@pytest.mark.ci
 def test_studies_vary_what_they_are_for() -> None:
     asked = ("--dataflow", "i,k", "--permutation", "C", "--edition", "exact")
     words = ("whatif", *SMALL, *asked, "--vary", "for=none,autosa", "--json")

@@ -81,6 +81,7 @@ def test_layers_for_autosa_are_taken_by_it(mode: str, network: Path, tmp_path: P
     ithaca.export(tmp_path / "network.json", "autosa", tmp_path / "out")
 
 
+@pytest.mark.ci
 def test_a_readme_states_the_figures_of_every_layer_and_a_script_builds_all(
     network: Path, tmp_path: Path
 ) -> None:
@@ -138,6 +139,7 @@ def test_all_layers_are_exported_or_none(network: Path, tmp_path: Path) -> None:
         ithaca.export(shared, "autosa", tmp_path / "out", nearest=True)
 
 
+@pytest.mark.ci
 def test_layers_that_run_alike_share_a_folder_whatever_their_names(
     network: Path, tmp_path: Path
 ) -> None:

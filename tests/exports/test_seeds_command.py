@@ -102,6 +102,7 @@ def test_the_same_seed_writes_the_same_file(ithaca: Ithaca, tmp_path: Path) -> N
     assert a == b != c
 
 
+@pytest.mark.ci
 def test_fewer_than_asked_for_are_written_and_said(ithaca: Ithaca, tmp_path: Path) -> None:
     best = json.loads(ithaca("solve", *ONE, "--limit", "dsp=5", "--json")[1])["objective"]["value"]
     limits = f"dsp=5,latency={best}"

@@ -194,7 +194,7 @@ def some_of_every_design(kernel: str, count: int) -> Iterator[ArrayConfiguration
             )
 
 
-@pytest.mark.ci(every=5)
+@pytest.mark.ci(every=9)
 @pytest.mark.parametrize("kernel", SIZES)
 def test_any_configuration_counts_the_same(kernel: str) -> None:
     for configuration in some_of_every_design(kernel, 1 if kernel == "mttkrp" else 2):

@@ -241,7 +241,7 @@ def test_engines_say_by_how_much_nothing_is_feasible(sample: Sample, method: Met
     assert sample.impossible.metric in {shortfall.metric for shortfall in solution.shortfalls}
 
 
-@pytest.mark.ci(every=3)
+@pytest.mark.ci(every=9)
 @each_family
 def test_relaxations_bound_from_below(sample: Sample) -> None:
     for problem in sample.problems:
@@ -357,7 +357,7 @@ def _products(rows: Sequence[Mapping[str, Any]]) -> list[tuple[int, ...]]:
     return list(product(*(range(next(iter(part.values())).size) for part in rows)))
 
 
-@pytest.mark.ci(every=3)
+@pytest.mark.ci(every=9)
 def test_results_are_read_back_and_proven_again(
     solved: tuple[Sample, Result], tmp_path: Path
 ) -> None:
@@ -386,7 +386,7 @@ def test_a_changed_value_is_refused(solved: tuple[Sample, Result], tmp_path: Pat
         load_result(path)
 
 
-@pytest.mark.ci(every=3)
+@pytest.mark.ci(every=9)
 def test_results_are_explained_and_reported(solved: tuple[Sample, Result]) -> None:
     sample, result = solved
     explanation = explain(
@@ -416,7 +416,7 @@ def test_tables_hold_every_metric(solved: tuple[Sample, Result]) -> None:
     assert float(sample.least()) == table["value"].min()
 
 
-@pytest.mark.ci(every=3)
+@pytest.mark.ci(every=9)
 @each_family
 def test_fronts_are_those_enumerated(sample: Sample) -> None:
     objectives = list(sample.objectives)
@@ -427,7 +427,7 @@ def test_fronts_are_those_enumerated(sample: Sample) -> None:
     )
 
 
-@pytest.mark.ci(every=3)
+@pytest.mark.ci(every=9)
 @each_family
 def test_studies_answer_every_point(sample: Sample) -> None:
     def build(values: Mapping[str, Any]) -> list[Problem]:
@@ -446,7 +446,7 @@ def test_studies_answer_every_point(sample: Sample) -> None:
         assert point.marginals
 
 
-@pytest.mark.ci(every=3)
+@pytest.mark.ci(every=9)
 def test_grids_hold_the_exact_values(solved: tuple[Sample, Result]) -> None:
     sample, result = solved
     for solution in result.designs:

@@ -260,7 +260,7 @@ def least(problem: Problem) -> Fraction:
     return Fraction(float(found))
 
 
-@pytest.mark.ci(every=3)
+@pytest.mark.ci(every=9)
 @pytest.mark.parametrize("case", CASES, ids=[f"{c[0]}-{','.join(c[2])}-{c[4]}" for c in CASES])
 def test_engines_find_the_optimum(case: tuple) -> None:  # type: ignore[type-arg]
     name, sizes, dataflow, edition, text, dtype, dsp, objective = case
@@ -278,6 +278,7 @@ def test_engines_find_the_optimum(case: tuple) -> None:  # type: ignore[type-arg
         assert float(solution.value) == pytest.approx(float(optimum), rel=1e-12), solve
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(("second", "words"), [("B=1/4", 384 + 192), ("A=1/4", 640 + 384)])
 def test_dense_tensors_stay_on_chip(second: str, words: int, tmp_path: Path) -> None:
     """A package of one value is two words in DRAM: 128 words of the first layer's B."""

@@ -164,6 +164,7 @@ def test_a_result_is_stated_read_verified_and_simulated(tmp_path: Path) -> None:
     assert json.loads(again.stdout)["points"][0]["metrics"]["latency"] == 846
 
 
+@pytest.mark.ci
 def test_the_choice_is_an_axis_of_studies() -> None:
     run = ithaca("whatif", *SMALL, "--vary", "host-serialize=yes,no", "--json")
     points = json.loads(run.stdout)["points"]

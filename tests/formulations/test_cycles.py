@@ -108,7 +108,7 @@ def check_errors(dataflow: tuple[str, ...], nest: str, regime: str, count: int, 
     assert max(map(abs, errors)) <= most
 
 
-@pytest.mark.ci(every=11)
+@pytest.mark.ci
 @pytest.mark.parametrize("regime", REGIMES)
 @pytest.mark.parametrize(
     ("nest", "dataflow"), DESIGNS, ids=[f"{nest} {','.join(loops)}" for nest, loops in DESIGNS]

@@ -205,7 +205,7 @@ CASES = [
 ]
 
 
-@pytest.mark.ci(every=5)
+@pytest.mark.ci
 @pytest.mark.parametrize(
     "case",
     CASES,

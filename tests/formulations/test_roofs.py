@@ -98,7 +98,7 @@ def systolic_design(random: Random, kernel: str, edition: Edition) -> SystolicDe
     return SystolicDesign(nest, array, data, options, technology, kept=kept)
 
 
-@pytest.mark.ci(every=3)
+@pytest.mark.ci(every=6)
 @pytest.mark.parametrize("edition", [*Edition])
 @pytest.mark.parametrize("draws", [1, pytest.param(20, marks=pytest.mark.slow)])
 def test_no_systolic_array_is_below_its_roofs(edition: Edition, draws: int) -> None:

@@ -266,6 +266,7 @@ CASES = [
 ]
 
 
+@pytest.mark.ci
 def test_the_search_finds_the_optimum_of_a_small_array() -> None:
     tiled = problem(*CASES[0])
     assert solve_exact(tiled, SolveOptions(time_limit=60)).value == least(tiled)

@@ -444,6 +444,7 @@ def test_units_of_a_space_are_repeated_as_not_checked(folder: Path) -> None:
     assert "area in acres" in str(ithaca.verify(path))
 
 
+@pytest.mark.ci
 def test_units_of_axes_are_those_of_what_varies(folder: Path) -> None:
     path = folder / "axes.json"
     vary = {"dsp": [40], "i": [4, 2]}

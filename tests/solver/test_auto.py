@@ -186,6 +186,7 @@ def test_evolution_finds_the_incumbent_where_tables_take_too_long(
     )
 
 
+@pytest.mark.ci
 def test_evolution_improves_the_incumbent_of_an_open_search() -> None:
     problem = mm_problem((1024, 1024, 1024))
     search = Search(build_model(problem), SolveOptions(time_limit=0.0))

@@ -150,7 +150,7 @@ def test_every_engine_proves_the_optimum_of_many(seed: int) -> None:
     test_every_engine_proves_the_optimum(seed)
 
 
-@pytest.mark.ci(every=6)
+@pytest.mark.ci
 @pytest.mark.parametrize("seed", range(6))
 def test_geometric_programs_bound_it(seed: int) -> None:
     problem = replace(random_problem(seed), objective=parse_objective("latency"))
@@ -167,6 +167,7 @@ def test_geometric_programs_bound_it(seed: int) -> None:
         assert float(solution.value) >= float(expected) * (1 - 1e-12)
 
 
+@pytest.mark.ci
 def test_a_limited_bandwidth_bounds_the_latency() -> None:
     """At 1.5 GB/s and 300 MHz, 5 bytes a cycle: no run is shorter than a fifth of its bytes, and
     programs prove by that."""

@@ -15,7 +15,7 @@ from ithaca.solver.tables.frame import build_model
 from tests.problems import MM_DATAFLOWS, mm_problem
 
 
-@pytest.mark.ci(every=3)
+@pytest.mark.ci
 @pytest.mark.parametrize("dataflow", MM_DATAFLOWS[::2])
 def test_cells_partition_the_search_and_the_programs_close_none_that_improves(
     dataflow: tuple[str, ...],

@@ -222,6 +222,7 @@ def test_a_start_outside_the_space_or_the_limits_is_ignored() -> None:
         assert solve_cpsat(problem, start=configuration_of(problem, start)).value == expected
 
 
+@pytest.mark.ci
 def test_a_start_is_never_lost() -> None:
     problem = mm_problem((64, 64, 64))
     start = configuration_of(
@@ -351,6 +352,7 @@ def test_an_exception_ends_the_search() -> None:
         solve_cpsat(mm_problem((1024, 1024, 1024)), report=report)
 
 
+@pytest.mark.ci
 def test_a_gap_ends_early_and_holds() -> None:
     problem = mm_problem((64, 64, 64))
     optimum = solve_exact(problem).value
@@ -364,6 +366,7 @@ def test_a_gap_ends_early_and_holds() -> None:
     assert certificate.gap <= 0.3
 
 
+@pytest.mark.ci
 def test_progress_never_takes_back_a_bound() -> None:
     seen: list[Progress] = []
     solution = solve_cpsat(mm_problem((64, 64, 64)), report=seen.append)

@@ -122,6 +122,7 @@ def test_size_64_is_proven_from_nothing(objective: str) -> None:
     check_against_others(mm_problem((64, 64, 64), objective=objective), exhaustively=False)
 
 
+@pytest.mark.ci
 def test_coefficients_beyond_64_bits_are_exact() -> None:
     objective = (
         "(1000000000000000003*latency + 999999999999999989*dsp)/(1000000000000000009*bram18k + 7)"
@@ -218,6 +219,7 @@ def test_a_time_limit_leaves_a_valid_bound(objective: str) -> None:
         assert not values or values[-1] == solution.value
 
 
+@pytest.mark.ci
 def test_a_gap_ends_early_and_holds() -> None:
     problem = mm_problem((16, 16, 16), objective="power")
     optimum = solve_exact(problem).value

@@ -192,6 +192,7 @@ def test_contractions_of_autosa_are_proven(kernel: str, loops: str, size: int, l
     assert result.value == simulate(result).cycles == least
 
 
+@pytest.mark.ci
 def test_what_cannot_be_built_is_compared_in_the_exact_edition() -> None:
     asked = ("mm", "-s", "i=8,j=8,k=8", "--dataflow", "i,j", "--include-unbuildable")
     document = json.loads(ithaca("solve", *asked, "--json").stdout)

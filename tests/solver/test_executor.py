@@ -70,6 +70,7 @@ def test_a_run_that_nobody_follows_any_more_ends(tmp_path: Path) -> None:
         assert dict(executor.run([partial(double, 2)], plain)) == {0: 4}
 
 
+@pytest.mark.ci
 def test_a_job_that_kills_its_process_fails_alone() -> None:
     jobs = [partial(double, 1), die, partial(double, 3), partial(double, 4)]
     with Processes(2) as executor:

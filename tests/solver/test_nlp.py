@@ -284,6 +284,7 @@ def test_a_stop_or_no_time_ends_with_what_is_known() -> None:
     assert 0 < solution.certificate.nodes < STARTS
 
 
+@pytest.mark.ci
 def test_a_known_configuration_is_never_made_worse() -> None:
     problem = mm_problem((64, 64, 64), objective="comm/4096 - comp")
     best = solve_exact(problem)
@@ -307,6 +308,7 @@ def test_restrictions_of_the_space_are_kept() -> None:
     assert solution.value == solve_exact(problem).value
 
 
+@pytest.mark.ci
 def test_limits_that_no_smooth_program_states_still_hold() -> None:
     limits = (Limit("comm - latency", Fraction(0)), Limit("min(dsp, latency)", Fraction(900)))
     problem = mm_problem((16, 16, 16), more_limits=limits)

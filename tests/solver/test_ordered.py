@@ -106,7 +106,7 @@ def check_systolic(seed: int) -> None:
     check(engine(Method.CPSAT)(first), least(first))
 
 
-@pytest.mark.ci(every=2)
+@pytest.mark.ci
 @pytest.mark.parametrize("seed", range(2))
 def test_arrays_are_least_in_all_objectives(seed: int) -> None:
     check_systolic(seed)

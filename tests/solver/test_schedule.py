@@ -265,7 +265,7 @@ def test_what_exact_search_proves_at_once_needs_no_other_engine_under_a_limit(
     assert {step for step, _ in taken} <= {schedule.Step.OPENING, schedule.Step.TIES}
 
 
-@pytest.mark.ci(every=2)
+@pytest.mark.ci
 @pytest.mark.usefixtures("counted_time")
 @pytest.mark.parametrize("method", [Method.EXACT, Method.AUTO])
 @pytest.mark.parametrize("looks", [400, 600])

@@ -175,7 +175,7 @@ CASES += [
 ]
 
 
-@pytest.mark.ci(every=10)
+@pytest.mark.ci(every=20)
 @pytest.mark.parametrize(("problems", "bram18k"), CASES)
 def test_a_shared_array_equals_full_enumeration(
     problems: tuple[Problem, ...], bram18k: str
@@ -445,6 +445,7 @@ def test_bounds_of_all_designs_hold_whenever_a_search_ends(bram18k: str) -> None
         assert outcome.value == best
 
 
+@pytest.mark.ci
 def test_designs_beaten_by_their_bound_are_not_prepared_any_further() -> None:
     designs = [
         [*problems, *problems, *problems] for problems in every_design("4", "100")

@@ -224,7 +224,7 @@ def test_of_several_designs_the_preferred_one_answers(method: Method, objective:
     assert solve_best(problems, method=method).design == problems[expected[2]].design.name
 
 
-@pytest.mark.ci(every=2)
+@pytest.mark.ci
 @pytest.mark.parametrize("threads", [1, 2])
 def test_threads_do_not_matter(threads: int) -> None:
     problems = symmetric_problems("bram18k", "exact")
@@ -259,7 +259,7 @@ def test_ties_are_broken_of_the_best_designs_alone(monkeypatch: pytest.MonkeyPat
     assert sorted(finished) == list(range(len(problems)))  # each design once
 
 
-@pytest.mark.ci(every=2)
+@pytest.mark.ci
 @pytest.mark.parametrize("threads", [1, 2])
 def test_points_of_fronts_are_the_preferred_ones(threads: int) -> None:
     problems = symmetric_problems("latency")

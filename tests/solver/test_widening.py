@@ -72,6 +72,7 @@ def problem(extents: str, *, divisors: bool, free: bool) -> Problem:
     return posed(SpatialDesign(nest, fitted(find_architecture("simple"), nest), options), "edp")
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("extents", ["5 7 3"])
 def test_the_best_of_each_part_is_as_good_in_the_whole(extents: str) -> None:
     whole = problem(extents, divisors=False, free=True)

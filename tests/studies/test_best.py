@@ -65,6 +65,7 @@ def test_threads_give_the_same_answer() -> None:
     assert one.problem == two.problem
 
 
+@pytest.mark.ci
 def test_a_gap_is_kept_over_all_designs() -> None:
     problems = [mm_problem((48, 40, 32), d) for d in MM_DATAFLOWS]
     proven = solve_best(problems).value

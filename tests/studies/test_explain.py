@@ -155,6 +155,7 @@ def check(problem: Problem, configuration: Configuration) -> None:
         assert all(0 <= use.slack <= use.bound for use in limit_uses(problem, configuration))
 
 
+@pytest.mark.ci
 @given(mm_points())
 def test_shares_and_roofs_of_random_configurations(point: tuple[Problem, Configuration]) -> None:
     check(*point)

@@ -363,6 +363,7 @@ def test_no_time_gives_no_points_and_says_so() -> None:
     assert (front.points, front.unfinished) == ((), "time was up")
 
 
+@pytest.mark.ci
 def test_interruption_keeps_the_points_found() -> None:
     problems = [mm_problem((8, 6, 4), d, dsp="60") for d in DATAFLOWS]
     found = 0

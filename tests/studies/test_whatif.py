@@ -330,7 +330,7 @@ def test_a_study_is_resumed_under_its_time_limit_without_solving_again(tmp_path:
     assert {p.answer.certificate.status for p in whole.points.values()} == {Status.OPTIMAL}
 
 
-@pytest.mark.ci(every=3)
+@pytest.mark.ci
 @pytest.mark.parametrize("method", [Method.AUTO, Method.CPSAT, Method.GP])
 def test_other_engines_agree(method: Method) -> None:
     problems = [mm_problem((8, 6, 8), d, dsp="80", bram18k="60") for d in DATAFLOWS]

@@ -64,6 +64,7 @@ def check(folder: Path, case: Any, seed: int) -> dict[str, Any]:
     return stated
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(("name", "dataflow", "seed"), KINDS)
 def test_hardware_takes_the_simulated_cycles_and_computes_what_numpy_does(
     name: str, dataflow: str, seed: int, folder: Path
@@ -132,7 +133,7 @@ def test_packages_are_multiplied_by_what_their_places_select(seed: int, folder: 
 TWO_LEVELS = [("mm", "ij"), ("conv2d", "or"), ("conv2d", "oc"), ("conv2d", "rc"), ("ttm", "ik")]
 
 
-@pytest.mark.ci(every=20)
+@pytest.mark.ci
 @pytest.mark.parametrize("seed", range(20))
 def test_two_levels_of_tiles_take_the_simulated_cycles(seed: int, folder: Path) -> None:
     name, dataflow = TWO_LEVELS[seed % len(TWO_LEVELS)]
@@ -242,7 +243,7 @@ def test_the_waveform_of_the_guide_is_the_one_that_is_written(folder: Path, tmp_
     assert PICTURE.read_text() == text
 
 
-@pytest.mark.ci(every=4)
+@pytest.mark.ci(every=12)
 @pytest.mark.parametrize("seed", range(12))
 def test_what_is_written_is_clean(seed: int, folder: Path) -> None:
     names = [*workload_names(), "two levels"]

@@ -236,6 +236,7 @@ def test_a_result_becomes_hardware_that_takes_the_proven_cycles(tmp_path: Path) 
     assert done.stdout == f"{stated['simulated']:,} cycles, as proven; 64 elements right\n"
 
 
+@pytest.mark.ci
 def test_the_models_logic_is_stated_where_it_is_known(tmp_path: Path) -> None:
     result, folder = tmp_path / "r.json", tmp_path / "rtl"
     for platform, known in (("rtl-open", True), ("u250", False)):

@@ -70,6 +70,7 @@ def lines(name: str, count: int) -> str:
     return "".join("".join(f"{n:0{digits}x}" for n in row) + "\n" for row in rows)
 
 
+@pytest.mark.ci
 @pytest.mark.usefixtures("simulator")
 @pytest.mark.parametrize("count", [3_000, pytest.param(200_000, marks=pytest.mark.ci)])
 def test_sums_products_and_quotients_are_those_of_numpy(count: int, folder: Path) -> None:

@@ -86,6 +86,7 @@ def test_streams_stay_as_they_are() -> None:
     assert more == {"array_axi4.sv", "axi4", "board", "dram"}
 
 
+@pytest.mark.ci
 @simulated
 def test_tensors_in_memory_are_read_and_written(folder: Path) -> None:
     check(folder, configuration("mm", "ij", 1))

@@ -46,6 +46,7 @@ def write_shared(folder: Path, layers: Mapping[str, ArrayConfiguration]) -> dict
     return stated
 
 
+@pytest.mark.ci
 @pytest.mark.usefixtures("simulator")
 @pytest.mark.parametrize(("name", "dataflow", "data", "machine"), KINDS)
 def test_one_array_runs_every_layer_in_its_cycles(

@@ -45,7 +45,7 @@ def test_boards_as_modelled(board: Board, modelled: tuple[int, int, int]) -> Non
         assert f" {latency:,} " in row
 
 
-@pytest.mark.ci(every=2)
+@pytest.mark.ci
 @pytest.mark.parametrize(
     "board", [board for board in BOARDS if board.dtype != "fp32"], ids=lambda board: board.title
 )

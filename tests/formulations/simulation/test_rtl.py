@@ -70,7 +70,7 @@ def parameters(design: SystolicDesign, configuration: Mapping[str, int]) -> dict
     }
 
 
-@pytest.mark.ci(every=2)
+@pytest.mark.ci
 @pytest.mark.parametrize("dataflow", DATAFLOWS)
 def test_simulated_cycles_are_those_of_the_rtl(dataflow: str) -> None:
     file, found = FOLDER / f"mm_{dataflow}_cycles.json", list(arrays(dataflow))

@@ -257,6 +257,7 @@ def test_values_of_many_points_are_not_checked(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.ci
 def test_large_arrays_are_refused(tmp_path: Path) -> None:
     solve("mm", i=256, j=256, k=256, dataflow="i,j").save(tmp_path / "large.json")
     ran = ithaca("simulate", tmp_path / "large.json", "--check-values")

@@ -340,6 +340,7 @@ def test_the_command_line_says_among_what_it_is_proven(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.ci
 def test_fronts_say_among_what_they_are_proven() -> None:
     nest, rng = nest_of(CONV, {"m": 2, "p": 2, "c": 2, "r": 2}), random.Random(4)
     architecture = random_architecture(rng, nest, 2)

@@ -84,6 +84,7 @@ def test_the_table_names_layers(layers: Path) -> None:
     assert told.stdout.count("optimal") == 3
 
 
+@pytest.mark.ci
 def test_what_padded_optima_are_best_of_is_said(layers: Path, tmp_path: Path) -> None:
     surplus = list(_row(1))
     surplus[3] = json.dumps(

@@ -370,7 +370,7 @@ def with_shared_accesses(seed: int) -> Problem:
     return posed(replace(design, architecture=architecture), objective)
 
 
-@pytest.mark.ci(every=7)
+@pytest.mark.ci(every=9)
 @pytest.mark.parametrize(
     "seed", [pytest.param(n, marks=pytest.mark.slow) if n > 24 else n for n in range(300)]
 )

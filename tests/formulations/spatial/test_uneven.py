@@ -198,6 +198,7 @@ def matrix_product(extent: int) -> LoopNest:
     return nest_of(STATEMENTS["mm"], dict.fromkeys("mnk", extent))
 
 
+@pytest.mark.ci
 def test_known_optima() -> None:
     nest = matrix_product(256)
     by_level = solved(nest, GOLDEN, divisors_only=True, nodes_by_level=True)
@@ -311,6 +312,7 @@ def test_mappings_with_bypass_are_read_as_they_are_written() -> None:
     assert read > 50
 
 
+@pytest.mark.ci
 def test_symbols_say_what_fractions_say() -> None:
     """Engines, fronts and the rules of the space go by symbols."""
     design, chance = UnevenDesign(matrix_product(64), GOLDEN), Random(3)

@@ -304,6 +304,7 @@ def check(seed: int) -> bool:
     return best < above
 
 
+@pytest.mark.ci
 def test_proofs_against_all_tiles() -> None:
     assert all(check(seed) for seed in (5, 7, 11, 14, 19, 24))
 

@@ -173,6 +173,7 @@ def test_pages_show_hardware_layers_and_the_front(answered: Path, tmp_path: Path
     assert "The accelerators of the front" in (tmp_path / "p.html").read_text()
 
 
+@pytest.mark.ci
 def test_fronts_are_those_of_the_grid(answered: Path) -> None:
     result = library.codesign(answered / "small.yaml", objectives=["edp", "area"])
     assert result.status == "optimal"

@@ -227,6 +227,7 @@ def test_a_platform_with_a_technology_of_its_own_loads_back(tmp_path: Path) -> N
     assert network_document(load_network_result(path)) == network_document(result)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("option", "column"), [({"ports": 4}, "ports"), ({"two_level": True}, "array_part_l2")]
 )

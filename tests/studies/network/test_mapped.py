@@ -52,6 +52,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return found
 
 
+@pytest.mark.ci
 def test_every_layer_is_what_solving_it_alone_proves(folder: Path) -> None:
     found = ithaca.load(folder / "r.json")
     assert isinstance(found, ithaca.NetworkResult)

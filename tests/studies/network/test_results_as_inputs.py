@@ -321,6 +321,7 @@ def test_a_result_is_evaluated_with_its_own_workload_data_type_and_platform(
     )
 
 
+@pytest.mark.ci
 def test_a_layer_is_verified_alone(solved: Written) -> None:
     done = succeed("verify", path := solved(), "--layer", "wide")
     assert (
