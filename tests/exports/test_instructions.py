@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ithaca.exports.templates import template
 from ithaca.exports.instructions.called import CalledNest
 from ithaca.exports.instructions.folder import INSTRUCTIONS
+from ithaca.exports.templates import template
 from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.data_types import data_type
