@@ -51,13 +51,12 @@ def model_of(kind: Any, /, **own: Any) -> Any:
         Type and default of fields that are stated otherwise; None: not at all.
     """
     hints = _hints(kind)
-    inherited = {
-        f.name: (
-            _STATED.get(hints[f.name], hints[f.name]),
-            ... if f.default is MISSING else f.default,
-        )
-        for f in fields(kind)
-    }
+    inherited: dict[str, Any] = {}
+    for f in fields(kind):
+        default: Any = ... if f.default is MISSING else f.default
+        if default == ():
+            default = {} if hints[f.name] == Sizes else []
+        inherited[f.name] = _STATED.get(hints[f.name], hints[f.name]), default
     known: Any = {name: field for name, field in (inherited | own).items() if field is not None}
     return create_model(f"{kind.__name__}Document", __base__=Document, **known)
 
