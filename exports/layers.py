@@ -12,7 +12,6 @@ from ithaca.exports.templates import template
 from ithaca.exports.timeloop.hierarchy import MappedNest
 from ithaca.files.csv_text import csv_text
 from ithaca.files.errors import InputError
-from ithaca.files.numbers import number
 from ithaca.formulations.systolic.metrics import METRICS
 
 #: Longest name of a layer's folder (characters).
@@ -99,26 +98,14 @@ def export_layers(
 
 def _readme(tool: Tool, layers: Sequence[ExportedLayer], folders: Sequence[str]) -> str:
     """The figures of all layers, of one run each, and how to go on."""
-    metrics = [layer.configuration.metrics for layer in layers]
-    figures = [name for name in FIGURES if name in metrics[0]]
-    headings = (*HEADINGS, *(f"{name} ({METRICS[name].unit})" for name in figures))
-    table = [headings, ("---",) * len(headings)]
-    for layer, folder, own in zip(layers, folders, metrics, strict=True):
-        table.append(
-            (
-                layer.name,
-                str(layer.count),
-                folder,
-                layer.configuration.name,
-                *(number(own[x]) for x in figures),
-            )
-        )
+    known = layers[0].configuration.metrics
     return template(
         "layers.md.txt",
-        table="\n".join(f"| {' | '.join(row)} |" for row in table),
-        build=f"`sh {SCRIPT}` runs {tool.builds}; it ends with 1 if one failed.\n"
-        if tool.command
-        else "",
+        headings=HEADINGS,
+        units={name: METRICS[name].unit for name in FIGURES if name in known},
+        rows=[*zip(layers, folders, strict=True)],
+        script=SCRIPT if tool.command else "",
+        builds=tool.builds,
         edition=layers[0].configuration.edition,
     )
 

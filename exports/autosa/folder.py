@@ -24,7 +24,6 @@ from ithaca.exports.autosa.scop import (
 from ithaca.exports.autosa.sparse import block_options, pack_bytes
 from ithaca.exports.configuration import ArrayConfiguration, Tool
 from ithaca.exports.templates import template
-from ithaca.files.numbers import number
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.choice import choose_designs
 from ithaca.formulations.systolic.design import systolic
@@ -246,27 +245,11 @@ def kernel_options(values: Mapping[str, Sequence[int]]) -> str:
 
 
 def _readme(configuration: ArrayConfiguration, back_end: str) -> str:
-    nest, design, tiling, padded = (
-        configuration.nest,
-        configuration.design,
-        configuration.tiling,
-        configuration.padded,
-    )
-    factors = {loop: f"{t1} | {configuration.t2(loop)}" for loop, t1 in tiling.array_part.items()}
     return template(
         "autosa/readme.md.txt",
-        statement=nest,
-        design=design.name,
-        simulation=template(f"autosa/{back_end}.md.txt"),
-        loops="\n".join(
-            f"| {x} | {extent} | {padded[x]} | {factors.get(x, 'untiled | ')} |"
-            for x, extent in nest.extents
-        ),
-        simd=tiling.simd,
-        data=configuration.data.name,
-        edition=design.edition.value,
-        metrics="\n".join(
-            f"| {name} ({METRICS[name].unit}) | {number(value)} |"
-            for name, value in configuration.metrics.items()
-        ),
+        statement=configuration.nest,
+        design=configuration.design,
+        back_end=back_end,
+        configuration=configuration,
+        units={name: METRICS[name].unit for name in configuration.metrics},
     )

@@ -11,7 +11,6 @@ from itertools import combinations
 from ithaca.exports.autosa.folder import IO_LEVELS, folder_files, kernel_options
 from ithaca.exports.configuration import RecurrenceConfiguration, Tool
 from ithaca.exports.templates import template
-from ithaca.files.numbers import number
 from ithaca.formulations.recurrence.array import RecurrenceArray, dataflows
 from ithaca.formulations.recurrence.design import RecurrenceDesign
 from ithaca.formulations.systolic.target import KEYWORDS
@@ -65,7 +64,7 @@ def _files(configuration: RecurrenceConfiguration) -> Mapping[str, str]:
         "autosa/recurrence.md.txt",
         statement=nest,
         design=configuration.name,
-        metrics="\n".join(f"| {name} | {number(value)} |" for name, value in metrics.items()),
+        metrics=metrics,
     )
     return folder_files(
         _program(configuration), options, _expected(array), readme, f"{json.dumps(reductions)}\n"

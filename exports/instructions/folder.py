@@ -7,7 +7,6 @@ from typing import Any
 from ithaca.exports.instructions.called import CalledNest, ToolOfCalls
 from ithaca.exports.instructions.program import COLUMNS, rows
 from ithaca.exports.templates import template
-from ithaca.files.numbers import number
 from ithaca.files.writing import document_text
 from ithaca.formulations.algebra.number_systems import FRACTION
 
@@ -49,7 +48,6 @@ def _layout(called: CalledNest) -> dict[str, Any]:
 
 def files(called: CalledNest) -> dict[str, str]:
     """Content by file name."""
-    counts = expected(called)
     return {
         "program.csv": "".join(f"{','.join(row)}\n" for row in (COLUMNS, *rows(called))),
         "layout.json": document_text(_layout(called)),
@@ -59,8 +57,7 @@ def files(called: CalledNest) -> dict[str, str]:
             title=called.said,
             statement=called.nest,
             call=called.computes,
-            sizes=" × ".join(f"{p} {n}" for p, n in called.computes.extents),
-            counts="\n".join(f"| {name} | {number(count)} |" for name, count in counts.items()),
+            metrics=expected(called),
         ),
     }
 

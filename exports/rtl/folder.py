@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from functools import partial
 from importlib.resources import files
@@ -32,7 +32,7 @@ from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.logic import COEFFICIENTS
 from ithaca.formulations.systolic.simulation.activity import simulate_network
 from ithaca.formulations.systolic.simulation.arrays import array_network
-from ithaca.formulations.systolic.systolic_array import Edition, IOGroup
+from ithaca.formulations.systolic.systolic_array import Edition
 
 #: What memory is reached by: a stream per tensor, or an AXI4 master.
 STREAM = "stream"
@@ -143,7 +143,7 @@ def _written(
     files = {
         "array.sv": array_text(hardware),
         "array_pe.sv": pe_text(hardware),
-        "README.md": _readme(hardware, stated),
+        "README.md": _readme(hardware, stated, memory=not streams),
     }
     if streams:
         files["bench.sv"] = bench_text(hardware, [limit(each) for each in stated.values()], [*runs])
@@ -154,8 +154,6 @@ def _written(
             files |= vectors(own, name, padding=streams)
     if shared:
         files |= register_files(hardware, [*runs])
-    if not streams:
-        files["README.md"] += template("rtl/memory.md.txt")
     return {**files, **fixed_files({"layers": stated} if shared else {"rtl": stated[""]}, memory)}
 
 
@@ -190,58 +188,23 @@ def _masters(hardware: Hardware, stated: dict[str, Any], timing: MemoryTiming) -
     }
 
 
-def _readme(hardware: Hardware, stated: Mapping[str, Mapping[str, Any]]) -> str:
-    chosen, every = hardware.configuration, [*stated.values()]
-    machine = ", ".join(f"{name} {value}" for name, value in every[0]["machine"].items())
-    cycles = ["it hangs" if own["hangs"] else number(own["simulated"]) for own in every]
-    rows = [
-        ("what", *(stated if hardware.layers else ["value"])),
-        ("---",) * (len(every) + 1),
-        ("cycles, simulated word by word", *cycles),
-        ("cycles, closed form", *(number(own["cycle"]) for own in every)),
-        ("DSP, model", *(number(own["dsp"]) for own in every)),
-        ("BRAM18K, model", *(number(own["bram18k"]) for own in every)),
-    ]
-    ports = [
-        (
-            f"`{group.tensor}`{name and f' of {name}'}",
-            f"{run.pack(group)} × {run.moved_bits(group)} bits",
-            " × ".join(map(str, run.shape(group))),
-            _order(run, group),
-        )
-        for name, run in zip(stated, hardware.runs, strict=True)
-        for group in (*run.reads, run.out)
-    ]
+def _readme(hardware: Hardware, stated: Mapping[str, Mapping[str, Any]], *, memory: bool) -> str:
+    chosen = hardware.configuration
     return template(
         "rtl/readme.md.txt",
         statement=chosen.nest,
         design=chosen.design.name,
-        data=chosen.data.words,
-        sums=hardware.sum_type,
-        machine=machine,
-        figures=table(rows),
-        ports=table(ports),
-        packages=template("rtl/packages.md.txt", sparse=chosen.nest.sparse)
-        if chosen.nest.sparse
-        else "",
-        bursts=(
-            f", but for {BURST_LATENCY} cycles in which it opens each row of an outer tile"
-            if chosen.design.dram.two_level
-            else ""
-        ),
-        layers=template("rtl/registers.md.txt") if hardware.layers else "",
+        hardware=hardware,
+        stated=stated,
+        runs=[*zip(stated, hardware.runs, strict=True)],
+        cycles=[
+            "it hangs" if own["hangs"] else number(own["simulated"]) for own in stated.values()
+        ],
+        sparse=chosen.nest.sparse,
+        latency=BURST_LATENCY,
+        two_level=chosen.design.dram.two_level,
+        memory=memory,
     )
-
-
-def table(rows: Iterable[Iterable[str]]) -> str:
-    """Rows of a table."""
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
-
-
-def _order(hardware: Hardware, group: IOGroup) -> str:
-    nest = hardware.stream(group).merged
-    loops = ", ".join(f"{turns} by {stride}" for turns, stride in nest.axes)
-    return f"from {nest.base}: {loops}" if loops else f"{nest.base}"
 
 
 def _obstacles(chosen: ArrayConfiguration) -> tuple[str, ...]:

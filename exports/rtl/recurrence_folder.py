@@ -12,12 +12,12 @@ import numpy as np
 from ithaca.exports.configuration import RecurrenceConfiguration
 from ithaca.exports.rtl.bench_text import Memory, hexadecimal
 from ithaca.exports.rtl.float_sums import bit_patterns, rounded
-from ithaca.exports.rtl.folder import RTL, fixed_files, limit, table
+from ithaca.exports.rtl.folder import RTL, fixed_files, limit
 from ithaca.exports.rtl.recurrence_loops import bounds, sum_text
 from ithaca.exports.rtl.recurrence_pe import PE
 from ithaca.exports.templates import template
 from ithaca.files.errors import InputError
-from ithaca.files.numbers import json_number, number
+from ithaca.files.numbers import json_number
 from ithaca.formulations.recurrence.array import FIFO_DEPTH, RecurrenceArray
 from ithaca.formulations.recurrence.design import RecurrenceDesign
 from ithaca.workloads.recurrence import Point, Recurrence
@@ -84,7 +84,7 @@ def _files(configuration: RecurrenceConfiguration) -> Mapping[str, str]:
     }
     head: dict[str, Any] = {"statement": nest, "design": configuration.name}
     head["limits"] = [limit(stated)]
-    values, files, memories, rows = _computed(nest), dict[str, str](), [], []
+    values, files, memories, counts = _computed(nest), dict[str, str](), [], dict[str, int]()
     for chain in (*array.inputs, *array.outputs):
         name, words = chain.tensor, list[Point | None]()
         for place, points in chain.points.items():
@@ -93,17 +93,17 @@ def _files(configuration: RecurrenceConfiguration) -> Mapping[str, str]:
         reads = chain in array.inputs
         order = ("-" if at is None else f"{name}{[*at]}".replace(", ", "][") for at in words)
         files[f"streams/{name}.txt"] = "".join(f"{each}\n" for each in order)
-        counts = (0 if at is None else values[name, at] + (1 - reads << 32) for at in words)
-        files[f"vectors/{name}.hex"] = hexadecimal(counts, 32 if reads else 36)
+        bits = (0 if at is None else values[name, at] + (1 - reads << 32) for at in words)
+        files[f"vectors/{name}.hex"] = hexadecimal(bits, 32 if reads else 36)
         parameters = f".BITS(32), .SIZE({len(words)}), .COUNTS({len(words)})"
         memories.append(Memory(name, reads, 32, f"vectors/{name}.hex", parameters))
-        rows.append((f"`{name}`", number(len(words)), f"`streams/{name}.txt`"))
+        counts[name] = len(words)
     return {
         **files,
         "array.sv": _array_text(array),
         "array_pe.sv": PE(array).text,
         "bench.sv": template("rtl/bench.sv.txt", layers=[memories], registers=0, **head),
-        "README.md": template("rtl/recurrence.md.txt", **head, ports=table(rows)),
+        "README.md": template("rtl/recurrence.md.txt", **head, counts=counts),
         **fixed_files({"rtl": stated}),
     }
 

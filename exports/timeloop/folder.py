@@ -19,7 +19,6 @@ from ithaca.exports.configuration import (
 )
 from ithaca.exports.templates import template
 from ithaca.exports.timeloop.levels import LevelKind, TimeloopHierarchy, TimeloopLevel
-from ithaca.files.numbers import number
 from ithaca.formulations.data_types import DRAM_PORT_BYTES, DataType
 from ithaca.formulations.systolic.metrics import tensor_words
 from ithaca.workloads.affine import Access
@@ -281,28 +280,13 @@ def _readme(hierarchy: TimeloopHierarchy) -> str:
         "multiply-accumulates, padding included": prod(padded.values()),
         "multipliers": costs.comp,
     }
-    unstated = " and ".join(
-        tensor for tensor, stated in hierarchy.kept_longer.items() if not stated
-    )
-    fewer = (
-        f" Of {unstated} Timeloop counts fewer words: no directive says "
-        "how long Ithaca keeps its tiles."
-    )
     return template(
         "timeloop/readme.md.txt",
         statement=configuration.nest,
         design=configuration.design.name,
-        counts="\n".join(f"| {what} | {number(n)} |" for what, n in counts.items()),
-        main=number(costs.main),
-        inexact=fewer if unstated else "",
-        loops="\n".join(
-            f"| {loop} | {extent} | {padded[loop]} |" for loop, extent in configuration.nest.extents
-        ),
-        levels="\n".join(_row(level) for level in hierarchy.levels),
+        metrics=counts,
+        main=costs.main,
+        unstated=[tensor for tensor, stated in hierarchy.kept_longer.items() if not stated],
+        padded=padded,
+        levels=hierarchy.levels,
     )
-
-
-def _row(level: TimeloopLevel) -> str:
-    what = "lanes (spatial)" if level.kind is LevelKind.LANES else level.kind.value
-    loops = ", ".join(f"{loop} {trips}" for loop, trips in level.loops)
-    return f"| `{level.name}` | {what} | {', '.join(level.keeps)} | {level.words or ''} | {loops} |"

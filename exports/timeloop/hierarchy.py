@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 from ithaca.exports.configuration import Tool
 from ithaca.exports.templates import template
 from ithaca.exports.timeloop.folder import YamlNode, nest_obstacles, problem, yaml_text
-from ithaca.files.numbers import json_number, number
+from ithaca.files.numbers import json_number
 from ithaca.formulations.spatial.architecture import Architecture, Compute, Level
 from ithaca.formulations.spatial.energy_files import beside_levels
 from ithaca.formulations.spatial.mapping import Mapping as Mapped
@@ -98,9 +98,7 @@ def files(mapped: MappedNest) -> dict[str, str]:
         "README.md": template(
             "timeloop/mapping.md.txt",
             title=title,
-            counts="\n".join(
-                f"| {name} | {number(value)} |" for name, value in mapped.metrics.items()
-            ),
+            metrics=mapped.metrics,
         ),
     }
 
