@@ -7,17 +7,19 @@ kernel, tests the hardware. It is C99 and C++ alike, because the generated host 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from math import prod
 
-from ithaca.exports.autosa.sparse import packing, stored_array
+from ithaca.exports.autosa.sparse import stored_array
 from ithaca.exports.configuration import ArrayConfiguration
 from ithaca.exports.templates import template
+from ithaca.formulations.systolic.packages import package_bytes
 from ithaca.formulations.systolic.target import (
     extent_name,
     golden_name,
     padded_name,
     place_name,
+    stored_name,
     visible,
 )
 from ithaca.workloads.affine import Access, Affine
@@ -35,40 +37,36 @@ def c_program(configuration: ArrayConfiguration) -> str:
     """
     statement, padded = configuration.nest, configuration.padded
     nest = visible(statement, padded)
-    output, golden = (
-        str(nest.output),
-        str(nest.output).replace(nest.output.tensor, golden_name(nest), 1),
-    )
-    arrays = [_declarator(access) for access in (*nest.accesses, _golden(nest))]
-    filled, stored = [line for access in nest.inputs for line in _fill(nest, access)], []
-    if nest.sparse is not None:
-        arrays.append(stored_array(configuration, nest.sparse))
-        stored = [*packing(configuration, nest.sparse)]
-    differs = [f"if ({output} != {golden})", "  errors++;"]
+    output, sparse, data = nest.output, nest.sparse, configuration.data
+    golden = Access(golden_name(nest), output.subscripts)
+    arrays = [
+        access.tensor + "".join(f"[{_length(subscript, padded_name)}]" for subscript in access)
+        for access in (*nest.accesses, golden)
+    ]
+    packages: dict[str, object] = {}
+    if sparse is not None:
+        package = package_bytes(sparse, data) // data.bytes
+        arrays.append(stored_array(configuration, sparse, package))
+        packages = {"stored": stored_name(sparse), "package": package}
     return template(
         "autosa/kernel.c.txt",
         statement=statement,
         design=configuration.design.name,
-        c_type=configuration.data.c_type,
-        macros="\n".join(
-            f"#define {extent_name(loop)} {extent}\n#define {padded_name(loop)} {padded[loop]}"
-            for loop, extent in nest.extents
-        ),
-        arrays=_text(f"static data_t {array};" for array in arrays),
-        initialisation=_text([*filled, *stored]),
-        leftover=_text(_loops(nest.parallel_loops, padded_name, [f"{output} = 1;"])),
-        nest=_text(_scop(nest)),
-        golden=_text(_plain_loops(nest)),
-        comparison=_text(_loops(nest.parallel_loops, padded_name, differs)),
+        c_type=data.c_type,
+        nest=nest,
+        padded=padded,
+        extent_name=extent_name,
+        padded_name=padded_name,
+        arrays=arrays,
+        filled=[_filled(access) for access in nest.inputs],
+        largest=_largest_value(nest),
+        output=output,
+        golden=golden,
+        product=" * ".join(map(str, nest.inputs)),
+        parallel=[(loop, padded_name(loop)) for loop in nest.parallel_loops],
+        reductions=[(loop, padded_name(loop)) for loop in nest.reduction_loops],
+        **packages,
     )
-
-
-def _golden(nest: LoopNest) -> Access:
-    return Access(golden_name(nest), nest.output.subscripts)
-
-
-def _declarator(access: Access) -> str:
-    return access.tensor + "".join(f"[{_length(subscript, padded_name)}]" for subscript in access)
 
 
 def _length(subscript: Affine, bound: Callable[[str], str]) -> str:
@@ -81,66 +79,16 @@ def _length(subscript: Affine, bound: Callable[[str], str]) -> str:
     return " + ".join([*terms, str(subscript.constant + 1)])
 
 
-def _text(lines: Iterable[str]) -> str:
-    return "\n".join(f"  {line}" for line in lines)
+def _filled(access: Access) -> tuple[str, list[tuple[str, str]]]:
+    """An element of an input, and the loops that fill it with pseudo-random positive integers.
 
-
-def _loops(loops: Iterable[str], bound: Callable[[str], str], body: list[str]) -> list[str]:
-    """Wrap statements in loops that count upwards, the first one outermost."""
-    for loop in reversed(tuple(loops)):
-        body = _counting(loop, bound(loop), body)
-    return body
-
-
-def _counting(variable: str, bound: str, body: list[str]) -> list[str]:
-    return [
-        f"for (int {variable} = 0; {variable} < {bound}; {variable}++) {{",
-        *(f"  {line}" for line in body),
-        "}",
-    ]
-
-
-def _scop(nest: LoopNest) -> list[str]:
-    """The nest as AutoSA wants it: the output set to 0, then accumulated."""
-    accumulate = f"{nest.output} = {nest.output} + {_product(nest)};"
-    reduction = _loops(nest.reduction_loops, padded_name, [accumulate])
-    return _loops(nest.parallel_loops, padded_name, [f"{nest.output} = 0;", *reduction])
-
-
-def _plain_loops(nest: LoopNest) -> list[str]:
-    """The expected result: parallel loops swapped, the sums from last to first.
-
-    In the padding, too, where a window reaches into the data and the sums are not zero.
+    Positive, so that an output that was never written shows. Without a pattern (the generator is
+    that of Numerical Recipes), because data with a period hide a tile taken for another.
     """
-    golden = _golden(nest)
-    body = [f"{golden} = {golden} + {_product(nest)};"]
-    for loop in nest.reduction_loops:
-        body = [
-            f"for (int {loop} = {extent_name(loop)} - 1; {loop} >= 0; {loop}--) {{",
-            *(f"  {line}" for line in body),
-            "}",
-        ]
-    return _loops(reversed(nest.parallel_loops), padded_name, body)
-
-
-def _product(nest: LoopNest) -> str:
-    return " * ".join(str(access) for access in nest.inputs)
-
-
-def _fill(nest: LoopNest, access: Access) -> list[str]:
-    """Pseudo-random positive integers.
-
-    Positive, so that an output that was never written shows. Without a pattern (this is the
-    generator of Numerical Recipes), because data with a period hide a tile taken for another.
-    """
-    element = access.tensor + "".join(
-        f"[{place_name(access, at)}]" for at in range(len(access.subscripts))
-    )
-    body = ["seed = 1664525u * seed + 1013904223u;"]
-    body.append(f"{element} = (data_t)(1u + (seed >> 16) % {_largest_value(nest)}u);")
-    for at, subscript in reversed(list(enumerate(access))):
-        body = _counting(place_name(access, at), _length(subscript, extent_name), body)
-    return body
+    places = [place_name(access, at) for at in range(len(access.subscripts))]
+    lengths = (_length(subscript, extent_name) for subscript in access)
+    element = access.tensor + "".join(f"[{place}]" for place in places)
+    return element, [*zip(places, lengths, strict=True)]
 
 
 def _largest_value(nest: LoopNest) -> int:
