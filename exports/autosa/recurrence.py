@@ -86,47 +86,22 @@ def _expected(array: RecurrenceArray) -> dict[str, object]:
 def _program(configuration: RecurrenceConfiguration) -> str:
     nest = configuration.array.nest
     sizes = {tensor: nest.extents_of(tensor) for tensor in nest.tensors}
-    golden = {name: name if name in nest.input_tensors else f"golden_{name}" for name in sizes}
-    declared = [f"{name}{_brackets(size)}" for name, size in sizes.items()]
-    copies = {name: copy for name, copy in golden.items() if copy != name}
     every = dict.fromkeys(nest.values, range(len(nest.loops)))
-    arrays = (*declared, *(f"{copy}{_brackets(sizes[name])}" for name, copy in copies.items()))
+    inputs = {name: sizes[name] for name in nest.input_tensors}
     return template(
         "autosa/recurrence.c.txt",
         statement=nest,
         design=configuration.name,
-        macros="\n".join(f"#define {name} {value}" for name, value in nest.parameters),
-        arguments=", ".join(f"float {each}" for each in declared),
-        golden=_text(_statements(nest, every), 1),
-        nest=_text(_statements(nest, nest.stored), 2),
-        arrays=_text((f"static float {each};" for each in arrays), 1),
-        initialisation=_text(
-            (
-                f"fill_input((float *){name}, sizeof {name}, "
-                f"{sizes[name][1] if len(sizes[name]) == 2 else 0});"
-                for name in nest.input_tensors
-            ),
-            1,
-        ),
-        unwritten=_text((f"mark_unwritten((float *){c}, sizeof {c});" for c in copies.values()), 1),
-        names=", ".join(sizes),
-        golden_names=", ".join(golden.values()),
-        comparison=_text(
-            (
-                f"errors += count_wrong((float *){name}, (float *){copy}, sizeof {name});"
-                for name, copy in copies.items()
-            ),
-            1,
-        ),
+        golden_lines=_statements(nest, every),
+        lines=_statements(nest, nest.stored),
+        sizes={name: _brackets(size) for name, size in sizes.items()},
+        copies={name: f"golden_{name}" for name in sizes if name not in inputs},
+        inputs={name: size[1] if len(size) == 2 else 0 for name, size in inputs.items()},
     )
 
 
 def _brackets(values: Iterable[object]) -> str:
     return "".join(f"[{value}]" for value in values)
-
-
-def _text(lines: Iterable[str], depth: int) -> str:
-    return "\n".join("  " * depth + line for line in lines)
 
 
 def _statements(nest: Recurrence, stored: Mapping[str, Iterable[int]]) -> Iterator[str]:
