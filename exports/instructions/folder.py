@@ -34,7 +34,9 @@ def _layout(called: CalledNest) -> dict[str, Any]:
                 "tensor": operand.access.tensor,
                 "off_chip": operand.off_chip + operand.first,
                 "steps": operand.steps,
-                "strides": {p: operand.step(p) for p in operand.own.loops},
+                "strides": {
+                    p: operand.step(p) for p in computes.loops if operand.own.indexed_by(p)
+                },
                 "call_words": words,
                 "held": known.held,
             }

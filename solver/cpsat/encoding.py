@@ -227,10 +227,6 @@ class Encoder(FormArithmetic, AxisGroups):
         if link.relation is Relation.EQUAL:
             self.require_at_most(link.right - link.left, Fraction(0))
 
-    def numbered(self, axis: str, numbers: Sequence[int]) -> cp_model.IntVar:
-        """The variable of a column that holds the given number on each row."""
-        return self._column_variable(axis, tuple(numbers), f"number.{axis}")
-
     def finish(self) -> None:
         """Tie the columns of every axis to the choice of one row."""
         for columns in self.columns.values():

@@ -17,7 +17,6 @@ from ithaca.formulations.problem import Problem, SymbolicProblem
 from ithaca.solver.cpsat.encoding import Encoder
 from ithaca.solver.cpsat.linear import LinearForm, NotExpressibleError, add_forms
 from ithaca.solver.cpsat.ratio import Aim, RatioObjective, encode_ratio
-from ithaca.solver.cpsat.symmetry import Exchange, exchangeable
 from ithaca.solver.cpsat.tables import candidate_tables, dominating_row
 from ithaca.solver.options import never
 from ithaca.solver.tables.table import Table
@@ -35,8 +34,6 @@ class IntegerModel:
     """The rows of every axis; none is empty."""
     objective: RatioObjective
     """The objective, over 1 if it is no quotient."""
-    exchanges: tuple[Exchange, ...]
-    """Axes whose rows may be swapped; the model keeps one of the two orders."""
 
     @property
     def model(self) -> cp_model.CpModel:
@@ -74,8 +71,6 @@ class IntegerModel:
             if row is None:
                 return
             rows[table.axis.name] = row
-        for exchange in self.exchanges:
-            rows = exchange.ordered(rows)
         self.model.clear_hints()  # type: ignore[no-untyped-call]
         for axis, columns in self.encoder.columns.items():
             for values, variable in columns.items():
@@ -124,24 +119,10 @@ def build_integer_model(
     for link in problem.space.links:
         encoder.require(link)
     _add_product_cuts(encoder, symbolic, tables, terms)
-    exchanges = exchangeable(symbolic, problem.space, tables)
-    for exchange in exchanges:
-        model.add(
-            _position(encoder, exchange.first, exchange.first_rows)
-            <= _position(encoder, exchange.second, exchange.second_rows)
-        )
     if lower_bound is not None:
         encoder.require_form_at_most(objective.excess(lower_bound).scaled(-1), Fraction(0))
     encoder.finish()
-    return IntegerModel(problem, encoder, tables, objective, exchanges)
-
-
-def _position(encoder: Encoder, axis: str, rows: Sequence[int]) -> cp_model.IntVar:
-    """The position of the chosen row in an order of the rows."""
-    positions = [0] * len(rows)
-    for position, row in enumerate(rows):
-        positions[row] = position
-    return encoder.numbered(axis, positions)
+    return IntegerModel(problem, encoder, tables, objective)
 
 
 def _add_product_cuts(
