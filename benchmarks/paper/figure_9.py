@@ -36,7 +36,7 @@ def run(how: Run) -> Outcome:
         c.row
         | {
             "seconds allowed": seconds,
-            **c.result(c.trace.value_after(seconds)),
+            **c.result(c.trace.value_at(seconds=seconds)),
             "samples": c.trace.samples,
             "seconds to the last improvement": round(c.trace.improvements[-1].seconds, 3)
             if c.trace.improvements

@@ -108,25 +108,21 @@ def evaluate_graph(source: Any, points: Any, options: Mapping[str, object]) -> F
         row = {
             "valid": True,
             "reason": None,
-            "parameters": {**graph.parameters, **values},
-            "metrics": metrics,
+            "parameters": _numbers({**graph.parameters, **values}),
+            "metrics": _numbers(metrics),
             "bottleneck": [part.name for part in run.binding],
             "draws": run.draws,
-            "components": [asdict(part) for part in run.parts],
+            "components": [_numbers(asdict(part)) for part in run.parts],
         }
         runs.append(run)
-        rows.append(_json(row))
+        rows.append(row)
     names = tuple(str(place + 1) for place in range(len(rows)))
     return FlowPoints(names, tuple(rows), graph, tuple(runs))
 
 
-def _json(value: Any) -> Any:
-    """A value with fractions as JSON numbers."""
-    if isinstance(value, Mapping):
-        return {name: _json(each) for name, each in value.items()}
-    if isinstance(value, list):
-        return [_json(each) for each in value]
-    return json_number(value) if isinstance(value, Fraction) else value
+def _numbers(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Values with fractions as JSON numbers."""
+    return {n: json_number(v) if isinstance(v, Fraction) else v for n, v in values.items()}
 
 
 def _rows(points: Any, graph: FlowGraph) -> Iterator[tuple[str, dict[str, Fraction]]]:

@@ -65,10 +65,10 @@ class Prediction:
         return f"{self.layer} ({percent(self.share)}): {' › '.join(self.names)} binds{over}: {asks}"
 
 
-def search_explained(evaluator: HardwareEvaluator, trail: list[str]) -> Ended:
-    """Search until no candidate is better than the incumbent, or the trials are used up; ``trail``
-    is told step by step."""
-    space = evaluator.question.space
+def search_explained(evaluator: HardwareEvaluator) -> Ended:
+    """Search until no candidate is better than the incumbent, or the trials are used up; the
+    evaluator's trail is told step by step."""
+    space, trail = evaluator.question.space, evaluator.trail
     try:
         incumbent = evaluator.evaluate(_smallest(evaluator.question))
         trail.append(f"begin with {_named(space, incumbent.point)}: {_said(evaluator, incumbent)}")

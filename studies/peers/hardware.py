@@ -86,6 +86,8 @@ class HardwareEvaluator:
         self.question, self.bank, self.trials, self.seed = question, bank, trials, seed
         self.lead = runs[0]  # what mappings are the best for
         self.history: dict[Configuration, HardwareEvaluation] = {}
+        self.idle = 0  # looks in a row at nothing new
+        self.trail: list[str] = []  # reasons, step by step
         self._options = SolveOptions(stop=stop)
         self._asked: set[Ask] = set()
         self._proofs, self._waited, self._began = 0.0, 0.0, time.perf_counter()
@@ -96,7 +98,9 @@ class HardwareEvaluator:
 
         No layer runs on an accelerator that by itself exceeds limits; it is a trial all the same.
         """
+        self.idle += 1
         if point not in self.history:
+            self.idle = 0
             if len(self.history) >= self.trials or self._options.stopped:
                 raise BudgetUsedError(Ended.SAMPLES)
             began = time.perf_counter()

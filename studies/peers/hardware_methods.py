@@ -20,12 +20,13 @@ import numpy as np
 from ithaca.files.errors import InputError
 from ithaca.files.peer import peer
 from ithaca.files.words import parse_choice
+from ithaca.formulations.algebra.array_types import Floats
 from ithaca.formulations.configuration import Configuration
 from ithaca.studies.codesign.layer_cache import LayerCache
 from ithaca.studies.codesign.question import Question
 from ithaca.studies.peers.explained import search_explained
-from ithaca.studies.peers.hardware import HardwareEvaluation, HardwareEvaluator, HardwareTrace
-from ithaca.studies.peers.libraries import EXCESS, optuna_sampler
+from ithaca.studies.peers.hardware import HardwareEvaluator, HardwareTrace
+from ithaca.studies.peers.libraries import Score, optuna_trials, pymoo_generations
 from ithaca.studies.peers.methods import quiet
 from ithaca.studies.peers.recorder import BudgetUsedError, Ended
 
@@ -44,83 +45,65 @@ def _point(evaluator: HardwareEvaluator, places: Any) -> Configuration:
     )
 
 
-def _values(evaluation: HardwareEvaluation, objectives: int) -> list[float]:
-    return (
-        [WORST] * objectives
-        if evaluation.found is None
-        else [float(value) for value in evaluation.found.values]
-    )
+def _score(evaluator: HardwareEvaluator, patience: int) -> Score:
+    """What accelerators score, by places of values; ends a search that asks for nothing new."""
+    idle = [WORST] * len(evaluator.question.objectives)
+
+    def score(places: Any) -> tuple[Floats, Floats]:
+        if evaluator.idle >= patience:
+            raise BudgetUsedError(Ended.STOPPED)
+        every = [evaluator.evaluate(_point(evaluator, each)) for each in places]
+        values = [idle if e.found is None else [*map(float, e.found.values)] for e in every]
+        return np.array(values), np.array([each.excess for each in every])
+
+    return score
 
 
-def _search_random(evaluator: HardwareEvaluator, trail: list[str]) -> Ended:
+def _search_random(evaluator: HardwareEvaluator) -> Ended:
     """Accelerators that keep the rules, each once."""
     generator, space = np.random.default_rng(evaluator.seed), evaluator.question.space
-    sizes, idle = [len(quantity.values) for quantity in space.quantities], 0
-    while idle < 10 * PATIENCE and len(evaluator.history) < space.box.count:
+    sizes = [len(quantity.values) for quantity in space.quantities]
+    while evaluator.idle < 10 * PATIENCE and len(evaluator.history) < space.box.count:
         point = _point(evaluator, generator.integers(sizes))
-        fresh = space.allows(point) and point not in evaluator.history
-        idle = 0 if fresh else idle + 1
-        if fresh:
+        if space.allows(point):
             evaluator.evaluate(point)
+        else:
+            evaluator.idle += 1
     return Ended.STOPPED
 
 
-def _search_nsga2(evaluator: HardwareEvaluator, trail: list[str]) -> Ended:
-    space, objectives = evaluator.question.space, len(evaluator.question.objectives)
-    most = np.array([len(quantity.values) for quantity in space.quantities]) - 1
-    problem = peer("pymoo.core.problem").Problem(
-        n_var=len(most), n_obj=objectives, n_ieq_constr=1, xl=-0.499, xu=most + 0.499
+def _search_nsga2(evaluator: HardwareEvaluator) -> Ended:
+    sizes = np.array([len(quantity.values) for quantity in evaluator.question.space.quantities])
+
+    def score(places: Any) -> tuple[Floats, Floats]:
+        return scored(np.rint(places).clip(0, sizes - 1))
+
+    scored = _score(evaluator, POPULATION * PATIENCE)
+    pymoo_generations(
+        peer("pymoo.algorithms.moo.nsga2").NSGA2(pop_size=POPULATION),
+        evaluator.seed,
+        (-0.499, sizes - 0.501),
+        score,
+        count=len(sizes),
+        objectives=len(evaluator.question.objectives),
     )
-    algorithm = peer("pymoo.algorithms.moo.nsga2").NSGA2(pop_size=POPULATION)
-    algorithm.setup(problem, termination=("n_gen", np.inf), seed=evaluator.seed, verbose=False)
-    evaluations, static = (
-        peer("pymoo.core.evaluator").Evaluator(),
-        peer("pymoo.problems.static").StaticProblem,
-    )
-    idle = 0
-    while idle < PATIENCE:
-        before, population = len(evaluator.history), algorithm.ask()
-        if population is None or not len(population):
-            return Ended.STOPPED
-        points = [
-            _point(evaluator, np.rint(places).clip(0, most)) for places in population.get("X")
-        ]
-        scored = [evaluator.evaluate(point) for point in points]
-        scores = np.array([_values(each, objectives) for each in scored])
-        evaluations.eval(
-            static(problem, F=scores, G=np.array([[each.excess] for each in scored])), population
-        )
-        algorithm.tell(infills=population)
-        idle = 0 if len(evaluator.history) > before else idle + 1
     return Ended.STOPPED
 
 
-def _search_optuna(name: str, evaluator: HardwareEvaluator, trail: list[str]) -> Ended:
-    optuna, space, objectives = (
-        peer("optuna"),
-        evaluator.question.space,
-        len(evaluator.question.objectives),
+def _search_optuna(name: str, evaluator: HardwareEvaluator) -> Ended:
+    integer = peer("optuna").distributions.IntDistribution
+    optuna_trials(
+        name,
+        evaluator.seed,
+        {q.name: integer(0, len(q.values) - 1) for q in evaluator.question.space.quantities},
+        _score(evaluator, PATIENCE),
+        objectives=len(evaluator.question.objectives),
+        n_startup_trials=FIRST,
     )
-    sampler = optuna_sampler(name, evaluator.seed, n_startup_trials=FIRST)
-    study = optuna.create_study(sampler=sampler, directions=["minimize"] * objectives)
-    ranges = {
-        q.name: optuna.distributions.IntDistribution(0, len(q.values) - 1) for q in space.quantities
-    }
-    idle = 0
-    while idle < PATIENCE:
-        before, trial = len(evaluator.history), study.ask(ranges)
-        point = _point(evaluator, [trial.params[quantity.name] for quantity in space.quantities])
-        evaluation = evaluator.evaluate(point)
-        trial.set_user_attr(EXCESS, evaluation.excess)
-        study.tell(trial, _values(evaluation, objectives))
-        idle = 0 if len(evaluator.history) > before else idle + 1
-    return Ended.STOPPED
 
 
 #: All searches of hardware by name, with the packages that they need.
-HARDWARE_PEERS: dict[
-    str, tuple[Callable[[HardwareEvaluator, list[str]], Ended], tuple[str, ...]]
-] = {
+HARDWARE_PEERS: dict[str, tuple[Callable[[HardwareEvaluator], Ended], tuple[str, ...]]] = {
     "random": (_search_random, ()),
     "nsga2": (_search_nsga2, ("pymoo",)),
     "tpe": (partial(_search_optuna, "TPESampler"), ("optuna",)),
@@ -159,14 +142,14 @@ def run_hardware_peer(
     """
     parse_choice("--method", name, HARDWARE_PEERS)
     search, libraries = HARDWARE_PEERS[name]
-    evaluator, trail = HardwareEvaluator(question, bank, trials, stop, seed), list[str]()
+    evaluator = HardwareEvaluator(question, bank, trials, stop, seed)
     if name == "explained" and len(question.objectives) > 1:
         raise InputError("--method is explained with several --objectives; allowed: one objective")
-    with quiet():
-        for library in libraries:
-            peer(library)
+    with quiet(libraries):
         try:
-            ended = search(evaluator, trail)
+            ended = search(evaluator)
         except BudgetUsedError as used:
             ended = used.ended
-    return HardwareTrace(name, seed, tuple(evaluator.history.values()), ended, tuple(trail))
+    return HardwareTrace(
+        name, seed, tuple(evaluator.history.values()), ended, tuple(evaluator.trail)
+    )

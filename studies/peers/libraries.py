@@ -19,14 +19,15 @@ them for nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Never
 
 import numpy as np
 
 from ithaca.files.peer import peer
+from ithaca.formulations.algebra.array_types import Floats
 from ithaca.formulations.configuration import Configuration
-from ithaca.studies.peers.evaluator import Evaluator
+from ithaca.studies.peers.evaluator import Evaluator, Scores
 from ithaca.studies.peers.recorder import Ended
 
 #: Under this name a trial carries its excess over the limits.
@@ -36,12 +37,93 @@ EXCESS = "excess"
 POPULATION = 200
 
 
-def optuna_sampler(name: str, seed: int, **options: Any) -> Any:
-    """A sampler of optuna, for which the excess over limits that trials carry is a constraint."""
-    if name == "GPSampler":
+#: What points score: their objectives, and by how much they exceed limits, shape (points,).
+Score = Callable[[Any], tuple[Floats, Floats]]
+
+
+def optuna_trials(
+    sampler: str,
+    seed: int,
+    ranges: Mapping[str, Any],
+    score: Score,
+    *,
+    objectives: int = 1,
+    starts: Sequence[Sequence[int]] = (),
+    **options: Any,
+) -> Never:
+    """Ask optuna for trials, and tell it what they score, until scoring ends it.
+
+    Parameters
+    ----------
+    sampler : str
+        The name of optuna's sampler.
+    seed : int
+        Fixes what chance decides.
+    ranges : mapping of str to object
+        The distribution of each coordinate.
+    score : callable
+        Scores points.
+    objectives : int, optional
+        How many there are.
+    starts : sequence of sequence of int, optional
+        The first trials.
+    options : object
+        Further options of the sampler.
+    """
+    optuna = peer("optuna")
+    if sampler == "GPSampler":
         options["deterministic_objective"] = True
-    sampler = getattr(peer("optuna").samplers, name)
-    return sampler(seed=seed, constraints_func=lambda trial: (trial.user_attrs[EXCESS],), **options)
+    made = getattr(optuna.samplers, sampler)(
+        seed=seed, constraints_func=lambda trial: (trial.user_attrs[EXCESS],), **options
+    )
+    study = optuna.create_study(sampler=made, directions=["minimize"] * objectives)
+    for start in starts:
+        study.enqueue_trial(dict(zip(ranges, start, strict=True)))
+    while True:
+        trial = study.ask(ranges)
+        values, (excess,) = score([[trial.params[name] for name in ranges]])
+        trial.set_user_attr(EXCESS, float(excess))
+        study.tell(trial, np.ravel(values).tolist())
+
+
+def pymoo_generations(
+    algorithm: Any,
+    seed: int,
+    ends: tuple[Any, Any],
+    score: Score,
+    *,
+    count: int,
+    objectives: int = 1,
+) -> None:
+    """Ask pymoo for generations, and tell it what they score, until scoring ends it, or it asks
+    for nothing.
+
+    Parameters
+    ----------
+    algorithm : object
+        One of pymoo's.
+    seed : int
+        Fixes what chance decides.
+    ends : tuple of object
+        The least and the largest of coordinates.
+    score : callable
+        Scores points.
+    count : int
+        Number of coordinates.
+    objectives : int, optional
+        How many there are.
+    """
+    problem = peer("pymoo.core.problem").Problem(
+        n_var=count, n_obj=objectives, n_ieq_constr=1, xl=ends[0], xu=ends[1]
+    )
+    algorithm.setup(problem, termination=("n_gen", np.inf), seed=seed, verbose=False)
+    evaluations = peer("pymoo.core.evaluator").Evaluator()
+    static = peer("pymoo.problems.static").StaticProblem
+    while (infills := algorithm.ask()) is not None and len(infills):
+        values, excess = score(infills.get("X"))
+        scored = static(problem, F=values.reshape(-1, objectives), G=excess[:, None])
+        evaluations.eval(scored, infills)
+        algorithm.tell(infills=infills)
 
 
 def search_optuna(
@@ -61,21 +143,13 @@ def search_optuna(
     starts : sequence of Configuration
         Configurations known to be feasible.
     """
-    optuna, coordinates = peer("optuna"), evaluator.coordinates
-    integer = optuna.distributions.IntDistribution
-    distributions = {c.name: integer(c.low, c.high, log=not c.exponent) for c in coordinates.all}
-    study = optuna.create_study(sampler=optuna_sampler(sampler, seed))
-    for point in evaluator.starts(starts).tolist():
-        study.enqueue_trial(
-            {c.name: value for c, value in zip(coordinates.all, point, strict=True)}
-        )
-    while True:
-        trial = study.ask(distributions)
-        point = np.array([[trial.params[c.name] for c in coordinates.all]], dtype=np.int64)
-        scores = evaluator.points(point)
-        trial.set_user_attr(EXCESS, float(scores.excess[0]))
-        # the logarithm, also of what is infeasible: the excess is the constraint
-        study.tell(trial, float(evaluator.scaled(scores.objective)[0]))
+    integer, every = peer("optuna").distributions.IntDistribution, evaluator.coordinates.all
+    ranges = {c.name: integer(c.low, c.high, log=not c.exponent) for c in every}
+
+    def score(points: Any) -> tuple[Floats, Floats]:
+        return _logarithms(evaluator, evaluator.points(np.array(points, dtype=np.int64)))
+
+    optuna_trials(sampler, seed, ranges, score, starts=evaluator.starts(starts).tolist())
 
 
 def search_ga(evaluator: Evaluator, seed: int, starts: Sequence[Configuration]) -> Ended | None:
@@ -93,25 +167,21 @@ def search_ga(evaluator: Evaluator, seed: int, starts: Sequence[Configuration]) 
     coordinates = evaluator.coordinates
     known = coordinates.to_units(evaluator.starts(starts))
     drawn = np.random.default_rng(seed).random((max(POPULATION - len(known), 0), coordinates.count))
-    problem = peer("pymoo.core.problem").Problem(
-        n_var=coordinates.count, n_obj=1, n_ieq_constr=1, xl=0.0, xu=1.0
-    )
-    population = peer("pymoo.core.population").Population
     algorithm = peer("pymoo.algorithms.soo.nonconvex.ga").GA(
         POPULATION, sampling=np.concatenate([known, drawn])
     )
-    algorithm.setup(problem, termination=("n_gen", np.inf), seed=seed, verbose=False)
-    evaluations = peer("pymoo.core.evaluator").Evaluator()
-    static = peer("pymoo.problems.static").StaticProblem
-    while True:
-        infills: Any = algorithm.ask()
-        if infills is None or not len(infills):
-            return None
-        assert isinstance(infills, population)
-        scores = evaluator.units(infills.get("X"))
-        objective = evaluator.scaled(scores.objective)
-        evaluations.eval(static(problem, F=objective[:, None], G=scores.excess[:, None]), infills)
-        algorithm.tell(infills=infills)
+
+    def score(units: Any) -> tuple[Floats, Floats]:
+        return _logarithms(evaluator, evaluator.units(units))
+
+    pymoo_generations(algorithm, seed, (0.0, 1.0), score, count=coordinates.count)
+    return None
+
+
+def _logarithms(evaluator: Evaluator, scores: Scores) -> tuple[Floats, Floats]:
+    """About the logarithms of objectives, also of what is infeasible, as the excess is the
+    constraint."""
+    return evaluator.scaled(scores.objective), scores.excess
 
 
 def search_cma(evaluator: Evaluator, seed: int, starts: Sequence[Configuration]) -> Ended | None:

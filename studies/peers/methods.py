@@ -98,9 +98,7 @@ def run_peer(
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise InputError(f"seed is {seed!r}; allowed: an integer that is not negative")
     method = known[name]
-    with quiet():
-        for library in method.libraries:
-            peer(library)
+    with quiet(method.libraries):
         recorder = Recorder(problem, budget)
         evaluator = Evaluator(recorder)
         lonely = method.boxed and not evaluator.coordinates.count
@@ -109,9 +107,9 @@ def run_peer(
 
 
 @contextmanager
-def quiet() -> Iterator[None]:
-    """Silence warnings, the loggers of search libraries, and both output streams; errors still
-    pass."""
+def quiet(libraries: Sequence[str]) -> Iterator[None]:
+    """Silence warnings, the loggers of search libraries, and both output streams, from the import
+    of libraries on; errors still pass."""
     loggers = [logging.getLogger(name) for name in LOGGERS]
     levels = [logger.level for logger in loggers]
     with warnings.catch_warnings(), redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
@@ -119,6 +117,8 @@ def quiet() -> Iterator[None]:
         for logger in loggers:
             logger.setLevel(logging.CRITICAL)
         try:
+            for library in libraries:
+                peer(library)
             yield
         finally:
             for logger, level in zip(loggers, levels, strict=True):

@@ -6,9 +6,10 @@ import time
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
-from math import isfinite
+from math import inf
 
 from ithaca.files.errors import InputError
+from ithaca.files.words import parse_integer, parse_number
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 
@@ -57,13 +58,10 @@ class Trace:
         """The best objective; None if no feasible configuration was met."""
         return self.improvements[-1].value if self.improvements else None
 
-    def value_at(self, samples: int) -> Fraction | None:
-        """The best objective after so many samples."""
-        return min((i.value for i in self.improvements if i.samples <= samples), default=None)
-
-    def value_after(self, seconds: float) -> Fraction | None:
-        """The best objective after so many seconds."""
-        return min((i.value for i in self.improvements if i.seconds <= seconds), default=None)
+    def value_at(self, samples: float = inf, seconds: float = inf) -> Fraction | None:
+        """The best objective after so many samples, or seconds."""
+        known = (i for i in self.improvements if i.samples <= samples and i.seconds <= seconds)
+        return min((i.value for i in known), default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,16 +75,10 @@ class SampleBudget:
     def __post_init__(self) -> None:
         if self.samples is None and self.seconds is None:
             raise InputError("budget is empty; allowed: samples, seconds, or both")
-        whole = isinstance(self.samples, int) and not isinstance(self.samples, bool)
-        if self.samples is not None and not (whole and self.samples >= 1):
-            raise InputError(
-                f"budget.samples is {self.samples!r}; allowed: an integer of at least 1"
-            )
-        number = isinstance(self.seconds, (int, float)) and not isinstance(self.seconds, bool)
-        if self.seconds is not None and not (
-            number and isfinite(self.seconds) and self.seconds > 0
-        ):
-            raise InputError(f"budget.seconds is {self.seconds!r}; allowed: a positive number")
+        if self.samples is not None:
+            parse_integer("budget.samples", self.samples, least=1)
+        if self.seconds is not None:
+            parse_number("budget.seconds", self.seconds, positive=True)
 
     def within(self, seconds: float | None) -> SampleBudget:
         """This budget with so many seconds at most; None leaves it as it is."""

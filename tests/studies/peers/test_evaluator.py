@@ -128,8 +128,8 @@ def test_a_batch_beyond_the_budget_is_scored_in_part() -> None:
     ("arguments", "message"),
     [
         *refusals("studies-peers-evaluator", "budgets_that_mean_nothing_are_refused"),
-        ({"seconds": float("nan")}, "budget.seconds is nan"),
-        ({"seconds": float("inf")}, "budget.seconds is inf"),
+        ({"seconds": float("nan")}, "budget.seconds is 'nan'"),
+        ({"seconds": float("inf")}, "budget.seconds is 'inf'"),
     ],
 )
 def test_budgets_that_mean_nothing_are_refused(arguments: dict[str, int], message: str) -> None:
@@ -141,6 +141,6 @@ def test_traces_tell_what_was_known_when() -> None:
     found = (Improvement(3, 0.5, Fraction(9)), Improvement(8, 2.0, Fraction(7)))
     trace = Trace("random", 0, found, 20, 5.0, None, Ended.SAMPLES)
     assert [trace.value_at(n) for n in (2, 3, 7, 8, 99)] == [None, 9, 9, 7, 7]
-    assert [trace.value_after(s) for s in (0.1, 0.5, 1.9, 2.0)] == [None, 9, 9, 7]
+    assert [trace.value_at(seconds=s) for s in (0.1, 0.5, 1.9, 2.0)] == [None, 9, 9, 7]
     assert trace.value == 7
     assert Trace("random", 0, (), 20, 5.0, None, Ended.SAMPLES).value is None
