@@ -13,7 +13,7 @@ from ithaca.formulations.algebra.expression import Symbol
 from ithaca.formulations.algebra.interval import Interval
 from ithaca.formulations.algebra.monotonicity import POSITIVE
 from ithaca.formulations.custom.design import CustomDesign
-from ithaca.formulations.custom.model import Model, ModelDocument, model_fields, read_model
+from ithaca.formulations.custom.model import Model, ModelDocument, read_model
 from ithaca.formulations.design import Metric
 from ithaca.formulations.hardware.accelerator import Accelerator, Trend, Work
 from ithaca.formulations.hardware.kind import AcceleratorKind
@@ -69,7 +69,7 @@ class Custom(AcceleratorKind):
         return CustomAccelerator(read_model(document, [*document.quantities, *document.figures]))
 
     def fields(self, accelerator: CustomAccelerator) -> dict[str, Any]:
-        return model_fields(accelerator.model)
+        return dict(accelerator.model.fields)
 
     def completed(
         self, accelerator: CustomAccelerator, figures: Mapping[str, Figure]

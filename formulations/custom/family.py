@@ -8,7 +8,7 @@ from typing import Any
 
 from ithaca.formulations.algebra.expression import Constant
 from ithaca.formulations.custom.design import CustomDesign
-from ithaca.formulations.custom.model import Model, ModelDocument, model_fields, read_model
+from ithaca.formulations.custom.model import Model, ModelDocument, read_model
 from ithaca.formulations.design import Metric
 from ithaca.formulations.family import Family, Profile, Remedies
 from ithaca.formulations.hardware.accelerator import Trend
@@ -92,7 +92,7 @@ class CustomFamily(Family[CustomDesign]):
     def head_fields(self, design: CustomDesign) -> Mapping[str, Any]:
         return {
             "problem": workload_document(design.nest),
-            "model": model_fields(design.model),
+            "model": design.model.fields,
             "figures": dict(design.figures),
         }
 

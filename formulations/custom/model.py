@@ -9,8 +9,8 @@ that these should have where it binds.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
@@ -95,6 +95,8 @@ class Model:
     mitigations: tuple[tuple[str, tuple[tuple[str, Expression | None], ...]], ...] = ()
     """By factor the figures to raise where it binds, with the value each should have; None: the
     next one of the space."""
+    fields: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    """The document that states it."""
 
     @cached_property
     def metrics(self) -> dict[str, Metric]:
@@ -212,6 +214,7 @@ def read_model(document: ModelDocument, hardware: Collection[str]) -> Model:
         tuple(_choice(name, each) for name, each in document.choices.items()),
         conditions,
         tuple(mitigations),
+        document.model_dump(include={*ModelDocument.model_fields}, exclude_defaults=True),
     )
     for name, whole in model.wholes.items():
         _check_positive(whole, f"metrics.{name}")
@@ -261,23 +264,3 @@ def _choice(name: str, read: ChoiceDocument) -> Choice:
         raise InputError(f"choices.{name} has {has}; allowed: one of range and powers_of_two")
     low, high = (_parsed(text, f"choices.{name}", ()) for text in ends[0])
     return Choice(name, low, high, read.powers_of_two is not None)
-
-
-def model_fields(model: Model) -> dict[str, Any]:
-    """A model as a document that `read_model` takes back."""
-    pairs = zip(model.factors, model.units, strict=True)
-    document: dict[str, Any] = {
-        "metrics": {name: {"of": written(of), "unit": unit} for (name, of), unit in pairs},
-        "choices": {
-            each.name: {
-                "powers_of_two" if each.powers else "range": [written(each.low), written(each.high)]
-            }
-            for each in model.choices
-        },
-        "conditions": [text for text, *_ in model.conditions],
-        "mitigations": {
-            factor: {name: None if of is None else written(of) for name, of in values}
-            for factor, values in model.mitigations
-        },
-    }
-    return {name: part for name, part in document.items() if part}
