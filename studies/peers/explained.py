@@ -17,7 +17,6 @@ limits of the hardware by itself is no incumbent, as nothing here makes it small
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 
 from ithaca.files.numbers import number, percent
@@ -35,36 +34,6 @@ from ithaca.studies.peers.recorder import BudgetUsedError, Ended
 LAYERS, SHARE = 5, Fraction(1, 2)
 
 
-@dataclass(frozen=True, slots=True)
-class Prediction:
-    """A value of a quantity that a layer asks for."""
-
-    layer: str
-    """Its name."""
-    share: Fraction
-    """Its part of the objective."""
-    names: tuple[str, ...]
-    """What binds it, from the whole inwards."""
-    ratio: Fraction | None
-    """S: what binds over what is next; None if there is nothing else."""
-    figure: str
-    """What is to be raised."""
-    now: Fraction
-    """What the figure is."""
-    wanted: Fraction | None
-    """What it should be; None: more, without an end."""
-    quantity: str
-    """The parameter that it follows from."""
-    value: int
-    """That rounded up to the values of the parameter."""
-
-    def __str__(self) -> str:
-        over = "" if self.ratio is None else f", {float(self.ratio):.3g} times the next"
-        wanted = "more" if self.wanted is None else number(self.wanted)
-        asks = f"{self.figure} {number(self.now)} → {wanted}, {self.quantity} = {self.value}"
-        return f"{self.layer} ({percent(self.share)}): {' › '.join(self.names)} binds{over}: {asks}"
-
-
 def search_explained(evaluator: HardwareEvaluator) -> Ended:
     """Search until no candidate is better than the incumbent, or the trials are used up; the
     evaluator's trail is told step by step."""
@@ -73,10 +42,10 @@ def search_explained(evaluator: HardwareEvaluator) -> Ended:
         incumbent = evaluator.evaluate(_smallest(evaluator.question))
         trail.append(f"begin with {_named(space, incumbent.point)}: {_said(evaluator, incumbent)}")
         for step in range(1, evaluator.trials + 1):
-            predictions = list(_predictions(evaluator, incumbent))
-            trail += [f"step {step}: {prediction}" for prediction in predictions]
-            changes = _smallest_predictions(predictions)
-            best = incumbent
+            changes, best = dict[str, int](), incumbent
+            for name, value, why in _predictions(evaluator, incumbent):
+                trail.append(f"step {step}: {why}")
+                changes[name] = min(changes.get(name, value), value)
             single = [{name: value} for name, value in changes.items()]
             for change in (*single, changes) if incumbent.feasible else (changes, *single):
                 point = Configuration({**incumbent.point, **change})
@@ -131,7 +100,9 @@ def _key(evaluation: HardwareEvaluation) -> tuple[int, Fraction]:
 
 def _predictions(
     evaluator: HardwareEvaluator, incumbent: HardwareEvaluation
-) -> Iterator[Prediction]:
+) -> Iterator[tuple[str, int, str]]:
+    """By layer that counts and what binds it, a parameter, the value that it should have, and why:
+    s is what binds over what is next."""
     if incumbent.found is None:
         return
     lead, space = evaluator.lead, evaluator.question.space
@@ -155,7 +126,10 @@ def _predictions(
             if any(remedy.figure in figures for remedy in each)
         }
         tree = bottleneck(design, solution.configuration, objective.expression, objective.text)
+        layer = f"{evaluator.question.works[place].name} ({percent(contribution)})"
         for binding in bindings(tree, able.__contains__):
+            s = "" if binding.ratio is None else f", {float(binding.ratio):.3g} times the next"
+            why = f"{layer}: {' › '.join(binding.names)} binds{s}"
             # of two parts that ask for the same the inner one knows better
             innermost = {
                 remedy.figure: remedy for name in binding.names for remedy in remedies.get(name, ())
@@ -163,19 +137,10 @@ def _predictions(
             for remedy in (remedy for figure, remedy in innermost.items() if figure in figures):
                 now = figures[remedy.figure]
                 wanted = remedy.predicted(now, binding.ratio, binding.share)
+                more = "more" if wanted is None else number(wanted)
                 for quantity, value in _rounded_up(space, incumbent.point, remedy.figure, wanted):
-                    layer = evaluator.question.works[place].name
-                    yield Prediction(
-                        layer,
-                        contribution,
-                        binding.names,
-                        binding.ratio,
-                        remedy.figure,
-                        now,
-                        wanted,
-                        quantity,
-                        value,
-                    )
+                    asks = f"{remedy.figure} {number(now)} → {more}, {quantity} = {value}"
+                    yield quantity, value, f"{why}: {asks}"
 
 
 def _rounded_up(
@@ -196,13 +161,6 @@ def _rounded_up(
                 quantity.name,
                 higher[0][0] if wanted is None else enough[0] if enough else higher[-1][0],
             )
-
-
-def _smallest_predictions(predictions: list[Prediction]) -> dict[str, int]:
-    smallest: dict[str, int] = {}
-    for each in predictions:
-        smallest[each.quantity] = min(smallest.get(each.quantity, each.value), each.value)
-    return smallest
 
 
 def _named(space: HardwareSpace, point: Mapping[str, int]) -> str:
