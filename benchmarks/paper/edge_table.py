@@ -1,4 +1,4 @@
-"""Explainable-DSE's Table 3.3: least latencies of eleven networks by ten methods, beside what is
+"""Explainable-DSE's Tables 3.2 and 3.3: least latencies of eleven networks by ten methods, beside what is
 proven here of the same space under other costs, and what searches find of it."""
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from benchmarks.paper.experiment import PUBLICATION, Cell, Measured, Outcome, Ru
 from ithaca.exports.charts.chart import LineChart
 from ithaca.studies.codesign.layer_cache import LayerCache
 from ithaca.studies.codesign.question import Question
+from ithaca.studies.peers.hardware import HardwareTrace
 from ithaca.studies.peers.hardware_methods import HARDWARE_PEERS, run_hardware_peer
 
 #: Cycles of a millisecond; trials of a search in full and in quick mode.
@@ -58,17 +59,29 @@ def _seconds(how: Run) -> float:
 
 
 def _row(network: str, by: str, method: str, **known: Cell) -> dict[str, Cell]:
-    names = ("ms", "bound", "seconds", "evaluations", "feasible", "rate")
+    names = (
+        "ms",
+        "bound",
+        "seconds",
+        "evaluations",
+        "hardware fits",
+        "feasible",
+        "reduction",
+        "rate",
+    )
     return {"network": network, "by": by, "method": method} | {n: known.get(n) for n in names}
 
 
 def _published(
     methods: Sequence[str], network: str, each: Mapping[str, Any]
 ) -> list[dict[str, Cell]]:
-    pairs = zip(methods, each["ms"], strict=True)
+    def exact(value: float | None, over: int = 1) -> Fraction | None:
+        return None if value is None else Fraction(str(value)) / over
+
+    every = zip(methods, each["ms"], each["reduction"], strict=True)
     return [
-        _row(network, "published", method, ms=None if ms is None else Fraction(str(ms)))
-        for method, ms in pairs
+        _row(network, "published", method, ms=exact(ms), reduction=exact(share, 100))
+        for method, ms, share in every
     ]
 
 
@@ -105,6 +118,7 @@ def _searched(
     how.check()
     best, count = trace.best(), len(trace.evaluations)
     feasible = sum(each.feasible for each in trace.evaluations)
+    fits = sum(each.found is not None for each in trace.evaluations)
     return _row(
         network,
         "here",
@@ -114,4 +128,14 @@ def _searched(
         evaluations=count,
         feasible=Fraction(feasible, max(count, 1)),
         rate=None if best is None else "kept",
+        reduction=reduction(trace),
+        **{"hardware fits": Fraction(fits, max(count, 1))},
     )
+
+
+def reduction(trace: HardwareTrace) -> float | None:
+    """By how much a feasible accelerator reduces the objective, against the least before it, on
+    average; None where there are fewer than two."""
+    values = [each.value for each in trace.evaluations if each.value is not None]
+    shares = [float(1 - v / min(values[:place])) for place, v in enumerate(values) if place]
+    return sum(shares) / len(shares) if shares else None
