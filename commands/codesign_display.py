@@ -47,7 +47,7 @@ def print_codesign(result: CodesignResult) -> None:
 def _open(result: CodesignResult) -> str:
     """What is not excluded yet."""
     left, first = sum(box.points for box in result.open), result.open[0]
-    whole = {q.name: (q.values[0], q.values[-1]) for q in result.question.space.quantities}
+    whole = result.question.space.box.ranges
     ends = {name: span for name, span in first.spans.items() if span != whole[name]}
     spans = ", ".join(
         f"{name} {low}" if low == high else f"{name} {low}…{high}"

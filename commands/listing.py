@@ -22,8 +22,8 @@ from ithaca.commands.tabled import show_list
 from ithaca.commands.typed import as_typed
 from ithaca.files.numbers import counted, number
 from ithaca.formulations.families import FAMILIES, module_of
-from ithaca.formulations.hardware.quantities import HardwareQuantity
 from ithaca.formulations.platform import Resource
+from ithaca.formulations.space import Quantity
 
 HELP = (
     "List workloads, networks, platforms, architectures, hardware "
@@ -146,9 +146,9 @@ def print_graphs(*, table: TableFile = None, as_json: AsJson = False) -> None:
     )
 
 
-def _quantity(quantity: HardwareQuantity) -> str:
+def _quantity(quantity: Quantity) -> str:
     values, unit = (
-        [quantity.shown(value) for value in quantity.values],
+        [quantity.label(value) for value in quantity.values],
         f" {quantity.unit}" if quantity.unit else "",
     )
     few = len(values) <= SHOWN_VALUES or bool(quantity.labels)

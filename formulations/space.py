@@ -10,7 +10,7 @@ rows, membership, ranges, random points and repair.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from fractions import Fraction
 from functools import cached_property
@@ -21,7 +21,14 @@ import numpy as np
 from ithaca.formulations.algebra.array_types import Integers
 from ithaca.formulations.algebra.expression import Expression, Symbol
 from ithaca.formulations.algebra.interval import Interval, as_interval
-from ithaca.formulations.algebra.number_systems import INTERVAL, NUMPY, NumbersByName, NumberSystem
+from ithaca.formulations.algebra.number_systems import (
+    FRACTION,
+    INTERVAL,
+    NUMPY,
+    NumbersByName,
+    NumberSystem,
+    exactly,
+)
 from ithaca.formulations.configuration import Configuration
 
 Values = Integers
@@ -67,11 +74,25 @@ class Quantity:
     """Which integers of that range it may be."""
     role: Role = Role.MAPPING
     """What it describes."""
+    values: tuple[int, ...] = ()
+    """Those that it may have, ascending, where hardware lists them; empty: all of its kind."""
+    labels: tuple[str, ...] = ()
+    """Names of the values of a choice, which are then 1, 2, …."""
+    unit: str = ""
+    """Unit of the values."""
 
     @property
     def symbol(self) -> Symbol:
         """The quantity as an expression."""
         return Symbol(self.name)
+
+    def label(self, value: int) -> str:
+        """A value for people."""
+        return self.labels[value - 1] if self.labels else str(value)
+
+    def among(self, *values: int) -> Quantity:
+        """The same with these listed values alone, between which its range then lies."""
+        return replace(self, low=values[0], high=values[-1], values=values)
 
     def most(self, values: NumbersByName) -> Any:
         """Its largest value, given those before it."""
@@ -109,6 +130,8 @@ class Link:
     relation: Relation
     """How they are related."""
     right: Expression
+    text: str = field(default="", compare=False)
+    """As somebody wrote it."""
 
     @cached_property
     def symbols(self) -> frozenset[str]:
@@ -131,6 +154,13 @@ class Link:
         if self.relation is Relation.AT_MOST:
             return left <= right
         return right % left == 0 if self.relation is Relation.DIVIDES else left == right
+
+    def allows(self, point: Mapping[str, int | Fraction]) -> bool:
+        """Whether a point keeps the rule exactly; where it divides by 0 none does."""
+        try:
+            return bool(self.holds(exactly(point), FRACTION))
+        except ZeroDivisionError:
+            return False
 
 
 @dataclass(frozen=True)

@@ -275,16 +275,14 @@ def _read_box(question: Question, read: OpenDocument, at: str) -> OpenBox:
         question.objectives
     ):
         raise InputError(f"{at} is not of the quantities and objectives of the space: {EDITED}")
-    box = OpenBox(read.spans, 1, read.lower_bounds)
-    within = box.within(question.space)
-    for quantity, part in zip(quantities, within.quantities, strict=True):
-        if part.values[:1] + part.values[-1:] != read.spans[quantity.name]:
+    values = {}
+    for quantity in quantities:
+        low, high = ends = read.spans[quantity.name]
+        if low > high or not {low, high} <= {*quantity.values}:
             allowed = f"two of {', '.join(map(str, quantity.values))}"
-            raise InputError(
-                f"{at}.spans.{quantity.name} is "
-                f"{quoted(read.spans[quantity.name])}; allowed: {allowed}"
-            )
-    return replace(box, points=within.box.count)
+            raise InputError(f"{at}.spans.{quantity.name} is {quoted(ends)}; allowed: {allowed}")
+        values[quantity.name] = [value for value in quantity.values if low <= value <= high]
+    return OpenBox(question.space.box.only(values), read.lower_bounds)
 
 
 def _read_accelerator(question: Question, read: Any, at: str) -> HardwarePoint:
@@ -293,7 +291,7 @@ def _read_accelerator(question: Question, read: Any, at: str) -> HardwarePoint:
         names = ", ".join(q.name for q in space.quantities)
         raise InputError(f"{at}.hardware has {', '.join(read.hardware)}; allowed: {names}")
     for quantity in space.quantities:
-        allowed = {quantity.shown(value): value for value in quantity.values}
+        allowed = {quantity.label(value): value for value in quantity.values}
         label = read.hardware[quantity.name]
         if str(label) not in allowed:
             raise InputError(
@@ -301,7 +299,7 @@ def _read_accelerator(question: Question, read: Any, at: str) -> HardwarePoint:
             )
         values[quantity.name] = allowed[str(label)]
     point = Configuration(values)
-    if broken := [rule.text for rule in space.rules if not rule.link.holds(point)]:
+    if broken := [rule.text for rule in space.rules if not rule.allows(point)]:
         raise InputError(
             f"{at}.hardware breaks the rule {quoted(broken[0])}; allowed: accelerators of the space"
         )

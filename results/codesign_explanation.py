@@ -10,8 +10,8 @@ from fractions import Fraction
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import counted, number, percent
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.hardware.quantities import HardwareQuantity
 from ithaca.formulations.problem import Limit
+from ithaca.formulations.space import Quantity
 from ithaca.results.codesign_layers import (
     cost_text,
     energies,
@@ -47,8 +47,8 @@ def changes(result: CodesignResult, solve: Solve) -> tuple[Change, ...]:
         if after is not None and after.best is not None and more is not None:
             unit = f" {quantity.unit}" if quantity.unit else ""
             what = (
-                f"{quantity.name} {quantity.shown(more)}{unit} instead of "
-                f"{quantity.shown(best.point[quantity.name])}{unit}"
+                f"{quantity.name} {quantity.label(more)}{unit} instead of "
+                f"{quantity.label(best.point[quantity.name])}{unit}"
             )
             what += "".join(_cost(result.question, name, best, after.best) for name in best.costs)
             # of one accelerator, layers that are proven are enough
@@ -77,7 +77,7 @@ def changes(result: CodesignResult, solve: Solve) -> tuple[Change, ...]:
     return tuple(steps)
 
 
-def _next(quantity: HardwareQuantity, value: int) -> int | None:
+def _next(quantity: Quantity, value: int) -> int | None:
     """The next value, beyond the space's largest as those before suggest; None of choices, which
     have no more."""
     larger = [each for each in quantity.values if each > value]
@@ -96,11 +96,7 @@ def _at(
         question.space,
         tuple(limit for limit in question.limits if question.of_runs(limit.expression)),
     )
-    alone = replace(
-        space,
-        quantities=tuple(replace(q, values=(values[q.name],)) for q in space.quantities),
-        rules=(),
-    )
+    alone = replace(space.only({name: (value,) for name, value in values.items()}), rules=())
     try:
         alone.at(Configuration(values))
         return solve(replace(question, space=alone, limits=limits))

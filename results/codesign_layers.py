@@ -131,7 +131,7 @@ def front_rows(question: Question, front: Sequence[HardwarePoint]) -> list[list[
         row += [
             (label, number(value)) for label, value in zip(labels, accelerator.values, strict=True)
         ]
-        row += [(q.name, q.shown(accelerator.point[q.name])) for q in question.space.quantities]
+        row += [(q.name, q.label(accelerator.point[q.name])) for q in question.space.quantities]
         rows.append(
             [
                 *row,

@@ -239,11 +239,8 @@ def read_codesign_study(document: Any, path: Path) -> CodesignStudy:
     points = [replace(read_codesign(r, path), source=str(path)) for r in results]
     first = points[0].question
     every = zip(*(point.question.space.quantities for point in points), strict=False)
-    spans = (tuple(sorted({v for q in same for v in q.values})) for same in every)
-    quantities = zip(first.space.quantities, spans, strict=False)
-    whole = replace(
-        first.space, quantities=tuple(replace(q, values=values) for q, values in quantities)
-    )
+    values = {same[0].name: sorted({v for q in same for v in q.values}) for same in every}
+    whole = first.space.only(values)
     with errors_at(path):
         axes, changes = zip(
             *(
@@ -276,11 +273,11 @@ def _axis(
         ), lambda q, weight: _weighted(q, plain, weight)
     quantity = next((each for each in space.quantities if each.name == name), None)
     if quantity is not None:
-        allowed = {quantity.shown(value): value for value in quantity.values}
+        allowed = {quantity.label(value): value for value in quantity.values}
         if unknown := [str(value) for value in choices if str(value) not in allowed]:
             raise InputError(f"{at} is {quoted(unknown[0])}{among(unknown[0], allowed)}")
         values = tuple(allowed[str(value)] for value in choices)
-        labels = tuple(map(quantity.shown, values)) if quantity.labels else values
+        labels = tuple(map(quantity.label, values)) if quantity.labels else values
         return StudyAxis(name, values, labels, quantity.unit), lambda q, value: _fixed(
             q, name, value
         )
@@ -319,5 +316,4 @@ def _weighted(question: Question, workload: str, weight: Fraction) -> Question:
 
 
 def _fixed(question: Question, name: str, value: int) -> Question:
-    own = (replace(q, values=(value,)) if q.name == name else q for q in question.space.quantities)
-    return replace(question, space=replace(question.space, quantities=tuple(own)))
+    return replace(question, space=question.space.only({name: (value,)}))

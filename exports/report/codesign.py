@@ -100,8 +100,8 @@ def _front(result: CodesignResult) -> Section:
 def _hardware(question: Question, best: HardwarePoint) -> Section:
     rows = []
     for q in question.space.quantities:
-        ends = f"{q.shown(q.values[0])} … {q.shown(q.values[-1])}"
-        rows.append((q.name, q.shown(best.point[q.name]), q.unit or "–", ends, str(len(q.values))))
+        ends = f"{q.label(q.values[0])} … {q.label(q.values[-1])}"
+        rows.append((q.name, q.label(best.point[q.name]), q.unit or "–", ends, str(len(q.values))))
     columns = ("quantity", "chosen", "unit", "from", "values")
     blocks: list[Block] = [Table("Quantities", columns, tuple(rows), frozenset({0, 2, 3}))]
     if uses := limit_uses(question, best):

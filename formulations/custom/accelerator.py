@@ -16,8 +16,8 @@ from ithaca.formulations.custom.design import CustomDesign
 from ithaca.formulations.custom.model import Model, ModelDocument, read_model
 from ithaca.formulations.design import Metric
 from ithaca.formulations.hardware.accelerator import Accelerator, Trend, Work
+from ithaca.formulations.hardware.figure import Figure
 from ithaca.formulations.hardware.kind import AcceleratorKind
-from ithaca.formulations.hardware.quantities import Figure
 from ithaca.formulations.problem import Objective, Problem
 
 

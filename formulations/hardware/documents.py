@@ -8,9 +8,10 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, create_model
 
 from ithaca.files.documents import Alone
 from ithaca.files.errors import InputError
-from ithaca.formulations.hardware.quantities import HardwareQuantity
 from ithaca.formulations.hardware.regressions import PARTS
+from ithaca.formulations.region import listed
 from ithaca.formulations.schema import Document, Note, Number, Positive
+from ithaca.formulations.space import Quantity
 
 #: Largest space file (bytes); nesting of it, with an architecture inside; most values of a
 #: quantity.
@@ -39,7 +40,7 @@ class QuantityDocument(Document):
     choices: Annotated[list[Label], Field(min_length=1, max_length=MAX_VALUES)] | None = None
     unit: Annotated[str, Field(max_length=40)] = ""
 
-    def quantity(self, name: str) -> HardwareQuantity:
+    def quantity(self, name: str) -> Quantity:
         """The quantity. Raises `InputError` if it may be nothing."""
         fields = [
             k
@@ -60,12 +61,12 @@ class QuantityDocument(Document):
                     f"choices are {', '.join(self.choices)}; allowed: names that differ"
                 )
             count = len(self.choices)
-            places = tuple(sorted({*(self.values or range(1, count + 1))}))
+            places = sorted({*(self.values or range(1, count + 1))})
             if places[-1] > count:
                 raise InputError(f"values has {places[-1]}; allowed: 1 to {count}, the choices")
-            return HardwareQuantity(name, places, tuple(self.choices), self.unit)
+            return listed(name, places, tuple(self.choices), self.unit)
         if self.values is not None:
-            return HardwareQuantity(name, tuple(sorted(set(self.values))), unit=self.unit)
+            return listed(name, sorted(set(self.values)), unit=self.unit)
         low, high = self.range or self.powers_of_two or (1, 0)
         span = (
             range(low, high + 1, self.step or 1)
@@ -77,7 +78,7 @@ class QuantityDocument(Document):
                 f"{fields[0]} is [{low}, {high}], which holds {len(span)} "
                 f"values; allowed: 1 to {MAX_VALUES}"
             )
-        return HardwareQuantity(name, tuple(span), unit=self.unit)
+        return listed(name, span, unit=self.unit)
 
 
 def _text(value: Any) -> Any:

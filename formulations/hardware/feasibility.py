@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ithaca.formulations.hardware.space import HardwareSpace, Rule
+from ithaca.formulations.hardware.space import HardwareSpace
+from ithaca.formulations.space import Link
 
 #: Boxes that are looked at before a question is left open.
 LOOKED_AT = 1_000
 
 
-def contradiction(space: HardwareSpace) -> tuple[Rule, ...]:
+def contradiction(space: HardwareSpace) -> tuple[Link, ...]:
     """Rules that cannot all be kept, but could without any one of them.
 
     Empty if some accelerator keeps all rules, or none is proven to break one within so many boxes.
@@ -25,15 +26,15 @@ def contradiction(space: HardwareSpace) -> tuple[Rule, ...]:
     return needed
 
 
-def _keeps(space: HardwareSpace, rules: Sequence[Rule]) -> bool | None:
+def _keeps(space: HardwareSpace, rules: Sequence[Link]) -> bool | None:
     """Whether some accelerator keeps rules; None if that is not found out."""
-    names = sorted({name for rule in rules for name in rule.link.symbols})
+    names = sorted({name for rule in rules for name in rule.symbols})
     boxes = [space.box]
     for _ in range(LOOKED_AT):
         if not boxes:
             return False
         box = boxes.pop()
-        if not all(rule.may_hold(box) for rule in rules):
+        if not all(box.may_hold(rule) for rule in rules):
             continue
         several = [name for name in names if len(box.values(name)) > 1]
         if not several:

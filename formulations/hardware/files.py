@@ -33,11 +33,12 @@ from ithaca.formulations.hardware.documents import (
     SpaceDocument,
 )
 from ithaca.formulations.hardware.feasibility import contradiction
+from ithaca.formulations.hardware.figure import Figure
 from ithaca.formulations.hardware.kind import AcceleratorKind
-from ithaca.formulations.hardware.quantities import TRIED, Box, Figure
 from ithaca.formulations.hardware.regressions import UNITS, regressions
-from ithaca.formulations.hardware.space import HardwareSpace, Rule
+from ithaca.formulations.hardware.space import HardwareSpace
 from ithaca.formulations.problem import read_objective
+from ithaca.formulations.region import TRIED, Region
 from ithaca.formulations.schema import Document
 from ithaca.formulations.space import Link, Relation
 
@@ -103,7 +104,7 @@ def _space(read: Any, kind: AcceleratorKind, where: object) -> HardwareSpace:
             quantities.append(stated.quantity(name))
         except InputError as error:
             raise InputError(f"quantities.{name} {error}") from None
-    box = Box.whole(tuple(quantities))
+    box = Region(tuple(quantities))
     rules = tuple(_rule(text, box, f"rules[{place}]") for place, text in enumerate(read.rules))
     accelerator = kind.read(read, where)
     stated = read.figures
@@ -171,7 +172,7 @@ def _space(read: Any, kind: AcceleratorKind, where: object) -> HardwareSpace:
     )
 
 
-def _rule(text: str, box: Box, where: str) -> Rule:
+def _rule(text: str, box: Region, where: str) -> Link:
     parts = re.split(r"(<=|>=|=|\bdivides\b)", text)
     if len(parts) != 3:
         raise InputError(
@@ -185,7 +186,7 @@ def _rule(text: str, box: Box, where: str) -> Rule:
     if parts[1] == ">=":
         left, right = right, left
     relation = {"=": Relation.EQUAL, "divides": Relation.DIVIDES}.get(parts[1], Relation.AT_MOST)
-    return Rule(text, Link(left, relation, right))
+    return Link(left, relation, right, text)
 
 
 def _joined(some: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
@@ -219,7 +220,7 @@ def _measured(
 
 def _figure(
     read: FigureDocument,
-    box: Box,
+    box: Region,
     where: str,
     named: Mapping[str, Figure] | None = None,
     known: Mapping[str, Expression] | None = None,
@@ -251,8 +252,8 @@ def _figure(
 
 def _check(
     figures: Mapping[str, Figure],
-    box: Box,
-    rules: tuple[Rule, ...],
+    box: Region,
+    rules: tuple[Link, ...],
     check: Callable[[str, Fraction], None] | None,
 ) -> None:
     """Refuse figures that some accelerator cannot have: no entry in a table, a division by 0, a
@@ -269,7 +270,7 @@ def _check(
         corners = [dict(box.corner(high=high)) for high in (False, True)]
         for values in corners if options is None else options:
             place = ", ".join(
-                f"{q.name}={q.shown(int(values[q.name]))}"
+                f"{q.name}={q.label(int(values[q.name]))}"
                 for q in box.quantities
                 if q.name in values
             )
@@ -286,7 +287,7 @@ def _check(
                     f"{name} divides by 0 at {place}; allowed: divisors that are positive"
                 ) from None
             if check is not None and all(
-                rule.holds(values) for rule in rules if rule.link.symbols <= values.keys()
+                rule.allows(values) for rule in rules if rule.symbols <= values.keys()
             ):
                 try:
                     check(name, number)

@@ -11,7 +11,7 @@ from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.interval import Interval
 from ithaca.formulations.hardware.accelerator import Accelerator
-from ithaca.formulations.hardware.quantities import Figure
+from ithaca.formulations.hardware.figure import Figure
 from ithaca.formulations.schema import Document
 
 

@@ -3,51 +3,16 @@ that they are figures of."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from ithaca.formulations.algebra.interval import as_interval
-from ithaca.formulations.algebra.number_systems import FRACTION, INTERVAL, exactly
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Metric
 from ithaca.formulations.hardware.accelerator import Accelerator, Trend
-from ithaca.formulations.hardware.quantities import Box, Figure, HardwareQuantity
-from ithaca.formulations.space import Link, Relation
-
-
-@dataclass(frozen=True)
-class Rule:
-    """A rule between quantities."""
-
-    text: str
-    """As it is written."""
-    link: Link
-    """What it says."""
-
-    def holds(self, values: Mapping[str, int | Fraction]) -> bool:
-        """Whether values of quantities keep it; where it divides by 0 none do."""
-        try:
-            return bool(self.link.holds(exactly(values), FRACTION))
-        except ZeroDivisionError:
-            return False
-
-    def may_hold(self, box: Box) -> bool:
-        """Whether some accelerator of a box may keep it; False is proven."""
-        if (options := box.combinations(self.link.symbols)) is not None:
-            return any(map(self.holds, options))
-        try:
-            left, right = (
-                as_interval(side.evaluate(box.intervals, INTERVAL))
-                for side in (self.link.left, self.link.right)
-            )
-        except ZeroDivisionError:
-            return True
-        if self.link.relation is Relation.AT_MOST:
-            return bool(left.low <= right.high)
-        return self.link.relation is Relation.DIVIDES or bool(
-            left.low <= right.high and right.low <= left.high
-        )
+from ithaca.formulations.hardware.figure import Figure
+from ithaca.formulations.region import Region
+from ithaca.formulations.space import Link, Quantity
 
 
 @dataclass(frozen=True)
@@ -56,13 +21,13 @@ class HardwareSpace:
 
     name: str
     """Its name."""
-    quantities: tuple[HardwareQuantity, ...]
+    quantities: tuple[Quantity, ...]
     """What is free."""
     accelerator: Accelerator
     """What figures are of."""
     figures: Mapping[str, Figure]
     """Figures of the accelerator, over quantities."""
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[Link, ...] = ()
     """What quantities must keep."""
     costs: Mapping[str, Figure] = field(default_factory=dict)
     """Metrics of the hardware itself, such as area and power."""
@@ -83,20 +48,25 @@ class HardwareSpace:
         return f"<HardwareSpace {self.name}: {self.box.count:,} accelerators>"
 
     @property
-    def box(self) -> Box:
-        """The box of all accelerators of the space."""
-        return Box.whole(self.quantities)
+    def box(self) -> Region:
+        """All accelerators of the space."""
+        return Region(self.quantities)
+
+    def only(self, values: Mapping[str, Collection[int]]) -> HardwareSpace:
+        """The part where some quantities have some of their values, one at least."""
+        parts = (q.among(*values.get(q.name, q.values)) for q in self.quantities)
+        return replace(self, quantities=tuple(parts))
 
     def fields(self, point: Configuration) -> dict[str, int | str]:
         """The quantities of an accelerator; choices by name."""
         return {
-            q.name: q.shown(point[q.name]) if q.labels else point[q.name] for q in self.quantities
+            q.name: q.label(point[q.name]) if q.labels else point[q.name] for q in self.quantities
         }
 
     def text(self, point: Configuration) -> str:
         """An accelerator in words."""
         return ", ".join(
-            f"{q.name} {q.shown(point[q.name])}{f' {q.unit}' if q.unit else ''}"
+            f"{q.name} {q.label(point[q.name])}{f' {q.unit}' if q.unit else ''}"
             for q in self.quantities
         )
 
@@ -114,17 +84,17 @@ class HardwareSpace:
 
     def allows(self, point: Configuration) -> bool:
         """Whether an accelerator keeps all rules."""
-        return all(rule.holds(point) for rule in self.rules)
+        return all(rule.allows(point) for rule in self.rules)
 
-    def may_allow(self, box: Box) -> bool:
+    def may_allow(self, box: Region) -> bool:
         """Whether some accelerator of a box may keep all rules; False is proven."""
-        return all(rule.may_hold(box) for rule in self.rules)
+        return all(box.may_hold(rule) for rule in self.rules)
 
     def at(self, point: Configuration) -> dict[str, Fraction]:
         """The figures of an accelerator."""
         return {name: figure.at(point) for name, figure in self.figures.items()}
 
-    def best(self, box: Box) -> dict[str, Fraction]:
+    def best(self, box: Region) -> dict[str, Fraction]:
         """Figures that no accelerator of a box surpasses: each is at its best end, whatever the
         others are.
 

@@ -18,8 +18,8 @@ from ithaca.formulations.algebra.expression import Constant, Expression, as_expr
 from ithaca.formulations.data_models import built
 from ithaca.formulations.design import Metric
 from ithaca.formulations.hardware.accelerator import Trend, Work
+from ithaca.formulations.hardware.figure import Figure
 from ithaca.formulations.hardware.kind import AcceleratorKind
-from ithaca.formulations.hardware.quantities import Figure
 from ithaca.formulations.problem import Objective, Problem
 from ithaca.formulations.spatial.architecture import Architecture, Level
 from ithaca.formulations.spatial.architecture_files import architecture_of

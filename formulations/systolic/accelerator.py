@@ -103,9 +103,10 @@ class SystolicArrays(Accelerator):
                         f"own, range [1, {self.shares}]"
                     )
                 symbols.append(Symbol(quantity.name))
-            if Link(add(*symbols), Relation.AT_MOST, Constant(Fraction(self.shares))) not in [
-                r.link for r in space.rules
-            ]:
+            if (
+                Link(add(*symbols), Relation.AT_MOST, Constant(Fraction(self.shares)))
+                not in space.rules
+            ):
                 text = " + ".join(symbol.name for symbol in symbols)
                 raise InputError(
                     f"rules do not divide {metric}; allowed: {text} <= "

@@ -10,12 +10,13 @@ from math import inf, log
 from ithaca.formulations.algebra.interval import Interval, as_interval
 from ithaca.formulations.algebra.number_systems import INTERVAL
 from ithaca.formulations.hardware.accelerator import Trend
-from ithaca.formulations.hardware.quantities import Box
-from ithaca.formulations.hardware.space import HardwareSpace, Rule
+from ithaca.formulations.hardware.space import HardwareSpace
+from ithaca.formulations.region import Region
+from ithaca.formulations.space import Link
 from ithaca.studies.codesign.question import Amount, Question
 
 #: Rules and limits of the hardware alone.
-Kept = Sequence[Amount | Rule]
+Kept = Sequence[Amount | Link]
 
 
 class HardwareBounds:
@@ -36,7 +37,7 @@ class HardwareBounds:
         ]
         self.all: Kept = [*question.space.rules, *limits]
 
-    def range(self, amount: Amount, box: Box) -> Interval:
+    def range(self, amount: Amount, box: Region) -> Interval:
         """Bounds of an amount of the hardware alone."""
         costs = self._space.costs
         ranges = {name: costs[name].range(box) for name in amount.expression.symbols}
@@ -45,7 +46,7 @@ class HardwareBounds:
         except ZeroDivisionError:
             return Interval(-inf, inf)
 
-    def shrunk(self, box: Box, kept: Kept) -> tuple[Box | None, Kept]:
+    def shrunk(self, box: Region, kept: Kept) -> tuple[Region | None, Kept]:
         """A box without the values at its ends that no accelerator may have, None if none is left;
         and what is in force there.
 
@@ -56,30 +57,30 @@ class HardwareBounds:
         kept = [
             each
             for each in kept
-            if isinstance(each, Rule) or self.range(each, box).high > each.bound
+            if isinstance(each, Link) or self.range(each, box).high > each.bound
         ]
         spoken = set[str]().union(*map(self._symbols, kept))
         shrunk = trimmed(box, spoken, lambda part: not self.admissible(part, kept))
         return (shrunk if shrunk == box or self.admissible(shrunk, kept) else None), kept
 
-    def _symbols(self, kept: Amount | Rule) -> frozenset[str]:
+    def _symbols(self, kept: Amount | Link) -> frozenset[str]:
         """The quantities that a rule or limit depends on."""
-        if isinstance(kept, Rule):
-            return kept.link.symbols
+        if isinstance(kept, Link):
+            return kept.symbols
         return frozenset[str]().union(
             *(self._space.costs[name].symbols for name in kept.expression.symbols)
         )
 
-    def admissible(self, box: Box, kept: Kept) -> bool:
+    def admissible(self, box: Region, kept: Kept) -> bool:
         """Whether some accelerator of a box may keep rules and limits."""
         return all(
-            each.may_hold(box)
-            if isinstance(each, Rule)
+            box.may_hold(each)
+            if isinstance(each, Link)
             else self.range(each, box).low <= each.bound
             for each in kept
         )
 
-    def widest(self, box: Box) -> str:
+    def widest(self, box: Region) -> str:
         """The quantity along which the best figures and least costs of the halves differ most from
         those of a box."""
         space = self._space
@@ -87,7 +88,7 @@ class HardwareBounds:
             name for name in space.figures if space.accelerator.trends[name] is not Trend.IDLE
         ]
 
-        def key(part: Box) -> list[Fraction]:
+        def key(part: Region) -> list[Fraction]:
             best = space.best(part)
             return [
                 *(best[name] for name in counted),
@@ -95,8 +96,8 @@ class HardwareBounds:
             ]
 
         whole, most, chosen = key(box), -1.0, ""
-        for quantity, (first, last) in zip(box.quantities, box.spans, strict=True):
-            if first < last:
+        for quantity in box.quantities:
+            if len(quantity.values) > 1:
                 moved = sum(
                     _apart(a, b)
                     for half in box.split(quantity.name)
@@ -107,12 +108,12 @@ class HardwareBounds:
         return chosen
 
 
-def trimmed(box: Box, names: Collection[str], hopeless: Callable[[Box], bool]) -> Box:
+def trimmed(box: Region, names: Collection[str], hopeless: Callable[[Region], bool]) -> Region:
     """A box without the values at the ends of some quantities with which it is hopeless.
 
     Parameters
     ----------
-    box : Box
+    box : Region
         The box.
     names : collection of str
         The quantities whose ends may go.
@@ -122,12 +123,12 @@ def trimmed(box: Box, names: Collection[str], hopeless: Callable[[Box], bool]) -
     changed = True
     while changed:
         whole = box
-        for place, quantity in enumerate(box.quantities):
-            for end in (1, 0) if quantity.name in names else ():
-                while (ends := box.spans[place])[0] < ends[1]:
-                    if not hopeless(box.along(place, (ends[end], ends[end]))):
+        for name in [q.name for q in box.quantities if q.name in names]:
+            for end in (-1, 0):
+                while len(values := box.values(name)) > 1:
+                    if not hopeless(box.only({name: (values[end],)})):
                         break
-                    box = box.along(place, (ends[0] + 1 - end, ends[1] - end))
+                    box = box.only({name: values[:-1] if end else values[1:]})
         changed = box != whole
     return box
 

@@ -10,8 +10,9 @@ from functools import cached_property
 from math import inf
 
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.hardware.quantities import Box, HardwareQuantity
 from ithaca.formulations.problem import Objective
+from ithaca.formulations.region import Region
+from ithaca.formulations.space import Quantity
 from ithaca.solver.executor import Executor
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.studies.codesign.boxes import HardwareBounds, Kept
@@ -44,7 +45,7 @@ class Candidates:
     """Whether a single one is enough."""
 
     @cached_property
-    def whole(self) -> Box:
+    def whole(self) -> Region:
         """A box that holds a best accelerator of the space."""
         return narrowed(self.question)
 
@@ -54,9 +55,11 @@ class Candidates:
         return Floors(self.question, self.bank)
 
     @property
-    def free(self) -> tuple[HardwareQuantity, ...]:
+    def free(self) -> tuple[Quantity, ...]:
         """The quantities that are not settled beforehand."""
-        return tuple(q for q in self.whole.quantities if len(self.whole.values(q.name)) > 1)
+        return tuple(
+            q for q in self.question.space.quantities if len(self.whole.values(q.name)) > 1
+        )
 
     @property
     def options(self) -> SolveOptions:
@@ -65,11 +68,8 @@ class Candidates:
 
     def keeps(self, point: Configuration) -> bool:
         """Whether an accelerator keeps rules and limits of the hardware."""
-        space = self.question.space
-        spans = tuple(
-            (place, place) for place in (q.values.index(point[q.name]) for q in space.quantities)
-        )
-        return self.hardware.admissible(Box(space.quantities, spans), self.hardware.all)
+        alone = self.question.space.box.only({name: (value,) for name, value in point.items()})
+        return self.hardware.admissible(alone, self.hardware.all)
 
     def _runs(self, point: Configuration) -> list[LayerRun]:
         """The layers on an accelerator, as the first amount of runs likes them."""
@@ -134,7 +134,7 @@ class Candidates:
         self.offer_known(point)
         return self.judge(point)
 
-    def probe(self, box: Box, kept: Kept, *, first: bool = False) -> None:
+    def probe(self, box: Region, kept: Kept, *, first: bool = False) -> None:
         """Look for a good accelerator of a box: halve it, each time to the half that promises more,
         the cheaper of equals.
 
@@ -164,7 +164,7 @@ class Candidates:
     def _enough(self) -> bool:
         return self.budget.over or (self.any and bool(self.found))
 
-    def _promise(self, box: Box) -> tuple[Bound, ...]:
+    def _promise(self, box: Region) -> tuple[Bound, ...]:
         """The objectives of known mappings on the best figures of a box, and then what no mapping
         is below."""
         question, values, floors = self.question, list[Bound](), list[Bound]()

@@ -9,8 +9,8 @@ from fractions import Fraction
 from functools import lru_cache
 from math import inf
 
-from ithaca.formulations.hardware.quantities import Box
 from ithaca.formulations.problem import Objective, Problem
+from ithaca.formulations.region import Region
 from ithaca.solver.best_first import BestFirst
 from ithaca.studies.codesign.boxes import HardwareBounds
 from ithaca.studies.codesign.layer_cache import Bound, LayerCache, total
@@ -44,19 +44,19 @@ class Floors:
         known = bank.accelerator.floors(self._posed, at, objective)
         return list(known or [bank.floor(bank.run(work, at, objective)) for work in works])
 
-    def over(self, box: Box, bounds: Sequence[Bound]) -> Bound:
+    def over(self, box: Region, bounds: Sequence[Bound]) -> Bound:
         """A bound of an objective of runs over a box, of layers with these bounds already."""
         question, amount = self.question, self.question.amounts[0]
         known = self.layers(question.space.best(box), amount.of_layer(question.best_costs(0, box)))
         return total(amount.shares, [*map(max, known, bounds)])
 
-    def sharpest(self, box: Box, bounds: Sequence[Bound], goal: Fraction) -> str | None:
+    def sharpest(self, box: Region, bounds: Sequence[Bound], goal: Fraction) -> str | None:
         """The quantity along which the bounds of halves, up to a goal, rise most; of equals that of
         its ends. None if they rise along none.
 
         Parameters
         ----------
-        box : Box
+        box : Region
             The box; it has several values of a quantity.
         bounds : sequence of Bound
             A bound of each layer over it.
@@ -64,14 +64,14 @@ class Floors:
             Rises beyond this count no more.
         """
         rises = {}
-        for place, (quantity, ends) in enumerate(zip(box.quantities, box.spans, strict=True)):
+        for name, ends in box.ranges.items():
             if ends[0] < ends[1]:
-                parts = box.split(quantity.name), [box.along(place, (end, end)) for end in ends]
-                rises[quantity.name] = tuple(
+                parts = box.split(name), [box.only({name: (end,)}) for end in ends]
+                rises[name] = tuple(
                     sum(min(self.over(part, bounds), goal) for part in pair) for pair in parts
                 )
-        name = max(rises, key=rises.__getitem__)
-        return name if rises[name] > (2 * self.over(box, bounds),) * 2 else None
+        best = max(rises, key=rises.__getitem__)
+        return best if rises[best] > (2 * self.over(box, bounds),) * 2 else None
 
 
 def least_product(
@@ -87,9 +87,9 @@ def least_product(
         [Floors(replace(question, objectives=(factors.weighted(w),)), bank) for w in AXES],
     )
     names = question.enumerated.union(*(side.question.enumerated for side in sides))
-    parts: BestFirst[Fraction, tuple[Box, str | None]] = BestFirst()
+    parts: BestFirst[Fraction, tuple[Region, str | None]] = BestFirst()
 
-    def enter(whole: Box) -> None:
+    def enter(whole: Region) -> None:
         box = hardware.shrunk(whole, hardware.all)[0]
         if box is None:
             return

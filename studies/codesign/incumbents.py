@@ -8,7 +8,7 @@ from itertools import product
 from math import inf
 
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.hardware.quantities import HardwareQuantity
+from ithaca.formulations.space import Quantity
 from ithaca.studies.codesign.layer_cache import Bound
 
 #: Steps from where known mappings see no better one that are looked at with new mappings.
@@ -16,7 +16,7 @@ LOOKED = 24
 
 
 def climb(
-    quantities: tuple[HardwareQuantity, ...],
+    quantities: tuple[Quantity, ...],
     point: Configuration,
     judge: Callable[[Configuration, Bound], Bound],
     solve: Callable[[Configuration, Bound], Bound],
@@ -31,7 +31,7 @@ def climb(
 
     Parameters
     ----------
-    quantities : tuple of HardwareQuantity
+    quantities : tuple of Quantity
         Those that steps may change.
     point : Configuration
         The accelerator to begin with.
@@ -76,9 +76,7 @@ def _judged(
     return [(value, step) for value, _, step in ranked if value < inf]
 
 
-def _steps(
-    quantities: tuple[HardwareQuantity, ...], point: Configuration
-) -> Iterator[Configuration]:
+def _steps(quantities: tuple[Quantity, ...], point: Configuration) -> Iterator[Configuration]:
     """One quantity at its next value, or half as far as it goes, either way."""
     for quantity in quantities:
         place, last = quantity.values.index(point[quantity.name]), len(quantity.values) - 1
@@ -87,9 +85,7 @@ def _steps(
                 yield Configuration({**point, quantity.name: quantity.values[other]})
 
 
-def _exchanges(
-    quantities: tuple[HardwareQuantity, ...], point: Configuration
-) -> Iterator[Configuration]:
+def _exchanges(quantities: tuple[Quantity, ...], point: Configuration) -> Iterator[Configuration]:
     """One quantity a step up, another one a step down."""
     for more, less in product(quantities, repeat=2):
         up, down = more.values.index(point[more.name]) + 1, less.values.index(point[less.name]) - 1

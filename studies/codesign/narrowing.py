@@ -7,34 +7,37 @@ from fractions import Fraction
 from itertools import pairwise
 
 from ithaca.formulations.hardware.accelerator import Trend
-from ithaca.formulations.hardware.quantities import Box, Figure, HardwareQuantity, moves
+from ithaca.formulations.hardware.figure import Figure, moves
+from ithaca.formulations.region import Region
+from ithaca.formulations.space import Quantity
 from ithaca.studies.codesign.question import Question
 
 #: What a larger figure of a trend is worth.
 WORTH = {Trend.HELPS: -1, Trend.HURTS: 1}
 
 
-def narrowed(question: Question) -> Box:
+def narrowed(question: Question) -> Region:
     """A box that holds an accelerator at least as good as any other of the space.
 
     A quantity that no rule speaks of is fixed at an end where every figure that matters to layers,
     and every cost that is minimised or limited, is at its best, whatever the other quantities are.
     """
-    space, spans = question.space, []
-    ruled = frozenset[str]().union(*(rule.link.symbols for rule in space.rules))
+    space, settled = question.space, {}
+    ruled = frozenset[str]().union(*(rule.symbols for rule in space.rules))
     for quantity in space.quantities:
-        last, worse = len(quantity.values) - 1, _worse(question, quantity)
+        worse = _worse(question, quantity)
         free = (
             quantity.name in ruled
             or quantity.name in question.enumerated
             or None in worse
             or len(worse) > 1
         )
-        spans.append((0, last) if free else (last, last) if -1 in worse else (0, 0))
-    return Box(space.quantities, tuple(spans))
+        if not free:
+            settled[quantity.name] = quantity.values[-1:] if -1 in worse else quantity.values[:1]
+    return space.box.only(settled)
 
 
-def _worse(question: Question, quantity: HardwareQuantity) -> set[int | None]:
+def _worse(question: Question, quantity: Quantity) -> set[int | None]:
     """Whether more of a quantity is worse (1) or better (-1), by whatever depends on it; None if it
     may be either."""
     space, effects = question.space, set[int | None]()
@@ -43,14 +46,12 @@ def _worse(question: Question, quantity: HardwareQuantity) -> set[int | None]:
             quantity.name in figure.symbols
             and (trend := space.accelerator.trends[name]) is not Trend.IDLE
         ):
-            effects.add(_times(_direction(figure, quantity, space.quantities), WORTH.get(trend)))
+            effects.add(_times(_direction(figure, quantity, space.box), WORTH.get(trend)))
     for directions in question.directions:
         for name, direction in directions.items():
             if name in space.costs and quantity.name in space.costs[name].symbols:
                 effects.add(
-                    _times(
-                        _direction(space.costs[name], quantity, space.quantities), direction or None
-                    )
+                    _times(_direction(space.costs[name], quantity, space.box), direction or None)
                 )
     return effects
 
@@ -59,9 +60,7 @@ def _times(a: int | None, b: int | None) -> int | None:
     return None if a is None or b is None else a * b
 
 
-def _direction(
-    figure: Figure, quantity: HardwareQuantity, quantities: tuple[HardwareQuantity, ...]
-) -> int | None:
+def _direction(figure: Figure, quantity: Quantity, whole: Region) -> int | None:
     """1 if a figure never falls with a quantity, -1 if it never rises; None if neither is known."""
     if figure.symbols == {quantity.name}:
         values = [figure.at({quantity.name: Fraction(value)}) for value in quantity.values]
@@ -71,5 +70,5 @@ def _direction(
     return (
         None
         if figure.table or figure.others
-        else moves(figure.expression, quantities).get(quantity.name) or None
+        else moves(figure.expression, whole).get(quantity.name) or None
     )

@@ -14,9 +14,9 @@ from ithaca.formulations.algebra.interval import Interval
 from ithaca.formulations.algebra.monotonicity import trends
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.hardware.accelerator import Trend, Work
-from ithaca.formulations.hardware.quantities import Box
 from ithaca.formulations.hardware.space import HardwareSpace
 from ithaca.formulations.problem import Limit, Objective, read_objective
+from ithaca.formulations.region import Region
 from ithaca.studies.front import check_distinct
 from ithaca.studies.network.products import Factors, check_products, factors_of, multiplies
 from ithaca.studies.scale import wording
@@ -222,7 +222,7 @@ class Question:
                 classes |= dict.fromkeys(filter(None, problem.design.among(falling).split(" and ")))
         return " and ".join(classes)
 
-    def best_costs(self, place: int, box: Box) -> dict[str, Fraction]:
+    def best_costs(self, place: int, box: Region) -> dict[str, Fraction]:
         """The costs in an amount of runs at that end of a box where the amount is least."""
         moves, costs = self.directions[place], self.space.costs
         spans = {

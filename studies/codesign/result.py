@@ -15,6 +15,7 @@ from ithaca.files.messages import among, quoted
 from ithaca.files.numbers import counted, number
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.hardware.space import HardwareSpace
+from ithaca.formulations.region import Region
 from ithaca.solver.certificate import OWN, Certificate, Status
 from ithaca.solver.shortfall import Shortfall, explain
 from ithaca.solver.solution import Solution
@@ -56,21 +57,24 @@ class HardwarePoint:
 class OpenBox:
     """Accelerators that are not excluded yet."""
 
-    spans: Mapping[str, tuple[int, int]]
-    """Least and largest value of every quantity."""
-    points: int
-    """How many there are, whatever rules exclude."""
+    region: Region
+    """Which these are; rules may exclude some."""
     lower_bounds: tuple[Fraction | None, ...]
     """None of them has smaller objectives; None: nothing is known."""
 
+    @property
+    def spans(self) -> Mapping[str, tuple[int, int]]:
+        """Least and largest value of every quantity."""
+        return self.region.ranges
+
+    @property
+    def points(self) -> int:
+        """How many there are, whatever rules exclude."""
+        return self.region.count
+
     def within(self, space: HardwareSpace) -> HardwareSpace:
         """The space of these accelerators alone."""
-        ends = [(quantity, *self.spans[quantity.name]) for quantity in space.quantities]
-        parts = (
-            replace(q, values=tuple(v for v in q.values if low <= v <= high))
-            for q, low, high in ends
-        )
-        return replace(space, quantities=tuple(parts))
+        return space.only({q.name: q.values for q in self.region.quantities})
 
 
 @dataclass(frozen=True)

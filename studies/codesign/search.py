@@ -15,7 +15,7 @@ from functools import partial
 from math import inf
 
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.hardware.quantities import Box
+from ithaca.formulations.region import Region
 from ithaca.solver.best_first import BestFirst
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.executor import Executor, InProcess
@@ -43,7 +43,7 @@ BOUNDED = 4096
 class _Node:
     """A box, and what is known of the amounts over it."""
 
-    box: Box
+    box: Region
     bounds: list[list[Bound]]
     """By amount and layer; of the hardware alone a single one."""
     kept: Kept
@@ -116,7 +116,7 @@ class BoxSearch:
             self._tell()
         return self._result()
 
-    def _enter(self, box: Box, bounds: Sequence[Sequence[Bound]], kept: Kept) -> None:
+    def _enter(self, box: Region, bounds: Sequence[Sequence[Bound]], kept: Kept) -> None:
         """Take a box among those that are open, without values at its ends that break rules or
         limits of the hardware."""
         self._boxes += 1
@@ -423,11 +423,5 @@ class BoxSearch:
         )
 
     def _open_box(self, node: _Node) -> OpenBox:
-        spans = {
-            q.name: (q.values[a], q.values[b])
-            for q, (a, b) in zip(node.box.quantities, node.box.spans, strict=True)
-        }
         totals = self._totals(node)[: len(self.question.objectives)]
-        return OpenBox(
-            spans, node.box.count, tuple(b if isinstance(b, Fraction) else None for b in totals)
-        )
+        return OpenBox(node.box, tuple(b if isinstance(b, Fraction) else None for b in totals))

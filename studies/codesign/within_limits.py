@@ -13,8 +13,8 @@ from fractions import Fraction
 
 from ithaca.formulations.algebra.expression import Expression, add, multiply
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.hardware.quantities import Box
 from ithaca.formulations.problem import Objective
+from ithaca.formulations.region import Region
 from ithaca.studies.codesign.boxes import Kept
 from ithaca.studies.codesign.candidates import Candidates
 from ithaca.studies.codesign.incumbents import climb
@@ -37,7 +37,7 @@ def told(question: Question) -> str:
     return f", begun with least {names}" if names else ""
 
 
-def begin(candidates: Candidates, box: Box, kept: Kept) -> bool:
+def begin(candidates: Candidates, box: Region, kept: Kept) -> bool:
     """Look in a box for an accelerator that keeps limits apart from the objective, and go on from
     there; whether that is all there is to it."""
     if not apart(candidates.question):

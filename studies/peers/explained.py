@@ -79,11 +79,7 @@ def _smallest(question: Question) -> Configuration:
         if (point := box.point) is not None and space.allows(point):
             return point
         if point is None and space.may_allow(box):
-            name = next(
-                q.name
-                for q, (first, last) in zip(box.quantities, box.spans, strict=True)
-                if first < last
-            )
+            name = next(q.name for q in box.quantities if len(q.values) > 1)
             boxes += reversed(box.split(name))
     return whole.corner(high=False)
 
@@ -165,7 +161,7 @@ def _rounded_up(
 
 def _named(space: HardwareSpace, point: Mapping[str, int]) -> str:
     return ", ".join(
-        f"{q.name} {q.shown(point[q.name])}" for q in space.quantities if q.name in point
+        f"{q.name} {q.label(point[q.name])}" for q in space.quantities if q.name in point
     )
 
 

@@ -13,9 +13,9 @@ from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.hardware.accelerator import Work
 from ithaca.formulations.hardware.files import find_space, read_space, space_fields
-from ithaca.formulations.hardware.quantities import HardwareQuantity
 from ithaca.formulations.hardware.silicon import Silicon
 from ithaca.formulations.problem import Objective
+from ithaca.formulations.region import listed
 from ithaca.formulations.spatial.accelerator import HierarchyAccelerator
 from ithaca.formulations.spatial.mapping_space import MappingOptions
 from ithaca.solver.portfolio import solve_designs
@@ -98,7 +98,7 @@ def test_optima_are_those_of_every_accelerator(name: str) -> None:
         whole = replace(whole, accelerator=machine)
         few |= {"bus_bits": (64, 128), "burst_bytes": (64, 128)}
     quantities = tuple(
-        HardwareQuantity(q.name, few.get(q.name, q.values[:1]), q.labels) for q in whole.quantities
+        listed(q.name, few.get(q.name, q.values[:1]), q.labels) for q in whole.quantities
     )
     space = replace(whole, quantities=quantities)
     nests = (

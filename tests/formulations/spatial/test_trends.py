@@ -17,9 +17,10 @@ from ithaca.formulations.algebra.expression import Symbol
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.hardware.accelerator import Trend, Work
-from ithaca.formulations.hardware.quantities import Figure, HardwareQuantity
+from ithaca.formulations.hardware.figure import Figure
 from ithaca.formulations.hardware.space import HardwareSpace
 from ithaca.formulations.problem import Objective, Problem
+from ithaca.formulations.region import listed
 from ithaca.formulations.spatial.accelerator import HIERARCHIES, HierarchyAccelerator
 from ithaca.formulations.spatial.editions import DMAZERUNNER, EDITIONS, TIMELOOP, Setting
 from ithaca.formulations.spatial.library import find_architecture
@@ -167,7 +168,7 @@ def test_no_accelerator_of_a_box_surpasses_its_best_figures(edition: str, object
         names = random.sample(sorted(monotone(setting)), 2)
         spans = {name: two_values(setting, name, random) for name in names}
         kind = accelerator(setting)
-        quantities = tuple(HardwareQuantity(f"q{k}", (1, 2)) for k in range(len(names)))
+        quantities = tuple(listed(f"q{k}", (1, 2)) for k in range(len(names)))
         figures = {
             name: Figure(
                 Symbol(f"q{k}"), ((Fraction(1), spans[name][0]), (Fraction(2), spans[name][1]))

@@ -24,9 +24,10 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Design, Metric
 from ithaca.formulations.family import Profile
 from ithaca.formulations.hardware.accelerator import Accelerator, Trend, Work
-from ithaca.formulations.hardware.quantities import Figure, HardwareQuantity
-from ithaca.formulations.hardware.space import HardwareSpace, Rule
+from ithaca.formulations.hardware.figure import Figure
+from ithaca.formulations.hardware.space import HardwareSpace
 from ithaca.formulations.problem import Limit, Objective, Problem
+from ithaca.formulations.region import listed
 from ithaca.formulations.space import Axis, Link, Quantity, Relation, Space, make_space
 from ithaca.formulations.stage import Block, Cutoff, Stage
 from ithaca.studies.codesign.question import Question, make_question
@@ -228,10 +229,10 @@ def random_question(seed: int) -> Question:
         return tuple(sorted(draw.sample(pool, draw.randint(1, most))))
 
     quantities = [
-        HardwareQuantity("size", pick([1, 2, 4, 8, 12, 16, 32], 4)),
-        HardwareQuantity("wires", pick([1, 2, 3, 4, 6], 3)),
-        HardwareQuantity("skew", pick([1, 2, 3, 4, 5], 2)),
-        HardwareQuantity("colour", tuple(range(1, draw.randint(1, 2) + 1)), ("red", "blue")),
+        listed("size", pick([1, 2, 4, 8, 12, 16, 32], 4)),
+        listed("wires", pick([1, 2, 3, 4, 6], 3)),
+        listed("skew", pick([1, 2, 3, 4, 5], 2)),
+        listed("colour", tuple(range(1, draw.randint(1, 2) + 1)), ("red", "blue")),
     ]
     steps = tuple(
         (Fraction(size), Fraction(draw.randint(1, 9), 4)) for size in quantities[0].values
@@ -261,7 +262,7 @@ def random_question(seed: int) -> Question:
     }
     chosen = draw.sample(sorted(rules), draw.randint(0, 2))
     links = [
-        Rule(name, Link(expression(rules[name][0]), Relation.AT_MOST, expression(rules[name][1])))
+        Link(expression(rules[name][0]), Relation.AT_MOST, expression(rules[name][1]), name)
         for name in chosen
     ]
     accelerator = ToyAccelerator(draw.random() < 0.5, seed % 3 > 0, seed % 4 > 1)
@@ -307,7 +308,7 @@ def brute_force(question: Question) -> dict[tuple[Fraction, ...], Configuration]
     space, found = question.space, dict[tuple[Fraction, ...], Configuration]()
     for values in product(*(quantity.values for quantity in space.quantities)):
         point = Configuration(dict(zip((q.name for q in space.quantities), values, strict=True)))
-        if not all(rule.link.holds(point) for rule in space.rules):
+        if not all(rule.allows(point) for rule in space.rules):
             continue
         figures = {name: figure.at(point) for name, figure in space.figures.items()}
         costs = {name: figure.at(point) for name, figure in space.costs.items()}
