@@ -61,9 +61,13 @@ class Access:
         """Names of the loops that index the tensor."""
         return frozenset(name for s in self.subscripts for name in s.loops)
 
+    def sides(self, sizes: Mapping[str, Any]) -> list[Any]:
+        """Sides of the box around what a tile of such sizes touches, in any numbers."""
+        return [subscript.reach(sizes) for subscript in self.subscripts]
+
     def box(self, sizes: Mapping[str, Any]) -> Any:
-        """Elements of the box around what a tile of such sizes touches, in any numbers."""
-        return prod(subscript.reach(sizes) for subscript in self.subscripts)
+        """Elements of that box."""
+        return prod(self.sides(sizes))
 
     def indexed_by(self, loop: str) -> bool:
         """Whether ``loop`` occurs in any subscript."""

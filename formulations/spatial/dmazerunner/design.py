@@ -6,11 +6,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ithaca.formulations.design import Metric
-from ithaca.formulations.problem import Problem
 from ithaca.formulations.spatial.dmazerunner import model
 from ithaca.formulations.spatial.dmazerunner.stage import DmazerunnerStage, DmazerunnerTables
 from ithaca.formulations.spatial.dmazerunner.tilings import TilingDesign
-from ithaca.formulations.stage import Stage
 
 VOCABULARY = {
     metric.name: metric
@@ -33,7 +31,4 @@ class DmazerunnerDesign(TilingDesign):
     edition = "dmazerunner"
     known = VOCABULARY
     model: ClassVar[Any] = model
-    tables_kind = DmazerunnerTables
-
-    def stage(self, problem: Problem) -> Stage:
-        return DmazerunnerStage(problem, self)
+    tables_kind, stage_kind = DmazerunnerTables, DmazerunnerStage

@@ -3,6 +3,7 @@ tensors in memory."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -46,6 +47,19 @@ class Capacities:
     def limits(self) -> dict[str, int]:
         """The most that mappings may use, by metric."""
         return {"pes": self.pes, "rf_words": self.rf_words, "spm_banks": self.banks}
+
+    @staticmethod
+    def sizes(architecture: Architecture, edition: str, bank_words: int) -> tuple[int, ...]:
+        """These of an architecture; an `InputError` names a level without a capacity."""
+        _, spm, rf = architecture.levels
+        if spm.words is None or rf.words is None:
+            raise refuse(
+                architecture.name,
+                f"{SPM if spm.words is None else RF} has no capacity; "
+                f"allowed in edition {edition}: entries",
+            )
+        banks = spm.usable(spm.words) // bank_words
+        return rf.instances, rf.usable(rf.words), banks, bank_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,13 +131,7 @@ class Machine(Capacities):
     def of(cls, architecture: Architecture) -> Machine:
         """The figures of an architecture; `InputError` if it has other levels, or lacks bursts."""
         bursts = stated_field(architecture, "dmazerunner", "dmazerunner", architecture.bursts)
-        _, spm, rf = architecture.levels
-        if spm.words is None or rf.words is None:
-            what = SPM if spm.words is None else RF
-            raise refuse(
-                architecture.name,
-                f"{what} has no capacity; allowed in edition dmazerunner: entries",
-            )
+        sizes = cls.sizes(architecture, "dmazerunner", bursts.bank_words)
         tables: dict[str, dict[int | None, Fraction]] = {
             name: dict(sizes) for name, sizes in bursts.energies
         }
@@ -137,10 +145,7 @@ class Machine(Capacities):
                 )
             energies[level.name] = table[level.words]
         return cls(
-            rf.instances,
-            rf.usable(rf.words),
-            spm.usable(spm.words) // bursts.bank_words,
-            bursts.bank_words,
+            *sizes,
             bursts.setup,
             bursts.word,
             Energies(
@@ -204,16 +209,9 @@ class StoredLayer:
             for place in range(len(groups))
         )
 
-    def extents_of(self, access: Access, tile: NumbersByName) -> list[Any]:
-        """Extents of the box of a tensor that a tile of iterations touches, outermost first
-        (elements)."""
-        return [
-            1 + sum(c * (tile[loop] - 1) for loop, c in subscript.terms) for subscript in access
-        ]
-
-    def words(self, access: Access, tile: NumbersByName) -> Any:
-        """Words of that box."""
-        return prod(self.extents_of(access, tile))
+    def words(self, tile: NumbersByName) -> dict[str, Any]:
+        """Words of every tensor that a tile of iterations touches, in boxes."""
+        return {access.tensor: access.box(tile) for access in self.nest.accesses}
 
     def kept(self, access: Access, whole: NumbersByName, numbers: NumberSystem) -> list[Any]:
         """Extents of a tensor in memory, for loops of (padded) extents ``whole``.
@@ -232,7 +230,7 @@ class StoredLayer:
         list
             One extent a dimension, outermost first (words); no less than what the layer states.
         """
-        needed, stored = self.extents_of(access, whole), dict(self.stored).get(access.tensor)
+        needed, stored = access.sides(whole), dict(self.stored).get(access.tensor)
         return (
             needed
             if stored is None
@@ -246,10 +244,7 @@ class StoredLayer:
     def surplus(self) -> bool:
         """Whether tensors have rows in memory that no iteration reads."""
         stored = dict(self.stored)
-        needed = {
-            access.tensor: tuple(self.extents_of(access, self.nest.sizes))
-            for access in self.nest.accesses
-        }
+        needed = {access.tensor: access.sides(self.nest.sizes) for access in self.nest.accesses}
         return any(
             have > need
             for name, sizes in stored.items()
@@ -266,6 +261,11 @@ class StoredLayer:
 def factors(layer: StoredLayer, values: NumbersByName) -> dict[str, dict[str, Any]]:
     """The factors of loops, by slot."""
     return {slot: {loop: values[f"{loop}.{slot}"] for loop in layer.nest.loops} for slot in SLOTS}
+
+
+def covered(at: Mapping[str, NumbersByName], *slots: str) -> dict[str, Any]:
+    """Iterations of every loop that its factors in some slots cover."""
+    return {loop: prod(at[slot][loop] for slot in slots) for loop in at[slots[0]]}
 
 
 def constant(value: int, numbers: NumberSystem) -> Any:

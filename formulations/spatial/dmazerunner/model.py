@@ -25,6 +25,7 @@ from ithaca.formulations.spatial.dmazerunner.machine import (
     DRAM,
     ORDERED,
     RF,
+    SLOTS,
     SPATIAL,
     SPM,
     Capacities,
@@ -32,9 +33,11 @@ from ithaca.formulations.spatial.dmazerunner.machine import (
     Machine,
     StoredLayer,
     constant,
+    covered,
 )
 from ithaca.formulations.spatial.dmazerunner.passes import (
     ArrayPass,
+    ArrayTile,
     Transfers,
     array_pass,
     operation,
@@ -362,14 +365,11 @@ def used(
     dict
         Use by metric.
     """
-    tile = {loop: at[SPM][loop] * at[RF][loop] * at[SPATIAL][loop] for loop in layer.nest.loops}
-    bank = constant(machine.bank_words, numbers)
+    bank, tile = constant(machine.bank_words, numbers), covered(at, SPM, RF, SPATIAL)
     return {
         "pes": layer.product(at[SPATIAL]),
-        "rf_words": sum(layer.words(access, at[RF]) for access in layer.nest.accesses),
-        "spm_banks": sum(
-            numbers.ceil_div(layer.words(access, tile), bank) for access in layer.nest.accesses
-        ),
+        "rf_words": sum(layer.words(at[RF]).values()),
+        "spm_banks": sum(numbers.ceil_div(n, bank) for n in layer.words(tile).values()),
     }
 
 
@@ -399,19 +399,9 @@ def pricing(
     Pricing
         The metrics, and their parts by name, for reuse at both levels.
     """
-    tile = {loop: at[SPM][loop] * at[RF][loop] * at[SPATIAL][loop] for loop in layer.nest.loops}
-    whole = {loop: at[DRAM][loop] * tile[loop] for loop in layer.nest.loops}
-    array = {loop: at[RF][loop] * at[SPATIAL][loop] for loop in layer.nest.loops}
-    one_pass = array_pass(
-        layer,
-        machine.energies,
-        layer.product(at[RF]),
-        layer.product(at[SPATIAL]),
-        layer.product(at[SPATIAL], layer.nest.output),
-        {access.tensor: layer.words(access, at[RF]) for access in layer.nest.accesses},
-        {access.tensor: layer.words(access, array) for access in layer.nest.accesses},
-    )
-    moved = transfers(layer, machine, tile, whole, numbers)
+    whole = covered(at, *SLOTS)
+    one_pass = array_pass(layer, machine.energies, ArrayTile.of(layer, at))
+    moved = transfers(layer, machine, covered(at, SPM, RF, SPATIAL), whole, numbers)
     sums, taken = layer.product(at[DRAM], layer.nest.output), used(layer, machine, at, numbers)
     computing = computing_energy(layer, machine.energies, whole)
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import lcm
 from typing import Any
 
 from ithaca.formulations.algebra.number_systems import NumbersByName, NumberSystem
 from ithaca.formulations.spatial.dmazerunner.machine import (
+    RF,
+    SPATIAL,
     Energies,
     Machine,
     StoredLayer,
     constant,
+    covered,
 )
 
 #: Register file accesses of a multiply-accumulate: two operands read, the sum read and written.
@@ -19,35 +23,54 @@ RF_ACCESSES = 4
 
 
 @dataclass(frozen=True, slots=True)
+class ArrayTile:
+    """A tile u on the PEs."""
+
+    trips: Any
+    """The product of the register files' factors."""
+    pes: Any
+    """The product of the factors over PEs."""
+    groups: NumbersByName
+    """By tensor, the same of its loops: PEs with tiles of their own."""
+    held: NumbersByName
+    """By tensor, words of a PE's tile."""
+    sent: NumbersByName
+    """By tensor, words of the tile of all PEs."""
+
+    @classmethod
+    def of(cls, layer: StoredLayer, at: Mapping[str, NumbersByName]) -> ArrayTile:
+        """That of factors by slot."""
+        groups = {
+            access.tensor: layer.product(at[SPATIAL], access) for access in layer.nest.accesses
+        }
+        return cls(
+            layer.product(at[RF]),
+            layer.product(at[SPATIAL]),
+            groups,
+            layer.words(at[RF]),
+            layer.words(covered(at, RF, SPATIAL)),
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class ArrayPass:
-    """One tile u on the PEs; energies in units of 1 / grain pJ."""
+    """A pass over a tile of the PEs; energies in units of 1 / grain pJ."""
 
     computing: Any
     """Cycles of the multiply-accumulates."""
-    work: Any
-    """Cycles with the reduction over PEs."""
+    adding: Any
+    """Cycles of the reduction over PEs."""
     sending: NumbersByName
-    """By tensor, cycles of its network: one word a cycle."""
+    """What networks carry one after the other: words by tensor, or bits by network."""
     energy: NumbersByName
     """By tensor, of one trip between scratchpad and register files."""
     reducing: Any
     """Energy of the reduction over PEs."""
 
-
-def reducing(held: Any, pes: Any, sums: Any) -> Any:
-    """Cycles in which PEs add up ``held`` partial sums each, one after the other, to those of
-    ``sums`` of them.
-
-    Parameters
-    ----------
-    held : number
-        Words of the output that a PE holds.
-    pes : number
-        PEs at work.
-    sums : number
-        The part of them that loops of the output lie along.
-    """
-    return held * (pes - sums)
+    @property
+    def work(self) -> Any:
+        """Cycles with the reduction over PEs."""
+        return self.computing + self.adding
 
 
 def operation(energies: Energies) -> int:
@@ -55,16 +78,30 @@ def operation(energies: Energies) -> int:
     return energies.units(energies.mac + RF_ACCESSES * energies.rf)
 
 
-def array_pass(
-    layer: StoredLayer,
-    energies: Energies,
-    trips: Any,
-    pes: Any,
-    sums: Any,
-    held: NumbersByName,
-    sending: NumbersByName,
-) -> ArrayPass:
+def sending_energy(
+    energies: Energies, copies: NumbersByName, sent: NumbersByName
+) -> dict[str, Any]:
+    """Energy of a tile's trip to the PEs: each of its words once out of the scratchpad, and every
+    copy over the network.
+
+    Parameters
+    ----------
+    energies : Energies
+        Those of network and scratchpad.
+    copies : Mapping of str to number
+        Words of every tensor that PEs take or give.
+    sent : Mapping of str to number
+        Words of every tensor of the tile.
+    """
+    network, scratchpad = energies.units(energies.network), energies.units(energies.spm)
+    return {tensor: copies[tensor] * network + words * scratchpad for tensor, words in sent.items()}
+
+
+def array_pass(layer: StoredLayer, energies: Energies, tile: ArrayTile) -> ArrayPass:
     """Costs of a pass over a tile of the PEs.
+
+    PEs add up the partial sums that each holds one after the other, to those of as many of them as
+    loops of the output lie along.
 
     Parameters
     ----------
@@ -72,16 +109,8 @@ def array_pass(
         Says which tensor PEs sum up together.
     energies : Energies
         Those of multiplication, register files, network and scratchpad.
-    trips : number
-        The product of the register files' factors.
-    pes : number
-        The product of the factors over PEs.
-    sums : number
-        The product of those of the output's loops.
-    held : Mapping of str to number
-        Words of every tensor of a PE.
-    sending : Mapping of str to number
-        Words of every tensor of the tile.
+    tile : ArrayTile
+        The tile.
 
     Returns
     -------
@@ -89,14 +118,12 @@ def array_pass(
         Cycles, and energies in units of 1 / grain pJ.
     """
     output = layer.nest.output.tensor
-    reduction = reducing(held[output], pes, sums)
-    network, scratchpad = energies.units(energies.network), energies.units(energies.spm)
-    energy = {
-        tensor: held[tensor] * (sums if tensor == output else pes) * network + words * scratchpad
-        for tensor, words in sending.items()
-    }
+    sums = tile.groups[output]
+    reduction = tile.held[output] * (tile.pes - sums)
+    copies = {t: held * (sums if t == output else tile.pes) for t, held in tile.held.items()}
     step = energies.units(3 * energies.rf + energies.network + energies.mac)
-    return ArrayPass(trips, trips + reduction, sending, energy, reduction * step)
+    energy = sending_energy(energies, copies, tile.sent)
+    return ArrayPass(tile.trips, reduction, tile.sent, energy, reduction * step)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +171,7 @@ def transfers(
     words, cycles = {}, {}
     for access in layer.nest.accesses:
         length, bursts, broken = one, one, 0 * one
-        boxes, tensors = layer.extents_of(access, tile), layer.kept(access, whole, numbers)
+        boxes, tensors = access.sides(tile), layer.kept(access, whole, numbers)
         for extent, full in zip(reversed(boxes), reversed(tensors), strict=True):
             length, bursts = (
                 length * (1 + (1 - broken) * (extent - 1)),

@@ -20,13 +20,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ithaca.formulations.algebra.array_types import Floats, Integers
-from ithaca.formulations.algebra.number_systems import NUMPY
+from ithaca.formulations.algebra.number_systems import NUMPY, NumbersByName
 from ithaca.formulations.algebra.rounding import EXACT, ROUNDING, least_double
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.spatial.dmazerunner.choices import ChoiceColumns, OuterChoices, ragged
 from ithaca.formulations.spatial.dmazerunner.corners import Corners
 from ithaca.formulations.spatial.dmazerunner.machine import DRAM, RF, SPATIAL, SPM
 from ithaca.formulations.spatial.dmazerunner.model import reuse
+from ithaca.formulations.spatial.dmazerunner.passes import (
+    ArrayPass,
+    ArrayTile,
+    array_pass,
+    sending_energy,
+)
 from ithaca.formulations.spatial.dmazerunner.tables import AT_ONCE, Tables, chunks
 from ithaca.formulations.stage import Block, Candidates, Cutoff
 
@@ -53,22 +59,72 @@ class TilingStage(ABC):
     ) -> None:
         self._problem, self._design, self._corners = problem, design, corners or Corners(problem)
 
-    # -- what editions say -------------------------------------------------------------
+    # -- bounds ------------------------------------------------------------------------
 
     @abstractmethod
+    def _bounds(
+        self,
+        one_pass: ArrayPass,
+        tiles: ChoiceColumns,
+        low: NumbersByName,
+        high: NumbersByName,
+        outer: Sequence[tuple[Any, ...]],
+    ) -> Floats:
+        """The least objective of passes over tiles.
+
+        Parameters
+        ----------
+        one_pass : ArrayPass
+            What passes take at least.
+        tiles : ChoiceColumns
+            The tiles.
+        low, high : NumbersByName
+            Uses of capacities.
+        outer : sequence of tuple
+            What transfers cost at least, by reused tensor, as the tables count it.
+        """
+
+    def _pass(self, tile: ArrayTile) -> ArrayPass:
+        """What a pass over a tile of the PEs takes."""
+        return array_pass(self._design.layer, self._design.machine.energies, tile)
+
+    def _sending(self, copies: NumbersByName, sent: NumbersByName) -> NumbersByName:
+        """At least what networks carry of tiles."""
+        return sent
+
     def _tile_bounds(self, tiles: ChoiceColumns) -> Floats:
         """Bounds of tiles: their register files hold and send no more words than need be, their PEs
         share all work."""
+        machine, tensors = self._design.machine, self._tables.tensors
+        trips = np.maximum(np.ceil(tiles["tile"] / machine.pes), tiles["r"])
+        sent, spread = tiles.by_tensor("sent", tensors), tiles.by_tensor("spread", tensors)
+        energy = sending_energy(machine.energies, spread, sent)
+        one_pass = ArrayPass(trips, 0.0, self._sending(spread, sent), energy, 0.0)
+        return self._bounds(one_pass, tiles, {}, {}, [self._tables.least_outer])
 
-    @abstractmethod
-    def _row_bounds(self, rows: ChoiceColumns, tiles: ChoiceColumns) -> Floats:
-        """Lower bounds of the objective of rows."""
-
-    @abstractmethod
-    def _pair_bounds(
-        self, outer: OuterChoices, place: Integers, rows: ChoiceColumns, tiles: ChoiceColumns
+    def _row_bounds(
+        self,
+        rows: ChoiceColumns,
+        tiles: ChoiceColumns,
+        outer: OuterChoices | None = None,
+        place: Integers | slice = slice(None),
     ) -> Floats:
-        """Bounds of rows, each with an outer choice."""
+        """Lower bounds of the objective of rows, perhaps each with an outer choice."""
+        held, groups, sent = (
+            columns.by_tensor(what, self._tables.tensors)
+            for columns, what in ((rows, "held"), (rows, "s"), (tiles, "sent"))
+        )
+        one_pass = self._pass(ArrayTile(rows["r"], rows["s"], groups, held, sent))
+        known, parts = self._known(rows), [self._tables.least_outer]
+        if outer is not None:
+            known |= {"spm_banks": outer.banks[place]}
+            parts = [tuple(column[place] for column in part) for part in outer.parts]
+        return self._bounds(one_pass, tiles, known, known, parts)
+
+    def _known(self, rows: ChoiceColumns) -> dict[str, Any]:
+        """Metrics that follow from rows alone: PEs, words of register files."""
+        words = sum(rows[f"held.{tensor}"] for tensor in self._tables.tensors)
+        return {"pes": rows["s"], "rf_words": words}
 
     @property
     def _tables(self) -> Tables:
@@ -192,11 +248,11 @@ class TilingStage(ABC):
         bound = np.concatenate(
             [np.zeros(0)]
             + [
-                self._pair_bounds(
-                    outer,
-                    entry[part],
+                self._row_bounds(
                     row_columns.take(row[part]),
                     tile_columns.take(tile_of[row[part]]),
+                    outer,
+                    entry[part],
                 )
                 for part in (slice(begin, begin + AT_ONCE) for begin in range(0, row.size, AT_ONCE))
             ]

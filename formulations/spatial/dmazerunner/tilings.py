@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -47,6 +47,7 @@ from ithaca.formulations.spatial.mapping import Order, Slot
 from ithaca.formulations.spatial.mapping_design import MappingDesign
 from ithaca.formulations.spatial.metrics import priced
 from ithaca.formulations.spatial.orders import LEAST_PADDINGS, MOST_REUSE
+from ithaca.formulations.stage import Stage
 from ithaca.workloads.footprints import footprints
 from ithaca.workloads.nest import LoopNest
 
@@ -76,6 +77,8 @@ class TilingDesign(MappingDesign):
     """What the edition states: what it reads of machines, what mappings take and cost."""
     tables_kind: ClassVar[type[Tables]]
     """What its searches are made of."""
+    stage_kind: ClassVar[Callable[[Any, Any], Stage]]
+    """They, of a problem and its design."""
 
     def __post_init__(self) -> None:
         self.constraints.check(self.nest, self.architecture)
@@ -94,6 +97,9 @@ class TilingDesign(MappingDesign):
     def machine(self) -> Any:
         """The figures of the architecture that the model reads."""
         return self.model.Machine.of(self.architecture)
+
+    def stage(self, problem: Problem) -> Stage:
+        return self.stage_kind(problem, self)
 
     @cached_property
     def tables(self) -> Tables:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.monotonicity import falling
 from ithaca.formulations.design import Metric
-from ithaca.formulations.problem import Objective, Problem
+from ithaca.formulations.problem import Objective
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.dmazerunner.tilings import TilingDesign
 from ithaca.formulations.spatial.explainable import model
@@ -21,7 +21,6 @@ from ithaca.formulations.spatial.explainable.stage import (
     ExplainableTables,
     least_metrics,
 )
-from ithaca.formulations.stage import Stage
 from ithaca.workloads.footprints import footprints
 
 if TYPE_CHECKING:
@@ -55,10 +54,7 @@ class ExplainableDesign(TilingDesign):
     edition = "explainable"
     known = VOCABULARY
     model: ClassVar[Any] = model
-    tables_kind = ExplainableTables
-
-    def stage(self, problem: Problem) -> Stage:
-        return ExplainableStage(problem, self)
+    tables_kind, stage_kind = ExplainableTables, ExplainableStage
 
     def __post_init__(self) -> None:
         super().__post_init__()

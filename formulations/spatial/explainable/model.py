@@ -19,7 +19,7 @@ every PE; reductions; words of DRAM. In whole pJ, like there. Nothing leaks.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -30,11 +30,13 @@ from ithaca.formulations.spatial.architecture import NETWORKS, Architecture, Ope
 from ithaca.formulations.spatial.dmazerunner.machine import (
     DRAM,
     RF,
+    SLOTS,
     SPATIAL,
     SPM,
     Capacities,
     Energies,
     StoredLayer,
+    covered,
     stated_field,
 )
 from ithaca.formulations.spatial.dmazerunner.model import (
@@ -45,10 +47,7 @@ from ithaca.formulations.spatial.dmazerunner.model import (
     words_moved,
 )
 from ithaca.formulations.spatial.dmazerunner.model import used as capacities_used
-from ithaca.formulations.spatial.dmazerunner.passes import array_pass, reducing
-
-#: The metrics of groups, ``input_groups`` and so on, and a network that sends tiles to these.
-GROUPS = {"input": "input", "weight": "weight", "output": "write"}
+from ithaca.formulations.spatial.dmazerunner.passes import ArrayPass, ArrayTile, array_pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,20 +67,13 @@ class Machine(Capacities):
     def of(cls, architecture: Architecture) -> Machine:
         """The figures of an architecture; `InputError` if it lacks one."""
         network = stated_field(architecture, "explainable", "network", architecture.network)
+        sizes = cls.sizes(architecture, "explainable", network.bank_words)
         dram, spm, rf = architecture.levels
-        if spm.words is None or rf.words is None or dram.shared_bandwidth is None:
-            no_words = SPM if spm.words is None else RF if rf.words is None else None
-            lacks = f"{no_words} has no capacity" if no_words else f"{DRAM} has no shared_bandwidth"
+        if dram.shared_bandwidth is None:
             raise refuse(
                 architecture.name,
-                f"{lacks}; allowed in edition explainable: entries, and words a cycle of {DRAM}",
+                f"{DRAM} has no shared_bandwidth; allowed in edition explainable: words a cycle",
             )
-        sizes = (
-            rf.instances,
-            rf.usable(rf.words),
-            spm.usable(spm.words) // network.bank_words,
-            network.bank_words,
-        )
         energies = Energies(
             architecture.compute.energy,
             rf.read_energy,
@@ -111,33 +103,16 @@ def networks(layer: StoredLayer) -> dict[str, str]:
     return {"input": first.tensor, "weight": second.tensor, "read": output, "write": output}
 
 
-@dataclass(frozen=True, slots=True)
-class ArrayTile:
-    """One tile on the PEs."""
-
-    computing: Any
-    """Cycles of the multiply-accumulates."""
-    reducing: Any
-    """Cycles of the reduction over PEs, whenever outputs leave."""
-    bits: NumbersByName
-    """By network, bits that a link carries one after the other when the tile changes."""
-    energy: NumbersByName
-    """By tensor, of sending its tile once, in units of 1 / grain pJ."""
-    reduction: Any
-    """Of the reduction over PEs, likewise."""
+def grouped(layer: StoredLayer) -> dict[str, str]:
+    """The tensor of which the metrics of groups, ``input_groups`` and so on, count PEs."""
+    carried = networks(layer)
+    return {"input": carried["input"], "weight": carried["weight"], "output": carried["write"]}
 
 
-def array_tile(
-    layer: StoredLayer,
-    machine: Machine,
-    trips: Any,
-    pes: Any,
-    groups: NumbersByName,
-    held: NumbersByName,
-    sent: NumbersByName,
-    numbers: NumberSystem,
-) -> ArrayTile:
-    """Costs of a tile of the PEs.
+def carrying(
+    layer: StoredLayer, machine: Machine, tile: ArrayTile, numbers: NumberSystem
+) -> ArrayPass:
+    """Costs of a pass over a tile of the PEs, which networks carry in bits.
 
     Parameters
     ----------
@@ -145,33 +120,17 @@ def array_tile(
         Its tensors, and which is the output.
     machine : Machine
         Links of each network, and bits of a word.
-    trips : number
-        The product of the register files' factors.
-    pes : number
-        The product of the factors over PEs.
-    groups : Mapping of str to number
-        The same of the loops of each tensor: PEs with tiles of their own.
-    held : Mapping of str to number
-        Words of a PE's tile, by tensor.
-    sent : Mapping of str to number
-        Words of the tile of all PEs, by tensor.
+    tile : ArrayTile
+        The tile.
     numbers : NumberSystem
         The number system.
-
-    Returns
-    -------
-    ArrayTile
-        Cycles of computing and of every network, and energies.
     """
-    bits, output = {}, layer.nest.output.tensor
+    bits = {}
     for name, tensor in networks(layer).items():
-        turns = numbers.ceil_div(
-            groups[tensor], numbers.number(Fraction(machine.network.links(name)))
-        )
-        bits[name] = turns * held[tensor] * machine.word_bits
-    one_pass = array_pass(layer, machine.energies, trips, pes, groups[output], held, sent)
-    added = reducing(held[output], pes, groups[output])
-    return ArrayTile(trips, added, bits, one_pass.energy, one_pass.reducing)
+        links = numbers.number(Fraction(machine.network.links(name)))
+        turns = numbers.ceil_div(tile.groups[tensor], links)
+        bits[name] = turns * tile.held[tensor] * machine.word_bits
+    return replace(array_pass(layer, machine.energies, tile), sending=bits)
 
 
 def changes(spm: Reuse, dram: Reuse, tensor: str, numbers: NumberSystem) -> Any:
@@ -194,7 +153,7 @@ def changes(spm: Reuse, dram: Reuse, tensor: str, numbers: NumberSystem) -> Any:
 def costs(
     layer: StoredLayer,
     machine: Machine,
-    tile: ArrayTile,
+    tile: ArrayPass,
     trips: Any,
     changed: NumbersByName,
     distinct: Any,
@@ -210,8 +169,8 @@ def costs(
         Says which tensor is the output.
     machine : Machine
         Bandwidth of DRAM, and widths of the networks.
-    tile : ArrayTile
-        A tile of the PEs.
+    tile : ArrayPass
+        A pass over a tile of the PEs.
     trips : number
         How many tiles the PEs have.
     changed : Mapping of str to number
@@ -236,9 +195,9 @@ def costs(
         name: changed[tensor] - (distinct if name == "read" else 0)
         for name, tensor in networks(layer).items()
     }
-    computing = tile.computing * trips + tile.reducing * changed[output]
+    computing = tile.computing * trips + tile.adding * changed[output]
     each = {
-        f"network {name}": numbers.ceil_div(tile.bits[name] * count, width)
+        f"network {name}": numbers.ceil_div(tile.sending[name] * count, width)
         for name, count in counts.items()
     }
     sending = numbers.maximum(*each.values())
@@ -248,7 +207,7 @@ def costs(
     energies = machine.energies
     times = {**changed, output: 2 * changed[output] - distinct}
     scratchpad = {f"{SPM} {tensor}": tile.energy[tensor] * n for tensor, n in times.items()}
-    scratchpad[f"{SPM} {output}"] = scratchpad[f"{SPM} {output}"] + tile.reduction * changed[output]
+    scratchpad[f"{SPM} {output}"] = scratchpad[f"{SPM} {output}"] + tile.reducing * changed[output]
     off_chip = words * energies.units(energies.dram)
     energy = whole_energy(energies, computed, sum(scratchpad.values()) + off_chip, numbers)
     totals = {
@@ -279,15 +238,11 @@ def used(
     numbers : NumberSystem
         The number system.
     """
-    roles = networks(layer)
-    tensors = {access.tensor: access for access in layer.nest.accesses}
     groups = {
-        role: layer.product(at[SPATIAL], tensors[roles[network]])
-        for role, network in GROUPS.items()
+        f"{role}_groups": ArrayTile.of(layer, at).groups[tensor]
+        for role, tensor in grouped(layer).items()
     }
-    return capacities_used(layer, machine, at, numbers) | {
-        f"{role}_groups": count for role, count in groups.items()
-    }
+    return capacities_used(layer, machine, at, numbers) | groups
 
 
 def pricing(
@@ -311,23 +266,16 @@ def pricing(
     Pricing
         From reuse by the orders of scratchpad and DRAM, metrics and their parts.
     """
-    nest = layer.nest
-    array = {loop: at[RF][loop] * at[SPATIAL][loop] for loop in nest.loops}
-    tile = {loop: at[SPM][loop] * array[loop] for loop in nest.loops}
-    whole = {loop: at[DRAM][loop] * tile[loop] for loop in nest.loops}
-    pes = layer.product(at[SPATIAL])
-    groups = {access.tensor: layer.product(at[SPATIAL], access) for access in nest.accesses}
-    held = {access.tensor: layer.words(access, at[RF]) for access in nest.accesses}
-    sent = {access.tensor: layer.words(access, array) for access in nest.accesses}
-    words = {access.tensor: layer.words(access, tile) for access in nest.accesses}
-    sums, taken = layer.product(at[DRAM], nest.output), used(layer, machine, at, numbers)
-    on_array = array_tile(layer, machine, layer.product(at[RF]), pes, groups, held, sent, numbers)
-    distinct = layer.product(at[SPM], nest.output) * sums
-    computed = computing_energy(layer, machine.energies, whole)
+    output, on_pes = layer.nest.output, ArrayTile.of(layer, at)
+    words = layer.words(covered(at, SPM, RF, SPATIAL))
+    sums, taken = layer.product(at[DRAM], output), used(layer, machine, at, numbers)
+    on_array = carrying(layer, machine, on_pes, numbers)
+    distinct = layer.product(at[SPM], output) * sums
+    computed = computing_energy(layer, machine.energies, covered(at, *SLOTS))
 
     def price(spm: Reuse, dram: Reuse) -> MetricsAndParts:
         moved = words_moved(layer, words, dram, sums)
-        changed = {tensor: changes(spm, dram, tensor, numbers) for tensor in held}
+        changed = {tensor: changes(spm, dram, tensor, numbers) for tensor in words}
         off_chip = sum(moved.values())
         totals, parts = costs(
             layer,

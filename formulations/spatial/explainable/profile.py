@@ -34,7 +34,7 @@ class ExplainableProfile(DmazerunnerProfile[ExplainableDesign]):
         )
         for name, tensor in networks(self.design.layer).items():
             access = next(access for access in self.design.nest.accesses if access.tensor == tensor)
-            bits = Fraction(self.design.layer.words(access, at[RF]) * self.design.machine.word_bits)
+            bits = Fraction(access.box(at[RF]) * self.design.machine.word_bits)
             width = Remedy("network.width", most=bits)
             groups, network = (
                 self.design.layer.product(at[SPATIAL], access),

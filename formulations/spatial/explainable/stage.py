@@ -9,7 +9,7 @@ follows from the same counts and words. All of this is whole, and so exact in fl
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -18,22 +18,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ithaca.formulations.algebra.array_types import Floats, Integers
+from ithaca.formulations.algebra.array_types import Floats
 from ithaca.formulations.algebra.number_systems import NUMPY, NumbersByName
 from ithaca.formulations.algebra.rounding import EXACT
-from ithaca.formulations.spatial.dmazerunner.choices import ChoiceColumns, OuterChoices
+from ithaca.formulations.spatial.dmazerunner.choices import ChoiceColumns
 from ithaca.formulations.spatial.dmazerunner.corners import Corners
 from ithaca.formulations.spatial.dmazerunner.machine import Capacities, StoredLayer
 from ithaca.formulations.spatial.dmazerunner.model import Reuse, words_moved
-from ithaca.formulations.spatial.dmazerunner.passes import operation
+from ithaca.formulations.spatial.dmazerunner.passes import ArrayPass, ArrayTile, operation
 from ithaca.formulations.spatial.dmazerunner.search import TilingStage
 from ithaca.formulations.spatial.dmazerunner.tables import Tables
 from ithaca.formulations.spatial.explainable.model import (
-    GROUPS,
-    ArrayTile,
     Machine,
-    array_tile,
+    carrying,
     costs,
+    grouped,
     networks,
 )
 
@@ -105,9 +104,8 @@ def _read(layer: StoredLayer) -> tuple[tuple[str, int], ...]:
     them, and partial sums need not be read."""
     nest, words = layer.nest, {}
     for access in nest.accesses:
-        whole = layer.extents_of(access, nest.sizes)
         read = (prod(nest.sizes[loop] for loop in rank.loops) for rank in access)
-        words[access.tensor] = prod(map(min, whole, read))
+        words[access.tensor] = prod(map(min, access.sides(nest.sizes), read))
     return tuple((name, words[t]) for name, t in networks(layer).items() if name != "read")
 
 
@@ -124,7 +122,7 @@ class ExplainableTables(Tables):
         self, tile: Mapping[str, Floats], whole: Mapping[str, Floats], trips: ChoiceColumns
     ) -> list[tuple[Any, ...]]:
         layer, own = self.layer, trips.by_tensor("own", self.tensors)
-        words = {access.tensor: layer.words(access, tile) for access in layer.nest.accesses}
+        words = layer.words(tile)
         sums, parts = own[layer.nest.output.tensor], []
         for b in self.tensors:
             times = {
@@ -137,10 +135,10 @@ class ExplainableTables(Tables):
 
     @cached_property
     def most_groups(self) -> Mapping[str, int]:
-        names, limits = networks(self.layer), self.machine.limits
+        limits = self.machine.limits
         return {
-            names[network]: limits[f"{role}_groups"]
-            for role, network in GROUPS.items()
+            tensor: limits[f"{role}_groups"]
+            for role, tensor in grouped(self.layer).items()
             if f"{role}_groups" in limits
         }
 
@@ -155,7 +153,6 @@ class ExplainableTables(Tables):
 class ExplainableStage(TilingStage):
     """One problem on one layer, in stages."""
 
-    _design: TilingDesign
     _numbers = WHOLE
 
     def __init__(self, problem: Problem, design: TilingDesign) -> None:
@@ -175,44 +172,30 @@ class ExplainableStage(TilingStage):
         low = dict.fromkeys(machine.limits, 1) | least
         return float(self._corners.least(low, machine.limits))
 
-    def _tile_bounds(self, tiles: ChoiceColumns) -> Floats:
-        machine, tensors, energies = (
-            self._design.machine,
-            self._tables.tensors,
-            self._design.machine.energies,
-        )
-        computing = np.maximum(np.ceil(tiles["tile"] / machine.pes), tiles["r"])
-        spread, bits = tiles.by_tensor("spread", tensors), {}
-        for name, tensor in networks(self._design.layer).items():
-            bits[name] = np.ceil(spread[tensor] / machine.network.links(name)) * machine.word_bits
-        network, scratchpad = energies.units(energies.network), energies.units(energies.spm)
-        sent = tiles.by_tensor("sent", tensors)
-        energy = {t: spread[t] * network + sent[t] * scratchpad for t in tensors}
-        return self._bounds(ArrayTile(computing, 0.0, bits, energy, 0.0), tiles, {}, machine.limits)
+    def _pass(self, tile: ArrayTile) -> ArrayPass:
+        return carrying(self._design.layer, self._design.machine, tile, WHOLE)
 
-    def _row_bounds(self, rows: ChoiceColumns, tiles: ChoiceColumns) -> Floats:
-        known = self._known(rows)
-        return self._bounds(self._tile(rows, tiles), tiles, known, known)
+    def _sending(self, copies: NumbersByName, sent: NumbersByName) -> NumbersByName:
+        network, bits = self._design.machine.network, self._design.machine.word_bits
+        return {
+            name: np.ceil(copies[tensor] / network.links(name)) * bits
+            for name, tensor in networks(self._design.layer).items()
+        }
 
-    def _pair_bounds(
-        self, outer: OuterChoices, place: Integers, rows: ChoiceColumns, tiles: ChoiceColumns
-    ) -> Floats:
-        known = {**self._known(rows), "spm_banks": outer.banks[place]}
-        words = np.array([part[0][place] for part in outer.parts])
-        return self._bounds(self._tile(rows, tiles), tiles, known, known, words.min(axis=0))
+    def _known(self, rows: ChoiceColumns) -> dict[str, Any]:
+        groups = grouped(self._design.layer).items()
+        return super()._known(rows) | {f"{role}_groups": rows[f"s.{t}"] for role, t in groups}
 
     def _bounds(
         self,
-        tile: ArrayTile,
+        one_pass: ArrayPass,
         tiles: ChoiceColumns,
         low: NumbersByName,
         high: NumbersByName,
-        words: Any = None,
+        outer: Sequence[tuple[Any, ...]],
     ) -> Floats:
-        """The least objective of tiles on the PEs, where the DMA moves so many words at least; by
-        default any mapping's."""
         layer, machine, tensors = self._design.layer, self._design.machine, self._tables.tensors
-        words = self._tables.least_outer[0] if words is None else words
+        words = np.min([least for (least,) in outer], axis=0)
         own, trips = tiles.by_tensor("own", tensors), tiles["trips"]
         lowest, high = np.full(trips.shape, inf), {**machine.limits, **high}
         shared = np.ceil(tiles["whole"] / machine.pes)
@@ -222,7 +205,7 @@ class ExplainableStage(TilingStage):
             least, _ = costs(
                 layer,
                 machine,
-                tile,
+                one_pass,
                 trips,
                 changed,
                 own[layer.nest.output.tensor],
@@ -241,30 +224,3 @@ class ExplainableStage(TilingStage):
     @cached_property
     def _carried(self) -> int:
         return carried(self._design.layer, self._design.machine)
-
-    def _tile(self, rows: ChoiceColumns, tiles: ChoiceColumns) -> ArrayTile:
-        names = self._tables.tensors
-        held, groups, sent = (
-            columns.by_tensor(what, names)
-            for columns, what in ((rows, "held"), (rows, "s"), (tiles, "sent"))
-        )
-        return array_tile(
-            self._design.layer,
-            self._design.machine,
-            rows["r"],
-            rows["s"],
-            groups,
-            held,
-            sent,
-            WHOLE,
-        )
-
-    def _known(self, rows: ChoiceColumns) -> dict[str, Any]:
-        """Metrics that follow from rows alone: PEs, words of register files, groups."""
-        names, tensors = networks(self._design.layer), self._tables.tensors
-        groups = {f"{role}_groups": rows[f"s.{names[network]}"] for role, network in GROUPS.items()}
-        return {
-            "pes": rows["s"],
-            "rf_words": sum(rows[f"held.{tensor}"] for tensor in tensors),
-            **groups,
-        }

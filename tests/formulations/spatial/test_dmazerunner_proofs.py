@@ -56,7 +56,7 @@ def make_layer(
     output, inputs = parse_statement(statement, {"S": stride} if kind != "gemm" else {})
     nest = LoopNest(kind, tuple(extents.items()), output, inputs, simd=simd)
     stored = {
-        access.tensor: StoredLayer(nest).extents_of(access, extents) for access in nest.accesses
+        access.tensor: access.sides(extents) for access in nest.accesses
     }
     if kind != "gemm":
         stored["I"][2:] = [extent + surplus for extent in stored["I"][2:]]
@@ -144,11 +144,7 @@ def enumerated(design: DmazerunnerDesign, *, least: bool) -> Iterator[dict[str, 
         for slot, column in zip((DRAM, SPM, RF, SPATIAL), columns, strict=True):
             values[f"{loop}.{slot}"] = column
             level, kind = (SPM, "spatial") if slot == SPATIAL else (slot, "temporal")
-            asked = [
-                high
-                for at, of, name, high in design.constraints.factors
-                if (at, of, name) == (level, kind, loop)
-            ]
+            asked = [each for each in design.constraints.factors if each.at == (level, kind, loop)]
             allowed &= np.all(
                 [column <= (found.high or column) for found in asked] or [True], axis=0
             )
