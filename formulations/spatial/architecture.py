@@ -66,6 +66,25 @@ class Level:
     goes to, levels around it."""
 
     @property
+    def rates(self) -> tuple[tuple[str, Fraction, tuple[str, ...]], ...]:
+        """Its bandwidths: a word for each, words a cycle, and the counts that share it."""
+        known = (
+            ("reads", self.read_bandwidth, ("reads",)),
+            ("writes", self.write_bandwidth, ("fills", "updates")),
+            ("words", self.shared_bandwidth, ("reads", "fills", "updates")),
+        )
+        return tuple((what, rate, counts) for what, rate, counts in known if rate is not None)
+
+    @property
+    def prices(self) -> dict[str, Fraction]:
+        """Energies of accesses (pJ), by what is counted."""
+        return {
+            "reads": self.read_energy,
+            "fills": self.write_energy,
+            "updates": self.update_energy,
+        }
+
+    @property
     def charged(self) -> int:
         """Instances whose accesses cost energy, at most: of those that share them, one."""
         return max(self.instances // self.cluster, 1)

@@ -89,19 +89,14 @@ def waits(
         Of a mapping; words of an instance by ``LEVEL.TENSOR.reads`` and so on.
     """
     for level in architecture.levels:
-        limits = (
-            ("reads", level.read_bandwidth, ("reads",)),
-            ("writes", level.write_bandwidth, ("fills", "updates")),
-            ("words", level.shared_bandwidth, ("reads", "fills", "updates")),
-        )
-        for what, rate, counts in limits:
+        for what, rate, counts in level.rates:
             counted = (
                 metrics.get(f"{level.name}.{access.tensor}.{c}")
                 for access in nest.accesses
                 for c in counts
             )
             words = sum((count for count in counted if count is not None), Fraction(0))
-            if rate is not None and words:
+            if words:
                 yield LevelWait(level.name, what, words, rate)
 
 

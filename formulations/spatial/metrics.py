@@ -111,20 +111,18 @@ def least_metrics(
     lowest = {"computes": Fraction(nest.operations)}
     latency, energy = Fraction(0), nest.operations * compute.energy
     for place, (level, always) in enumerate(zip(architecture.levels, kept, strict=True)):
-        reads = sum(words[t] for t in always if t != output)
-        updates = words[output] if output in always else 0
         resident = {tensor for tensor, _ in level.resident} | {output}
-        fills = sum(words[t] for t in always if t not in resident) if place else 0
-        moved = (
-            (reads, level.read_bandwidth),
-            (fills + updates, level.write_bandwidth),
-            (reads + fills + updates, level.shared_bandwidth),
+        moved = {
+            "reads": sum(words[t] for t in always if t != output),
+            "fills": sum(words[t] for t in always if t not in resident) if place else 0,
+            "updates": words[output] if output in always else 0,
+        }
+        waits = (
+            sum(moved[count] for count in counts) / rate / level.instances
+            for _, rate, counts in level.rates
         )
-        waits = (n / rate / level.instances for n, rate in moved if rate)
         cycles = Fraction(ceil(max([Fraction(steps), *waits])))
-        spent = (
-            reads * level.read_energy + fills * level.write_energy + updates * level.update_energy
-        ) * level.share
+        spent = sum(moved[count] * pj for count, pj in level.prices.items()) * level.share
         lowest |= {f"{level.name}.cycles": cycles, f"{level.name}.energy": spent}
         latency, energy = max(latency, cycles), energy + spent
     return lowest | {"latency": latency, "energy": energy, "edp": energy * latency}

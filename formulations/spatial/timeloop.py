@@ -43,16 +43,10 @@ class TimeloopModel(MappingCounts):
         """Cycles that the words of a level take at its bandwidths, by what they are: reads, writes,
         words (both)."""
         number, level, waits = self._mapping.system.number, self._levels[place], dict[str, Number]()
-        limits = (
-            ("reads", level.read_bandwidth, (self.reads,)),
-            ("writes", level.write_bandwidth, (self.fills, self.updates)),
-            ("words", level.shared_bandwidth, (self.reads, self.fills, self.updates)),
-        )
-        for what, rate, counts in limits:
-            if rate is not None:
-                words = self._total(place, *counts) * number(Fraction(rate.denominator))
-                cycle = number(Fraction(rate.numerator))
-                waits[what] = self._mapping.system.ceil_div(words, cycle)
+        for what, rate, counts in level.rates:
+            words = self._total(place, *(getattr(self, count) for count in counts))
+            over, cycle = words * number(Fraction(rate.denominator)), Fraction(rate.numerator)
+            waits[what] = self._mapping.system.ceil_div(over, number(cycle))
         return waits
 
     @cached_property
@@ -67,17 +61,12 @@ class TimeloopModel(MappingCounts):
         """Energy of a level's accesses, and of what its instances that work leak, whether it keeps
         a tensor or none (pJ)."""
         numbers, level = self._mapping.system, self._levels[place]
-        costs = (
-            (self.reads, level.read_energy),
-            (self.fills, level.write_energy),
-            (self.updates, level.update_energy),
-        )
         energy = self._one * 0
-        for count, cost in costs:
+        for count, cost in level.prices.items():
             if not cost:
                 continue
             for tensor in self._kept(place):
-                words = count(place, tensor)
+                words = getattr(self, count)(place, tensor)
                 accesses = (
                     words
                     if level.block == 1
@@ -137,13 +126,9 @@ class TimeloopModel(MappingCounts):
         for place, level in enumerate(self._levels):
             named |= {f"{level.name} {what}": wait for what, wait in self.waits(place).items()}
             named[level.name] = self.level_energy(place)
-            for what, count in (
-                ("reads", self.reads),
-                ("fills", self.fills),
-                ("updates", self.updates),
-            ):
-                named |= {
-                    f"{level.name} {tensor} {what}": count(place, tensor)
-                    for tensor in self._kept(place)
-                }
+            named |= {
+                f"{level.name} {tensor} {what}": getattr(self, what)(place, tensor)
+                for what in level.prices
+                for tensor in self._kept(place)
+            }
         return {**named, self._compute.name: self.compute_energy}

@@ -65,11 +65,6 @@ class WholeAccesses:
     def _shared(self, number: int) -> list[SharedAccesses]:
         hierarchy, level = self.hierarchy, self.hierarchy.levels[number]
         scale = hierarchy.energy_scale
-        costs = {
-            "reads": level.read_energy,
-            "fills": level.write_energy,
-            "updates": level.update_energy,
-        }
         return [
             SharedAccesses(
                 hierarchy.words(number, v, what),
@@ -78,7 +73,7 @@ class WholeAccesses:
                 int(cost * scale),
             )
             for v, keeps in enumerate(hierarchy.keeps[number])
-            for what, cost in costs.items()
+            for what, cost in level.prices.items()
             if keeps and cost
         ]
 

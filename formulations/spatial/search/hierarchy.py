@@ -188,14 +188,10 @@ class Hierarchy:
     @cached_property
     def energy_scale(self) -> int:
         """The least number that makes energies of words whole (per pJ)."""
-        costs = [
-            c
-            for level in self.levels
-            for c in (level.read_energy, level.write_energy, level.update_energy)
-        ]
-        shares = [level.share for level in self.levels for _ in range(3)]
-        blocks = [cost * share for cost, share in zip(costs, shares, strict=True)]
-        return lcm(*(c.denominator for c in (*costs, *blocks, self.architecture.compute.energy)))
+        costs = [self.architecture.compute.energy]
+        for level in self.levels:
+            costs += (c for pj in level.prices.values() for c in (pj, pj * level.share))
+        return lcm(*(cost.denominator for cost in costs))
 
     def energy(self, only: int | None = None, *, shared: bool = True) -> Count:
         """Energy of the accesses of all levels, or of one; without leaks and multipliers.
@@ -210,9 +206,7 @@ class Hierarchy:
         parts: tuple[dict[tuple[int, int], int], ...] = ({}, {}, {})
         for number, level in enumerate(self.levels):
             if (only is None or number == only) and (shared or level.share == 1):
-                for weights, cost in zip(
-                    parts, (level.read_energy, level.write_energy, level.update_energy), strict=True
-                ):
+                for weights, cost in zip(parts, level.prices.values(), strict=True):
                     weight = int(cost * level.share * self.energy_scale)
                     if weight:
                         weights |= {
@@ -230,23 +224,9 @@ class Hierarchy:
         counts = []
         for number, level in enumerate(self.levels):
             ones = {(number, v): 1 for v, keeps in enumerate(self.keeps[number]) if keeps}
-            for what, rate, reads, writes in (
-                ("read", level.read_bandwidth, True, False),
-                ("write", level.write_bandwidth, False, True),
-                ("shared", level.shared_bandwidth, True, True),
-            ):
-                if rate is not None and (only is None or only == number):
-                    stored = ones if writes else {}
-                    counts.append(
-                        Count(
-                            f"{number} {what}",
-                            False,
-                            ones if reads else {},
-                            stored,
-                            stored,
-                            rate=rate,
-                        )
-                    )
+            for what, rate, shared in level.rates if only in (None, number) else ():
+                own = dict.fromkeys(shared, ones)
+                counts.append(Count(f"{number} {what}", False, **own, rate=rate))
         return tuple(counts)
 
     def words(self, level: int, tensor: int, what: str) -> Count:
@@ -260,11 +240,8 @@ class Hierarchy:
             ``reads``, ``fills`` or ``updates``.
         """
         name = f"{self.levels[level].name}.{self.tensors[tensor].name}.{what}"
-        one = {(level, tensor): 1}
-        reads, fills, updates = (
-            one if what == each else {} for each in ("reads", "fills", "updates")
-        )
-        return Count(name, False, reads, fills, updates)
+        own: dict[str, Any] = {what: {(level, tensor): 1}}
+        return Count(name, False, **own)
 
     @property
     def largest(self) -> float:
