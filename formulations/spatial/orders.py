@@ -79,6 +79,17 @@ def overlapping(access: Access, moving: Collection[str]) -> tuple[str, ...]:
     return tuple(loop for loops in shared if len(loops) > 1 for loop in loops)
 
 
+def sharing(nest: LoopNest, loops: Collection[str]) -> list[tuple[str, ...]]:
+    """Some loops of a nest by group: those that stand in one subscript are one, in its order."""
+    groups = [{loop} for loop in loops]
+    for access in nest.accesses:
+        for subscript in access:
+            joined = [group for group in groups if group & set(subscript.loops)]
+            if len(joined) > 1:
+                groups = [g for g in groups if g not in joined] + [set().union(*joined)]
+    return [tuple(loop for loop in nest.loops if loop in group) for group in groups]
+
+
 def as_good(
     order: Order, other: Order, several: frozenset[str], accesses: Sequence[Access]
 ) -> bool:

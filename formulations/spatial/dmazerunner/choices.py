@@ -20,19 +20,14 @@ from ithaca.formulations.spatial.dmazerunner.machine import (
     Capacities,
     StoredLayer,
 )
+from ithaca.formulations.spatial.orders import sharing
 from ithaca.workloads.nest import MAX_EXTENT
 
 
 def groups(layer: StoredLayer) -> tuple[tuple[str, ...], ...]:
     """The loops by group, in the order of the nest."""
-    sets: list[set[str]] = [{loop} for loop in layer.nest.loops]
-    for access in layer.nest.accesses:
-        for subscript in access:
-            joined = [group for group in sets if group & set(subscript.loops)]
-            if len(joined) > 1:
-                sets = [group for group in sets if group not in joined] + [set().union(*joined)]
-    ordered = (tuple(loop for loop in layer.nest.loops if loop in group) for group in sets)
-    return tuple(sorted(ordered, key=lambda group: layer.nest.loops.index(group[0])))
+    loops = layer.nest.loops
+    return tuple(sorted(sharing(layer.nest, loops), key=lambda group: loops.index(group[0])))
 
 
 def divisors(number: int) -> Integers:

@@ -218,13 +218,12 @@ class Hierarchy:
         step = 0 if only is not None else int(self.architecture.compute.energy * self.energy_scale)
         return Count(name, True, parts[0], parts[1], parts[2], Fraction(self.energy_scale), step)
 
-    def waits(self, only: int | None = None) -> tuple[Count, ...]:
-        """The words that the bandwidths of levels, or of one, make wait: their scale is words a
-        cycle."""
+    def waits(self) -> tuple[Count, ...]:
+        """The words that the bandwidths of levels make wait: their scale is words a cycle."""
         counts = []
         for number, level in enumerate(self.levels):
             ones = {(number, v): 1 for v, keeps in enumerate(self.keeps[number]) if keeps}
-            for what, rate, shared in level.rates if only in (None, number) else ():
+            for what, rate, shared in level.rates:
                 own = dict.fromkeys(shared, ones)
                 counts.append(Count(f"{number} {what}", False, **own, rate=rate))
         return tuple(counts)

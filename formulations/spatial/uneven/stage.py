@@ -26,6 +26,7 @@ from ithaca.formulations.problem import Problem
 from ithaca.formulations.remembered import remembered
 from ithaca.formulations.spatial.dmazerunner.corners import Corners
 from ithaca.formulations.spatial.mapping import Slot, keep_quantity, order_quantity
+from ithaca.formulations.spatial.orders import sharing
 from ithaca.formulations.spatial.search.pareto import undominated
 from ithaca.formulations.spatial.uneven.model import Node
 from ithaca.formulations.spatial.uneven.separable import SEPARABLE, Separable
@@ -92,14 +93,7 @@ class UnevenStage:
     @cached_property
     def _axes(self) -> tuple[tuple[str, ...], ...]:
         """The moving loops, those together that share a rank."""
-        groups = [{loop} for loop in self._design.moving]
-        for access in self._design.nest.accesses:
-            for rank in access:
-                shared = [group for group in groups if group & set(rank.loops)]
-                if len(shared) > 1:
-                    groups = [g for g in groups if g not in shared] + [set().union(*shared)]
-        loops = self._design.nest.loops
-        return tuple(tuple(loop for loop in loops if loop in group) for group in groups)
+        return tuple(sharing(self._design.nest, self._design.moving))
 
     @cached_property
     def _options(self) -> Mapping[str, Mapping[Slot, Integers]]:
