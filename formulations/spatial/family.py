@@ -13,7 +13,7 @@ from ithaca.files.documents import json_schema
 from ithaca.files.errors import InputError
 from ithaca.files.messages import errors_at, quoted
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.data_models import built
+from ithaca.formulations.data_models import built, model_of
 from ithaca.formulations.design import Metric
 from ithaca.formulations.family import Family
 from ithaca.formulations.schema import (
@@ -54,16 +54,8 @@ from ithaca.formulations.spatial.uneven.profile import UnevenProfile
 from ithaca.workloads.library import workload_document
 
 
-class MappingSpaceDocument(Document):
+class MappingSpaceDocument(model_of(MappingOptions)):  # type: ignore[misc]
     """Which mappings were considered."""
-
-    divisors_only: bool = False
-    free_bypass: bool = False
-    within_parent: bool = False
-    nodes_by_level: bool = False
-    free_drains: bool = False
-    off_chip: bool = False
-    remainders: bool = False
 
 
 class LevelMappingDocument(Document):
@@ -186,7 +178,7 @@ class SpatialFamily(Family[MappingDesign]):
         memory = tuple((tensor, tuple(sizes)) for tensor, sizes in head.memory.items())
         parts = (
             head.edition,
-            MappingOptions(**dict(head.space)),
+            built(MappingOptions, head.space),
             built(Constraints, head.constraints),
             memory,
         )

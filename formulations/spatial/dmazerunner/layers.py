@@ -14,9 +14,12 @@ from ithaca.formulations.spatial.dmazerunner.machine import (
     DRAM,
     ORDERED,
     RF,
+    SLOTS,
     SPATIAL,
     SPM,
     StoredLayer,
+    covered,
+    factors,
 )
 from ithaca.formulations.spatial.dmazerunner.tilings import TilingDesign
 from ithaca.workloads.layer_files import Row, integers, read_layers
@@ -63,9 +66,9 @@ def _evaluated(row: Row, design: TilingDesign) -> dict[str, Any]:
     loops = row.nest.loops
     values, orders = {}, {}
     for column, slot in FACTORS.items():
-        factors = integers(row.cells, column, row.where)
+        stated = integers(row.cells, column, row.where)
         for loop in loops:
-            values[f"{loop}.{slot}"] = FRACTION.number(factors.get(loop, 1))  # type: ignore[arg-type]
+            values[f"{loop}.{slot}"] = FRACTION.number(stated.get(loop, 1))  # type: ignore[arg-type]
     for level in ORDERED:
         column = f"{level}_order_outer_first"
         order = [loop for loop in (row.cells.get(column) or "").split() if loop in loops]
@@ -85,13 +88,9 @@ def _evaluated(row: Row, design: TilingDesign) -> dict[str, Any]:
 def _complaints(
     design: TilingDesign, values: Mapping[str, Any], costs: Mapping[str, Any]
 ) -> Iterator[str]:
+    runs_of = covered(factors(design.layer, values), *SLOTS)
     for loop, extent in design.nest.extents:
-        runs = (
-            values[f"{loop}.{DRAM}"]
-            * values[f"{loop}.{SPM}"]
-            * values[f"{loop}.{RF}"]
-            * values[f"{loop}.{SPATIAL}"]
-        )
+        runs = runs_of[loop]
         if runs < extent:
             yield f"factors of {loop} multiply to {runs}, less than {extent}"
     for name, most in design.machine.limits.items():

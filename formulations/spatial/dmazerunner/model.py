@@ -127,20 +127,6 @@ def chosen(options: Sequence[Reuse], choice: Any, numbers: NumberSystem) -> Reus
     )
 
 
-@dataclass(frozen=True, slots=True)
-class RunCosts:
-    """Costs of the whole run."""
-
-    latency: Any
-    """Cycles."""
-    energy: Any
-    """In units of 1 / grain pJ, without the multiply-accumulates."""
-    dram_words: Any
-    """Words between DRAM and scratchpad."""
-    parts: NumbersByName
-    """What latency and energy are made of, by name."""
-
-
 def run(
     layer: StoredLayer,
     machine: Machine,
@@ -150,8 +136,9 @@ def run(
     dram: Reuse,
     sums: Any,
     numbers: NumberSystem,
-) -> RunCosts:
-    """The run of a mapping.
+) -> MetricsAndParts:
+    """The run of a mapping: cycles, energy without the multiply-accumulates in units of 1 / grain
+    pJ, and words between DRAM and scratchpad; and what they are made of, by name.
 
     A tensor that stays for all trips of the scratchpad's loops and for several of DRAM's is
     *skipped*: it moves on only with DRAM's loops. What is not reused moves in every trip, and
@@ -173,11 +160,6 @@ def run(
         The product of the DRAM factors of the output's loops.
     numbers : NumberSystem
         The number system.
-
-    Returns
-    -------
-    RunCosts
-        Cycles, energy and words of the whole run.
     """
     zero, one = constant(0, numbers), constant(1, numbers)
     output = layer.nest.output.tensor
@@ -235,7 +217,7 @@ def run(
     parts |= {f"{DRAM} {t}": moved.words[t] for t in tensors} | {
         f"{SPM} {t}": one_pass.energy[t] for t in tensors
     }
-    return RunCosts(latency, energy + off_chip, words, parts)
+    return {"latency": latency, "energy": energy + off_chip, "dram_words": words}, parts
 
 
 def words_moved(layer: StoredLayer, words: NumbersByName, dram: Reuse, sums: Any) -> dict[str, Any]:
@@ -406,17 +388,12 @@ def pricing(
     computing = computing_energy(layer, machine.energies, whole)
 
     def price(spm: Reuse, dram: Reuse) -> MetricsAndParts:
-        totals = run(layer, machine, one_pass, moved, spm, dram, sums, numbers)
-        energy = whole_energy(machine.energies, computing, totals.energy, numbers)
-        known = {
-            "latency": totals.latency,
-            "energy": energy,
-            "edp": energy * totals.latency,
-            "dram_words": totals.dram_words,
-        }
-        return known | taken, {
-            **totals.parts,
-            "latency": totals.latency,
+        totals, parts = run(layer, machine, one_pass, moved, spm, dram, sums, numbers)
+        energy = whole_energy(machine.energies, computing, totals["energy"], numbers)
+        totals |= {"energy": energy, "edp": energy * totals["latency"]}
+        return totals | taken, {
+            **parts,
+            "latency": totals["latency"],
             "energy": energy,
             RF: computing,
         }

@@ -82,13 +82,8 @@ class Tables(ABC):
                 "r": group.r.prod(axis=0).astype(float),
                 "s": group.s.prod(axis=0).astype(float),
             }
-            columns |= {
-                f"s.{tensor}": own
-                for tensor, own in zip(
-                    self.tensors, trips_of(self.layer, group, group.s), strict=True
-                )
-            }
-            tables.append(ChoiceColumns(columns | self._words("held", group, group.r)))
+            columns |= self._trips("s", group, group.s) | self._words("held", group, group.r)
+            tables.append(ChoiceColumns(columns))
         return tuple(tables)
 
     @cached_property
@@ -101,7 +96,9 @@ class Tables(ABC):
         """
         tables = []
         for group, rows in zip(self.groups, self.rows, strict=True):
-            columns = self._trips(group, group.trips) | self._words("sent", group, group.tiles)
+            columns = self._trips("own", group, group.trips)
+            columns |= self._words("sent", group, group.tiles)
+            columns["trips"] = group.trips.prod(axis=0).astype(float)
             columns["tile"] = group.tiles.prod(axis=0).astype(float)
             columns["whole"] = (group.trips * group.tiles).prod(axis=0).astype(float)
             columns["r"] = np.minimum.reduceat(rows["r"], group.first[:-1])
@@ -119,9 +116,9 @@ class Tables(ABC):
         for group in self.groups:
             p, d, begins = group.outer
             tile = np.repeat(group.tiles, np.diff(begins), axis=1)
-            tables.append(
-                ChoiceColumns(self._trips(group, d) | self._words("moved", group, tile * p))
-            )
+            columns = self._trips("own", group, d) | self._words("moved", group, tile * p)
+            columns["trips"] = d.prod(axis=0).astype(float)
+            tables.append(ChoiceColumns(columns))
         return tuple(tables)
 
     @cached_property
@@ -327,70 +324,22 @@ class Tables(ABC):
                 whole[loop] = d[line, choice] * tile[loop]
         return self.costs(tile, whole, self.product(self.outer, choices))
 
-    def _trips(self, group: InnerChoices, factors: Integers) -> dict[str, Floats]:
-        own = trips_of(self.layer, group, factors)
-        return {"trips": factors.prod(axis=0).astype(float)} | {
-            f"own.{t}": c for t, c in zip(self.tensors, own, strict=True)
-        }
+    def _trips(self, name: str, group: InnerChoices, factors: Integers) -> dict[str, Floats]:
+        """A group's part of the product of factors of the loops that index each tensor, shape
+        (choices)."""
+        columns = {}
+        for access in self.layer.nest.accesses:
+            own = [line for line, loop in enumerate(group.loops) if access.indexed_by(loop)]
+            columns[f"{name}.{access.tensor}"] = factors[own].prod(axis=0).astype(float)
+        return columns
 
     def _words(self, name: str, group: InnerChoices, factors: Integers) -> dict[str, Floats]:
-        words = words_of(self.layer, group, factors)
-        return {
-            f"{name}.{tensor}": column for tensor, column in zip(self.tensors, words, strict=True)
-        }
-
-
-def words_of(layer: StoredLayer, group: InnerChoices, factors: Integers) -> list[Floats]:
-    """A group's part of the words of every tensor, in the order of the nest's accesses.
-
-    Parameters
-    ----------
-    layer : StoredLayer
-        Its accesses.
-    group : InnerChoices
-        The loops that are chosen together.
-    factors : Integers
-        Extents of the group's loops, shape (loops, choices).
-
-    Returns
-    -------
-    list of Floats
-        A factor of each tensor's words, shape (choices).
-    """
-    sizes = by_loop(group, factors)
-    parts = []
-    for access in layer.nest.accesses:
-        mine = [subscript for subscript in access if set(subscript.loops) & set(group.loops)]
-        words: Floats = np.ones(factors.shape[1])
-        for subscript in mine:
-            words = words * subscript.reach(sizes)
-        parts.append(words)
-    return parts
-
-
-def trips_of(layer: StoredLayer, group: InnerChoices, factors: Integers) -> list[Floats]:
-    """A group's part of the product of factors of the loops that index each tensor, in the order of
-    the nest's accesses.
-
-    Parameters
-    ----------
-    layer : StoredLayer
-        Its accesses.
-    group : InnerChoices
-        The loops that are chosen together.
-    factors : Integers
-        Factors of the group's loops, shape (loops, choices).
-
-    Returns
-    -------
-    list of Floats
-        A product for each tensor, shape (choices).
-    """
-    parts = []
-    for access in layer.nest.accesses:
-        own = [line for line, loop in enumerate(group.loops) if access.indexed_by(loop)]
-        parts.append(factors[own].prod(axis=0).astype(float))
-    return parts
+        """A group's part of the words of each tensor, shape (choices)."""
+        sizes, columns = by_loop(group, factors), {}
+        for access in self.layer.nest.accesses:
+            sides = (rank.reach(sizes) for rank in access if set(rank.loops) & set(group.loops))
+            columns[f"{name}.{access.tensor}"] = prod(sides, start=np.ones(factors.shape[1]))
+        return columns
 
 
 def chunks(total: int, first: int, largest: int) -> Iterator[slice]:

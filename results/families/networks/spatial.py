@@ -11,7 +11,7 @@ from pydantic import Field
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.data_models import built
+from ithaca.formulations.data_models import PAIRS, built, model_of
 from ithaca.formulations.design import Design
 from ithaca.formulations.families import family_of
 from ithaca.formulations.hardware.space import HardwareSpace
@@ -57,15 +57,18 @@ class _BestDocument(Document):
     metrics: dict[str, Any]
 
 
-Trips = dict[str, Count]
+Trips = Annotated[dict[str, Count], PAIRS]
 
 
-class _SharedDocument(Document):
+class _SharedDocument(
+    model_of(  # type: ignore[misc]
+        SharedLoops,
+        trips=(Trips, {}),
+        around=(Annotated[dict[str, Trips], PAIRS], {}),
+        beside=(Annotated[int, Field(ge=0)], 0),
+    )
+):
     """Loops that a layer shares with those that it passes tiles to, or takes them from."""
-
-    trips: Trips = Field(default_factory=dict)
-    around: dict[str, Trips] = Field(default_factory=dict)
-    beside: Annotated[int, Field(ge=0)] = 0
 
 
 class _LayerDocument(Document):
@@ -141,21 +144,14 @@ def layer_fields(result: LayerResult) -> dict[str, Any]:
     head = family_of(result.answer.problem.design).head_fields(result.answer.problem.design)
     stated = {name: head[name] for name in ("problem", "memory", "constraints") if name in head}
     shared = result.answer.problem.design.shared
-    if shared is not None:
-        around = {tensor: dict(trips) for tensor, trips in shared.around}
-        stated["shared"] = {
-            "trips": dict(shared.trips),
-            "around": around,
-            "beside": shared.beside,
-        }
-    return {**stated, "utilisation": result.efficiency}
+    return {**stated, "shared": shared, "utilisation": result.efficiency}
 
 
 def result(read: Any) -> NetworkResult:
     """The result that a document states."""
     architecture, options = (
         built(Architecture, read.architecture),
-        MappingOptions(**dict(read.space)),
+        built(MappingOptions, read.space),
     )
     layers = read_layers(read.layers, lambda layer: _read_layer(layer, read, architecture, options))
     problems = tuple(_problem(layer, read, architecture, options) for layer in read.layers)
@@ -207,8 +203,7 @@ def _sharing(design: Design, read: _SharedDocument) -> Design:
     if wrong := min(read.around.keys() - own, default=None):
         known = ", ".join(sorted(own))
         raise InputError(f"shared.around has {quoted(wrong)}; allowed: {known}")
-    around = tuple((tensor, tuple(trips.items())) for tensor, trips in read.around.items())
-    return replace(design, shared=SharedLoops(tuple(read.trips.items()), around, read.beside))
+    return replace(design, shared=built(SharedLoops, read))
 
 
 # -- layers on accelerators of hardware spaces -----------------------------------------
