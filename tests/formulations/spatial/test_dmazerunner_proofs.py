@@ -55,9 +55,7 @@ def make_layer(
     statement, simd = KINDS[kind]
     output, inputs = parse_statement(statement, {"S": stride} if kind != "gemm" else {})
     nest = LoopNest(kind, tuple(extents.items()), output, inputs, simd=simd)
-    stored = {
-        access.tensor: access.sides(extents) for access in nest.accesses
-    }
+    stored = {access.tensor: access.sides(extents) for access in nest.accesses}
     if kind != "gemm":
         stored["I"][2:] = [extent + surplus for extent in stored["I"][2:]]
     return StoredLayer(nest, tuple((tensor, tuple(sizes)) for tensor, sizes in stored.items()))
