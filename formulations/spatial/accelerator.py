@@ -163,7 +163,8 @@ class Hierarchies(AcceleratorKind):
             accelerator.architecture, from_attributes=True
         )
         own = {"architecture": architecture.written(), "edition": accelerator.edition}
-        return HierarchyDocument(**own, **asdict(accelerator.options)).written()
+        stated: dict[str, Any] = HierarchyDocument(**own, **asdict(accelerator.options)).written()
+        return stated
 
     def completed(
         self, accelerator: HierarchyAccelerator, figures: Mapping[str, Figure]

@@ -49,7 +49,9 @@ class Capacities:
         return {"pes": self.pes, "rf_words": self.rf_words, "spm_banks": self.banks}
 
     @staticmethod
-    def sizes(architecture: Architecture, edition: str, bank_words: int) -> tuple[int, ...]:
+    def sizes(
+        architecture: Architecture, edition: str, bank_words: int
+    ) -> tuple[int, int, int, int]:
         """These of an architecture; an `InputError` names a level without a capacity."""
         _, spm, rf = architecture.levels
         if spm.words is None or rf.words is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -77,7 +77,7 @@ class TilingDesign(MappingDesign):
     """What the edition states: what it reads of machines, what mappings take and cost."""
     tables_kind: ClassVar[type[Tables]]
     """What its searches are made of."""
-    stage_kind: ClassVar[Callable[[Any, Any], Stage]]
+    stage_kind: ClassVar[type[Any]]
     """They, of a problem and its design."""
 
     def __post_init__(self) -> None:
@@ -99,7 +99,8 @@ class TilingDesign(MappingDesign):
         return self.model.Machine.of(self.architecture)
 
     def stage(self, problem: Problem) -> Stage:
-        return self.stage_kind(problem, self)
+        stage: Stage = self.stage_kind(problem, self)
+        return stage
 
     @cached_property
     def tables(self) -> Tables:
