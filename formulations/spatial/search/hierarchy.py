@@ -224,7 +224,7 @@ class Hierarchy:
         for number, level in enumerate(self.levels):
             ones = {(number, v): 1 for v, keeps in enumerate(self.keeps[number]) if keeps}
             for what, rate, shared in level.rates:
-                own = dict.fromkeys(shared, ones)
+                own: dict[str, Any] = dict.fromkeys(shared, ones)
                 counts.append(Count(f"{number} {what}", False, **own, rate=rate))
         return tuple(counts)
 
