@@ -9,11 +9,11 @@ import typer
 from ithaca.commands.api.building import Build, NetworkBuild
 from ithaca.commands.api.building import build as build_hardware
 from ithaca.commands.api.options import AsJson
-from ithaca.commands.display import console
+from ithaca.commands.display import show
 from ithaca.commands.outcome import NOTHING_FOUND, print_document, say
-from ithaca.commands.tables import Table
 from ithaca.commands.typed import calls
 from ithaca.files.numbers import number
+from ithaca.results.view import tabled
 
 
 @calls(build_hardware)
@@ -57,4 +57,4 @@ def print_build(built: Build | NetworkBuild, layer: str = "") -> None:
         ]
         for name, stated, count in rows
     ]
-    console().print(Table(cells, left={"resource"}))
+    show(tabled(cells, {"resource"}))

@@ -12,10 +12,7 @@ from typer import Option
 from ithaca.commands.api.codesign import codesign as choose
 from ithaca.commands.api.codesign_study import CodesignStudy
 from ithaca.commands.api.options import Written
-from ithaca.commands.codesign_display import print_codesign, print_codesign_study
 from ithaca.commands.conclusion import OutputOptions, conclude
-from ithaca.commands.network_display import layer_loops, print_network
-from ithaca.commands.outcome import say
 from ithaca.commands.typed import calls
 from ithaca.exports.charts.files import check_plot
 from ithaca.studies.codesign.result import CodesignResult
@@ -35,17 +32,4 @@ def codesign(
 ) -> None:
     """``ithaca codesign``."""
     result = ask()
-
-    def show() -> None:
-        if isinstance(result, CodesignStudy):
-            print_codesign_study(result)
-            return
-        if isinstance(result, NetworkResult):
-            print_network(result)
-            say("\n".join(result.remarks))
-            return
-        print_codesign(result)
-        if outputs.loops:
-            say("\n".join(line for network in result.networks for line in layer_loops(network)))
-
-    conclude(result, show, outputs, (None if result.failure else plot, result.plot))
+    conclude(result, outputs, (None if result.failure else plot, result.plot))

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from ithaca.commands.api.options import AsJson, Loops, Output, TableFile
-from ithaca.commands.display import loop_nest, print_result
+from ithaca.commands.display import loop_nest, show
 from ithaca.commands.outcome import nothing_found, print_document, say, wrote
 from ithaca.files.answer import Answer
 from ithaca.files.errors import InputError
 from ithaca.files.writing import write_text_atomically
-from ithaca.solver.result import Result
+from ithaca.results.view import View
+from ithaca.solver.solution import Solution
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class OutputOptions(Outputs, Printed):
 
 
 def write_and_show(
-    show: Callable[[], None], *writes: tuple[Path | None, Callable[[Path], object]]
+    show_it: Callable[[], None], *writes: tuple[Path | None, Callable[[Path], object]]
 ) -> None:
     """Write the files that have a path, then show: neither a closed pipe nor a full disk must cost
     the result.
@@ -62,16 +62,16 @@ def write_and_show(
             wrote(path)
         except InputError as error:
             failures.append(str(error))
-    show()
+    show_it()
     if failures:
         raise InputError("; ".join(failures))
 
 
 def conclude(
     answer: Answer,
-    show: Callable[[], None],
     outputs: Outputs,
     *more: tuple[Path | None, Callable[[Path], object]],
+    also: View = (),
 ) -> None:
     """Write an answer to the files asked for and print it, write more of it, or say why there is
     none.
@@ -80,14 +80,23 @@ def conclude(
     ----------
     answer : Answer
         The answer.
-    show : callable
-        Prints it for people.
     outputs : Outputs
-        The files to write, and whether a document is printed instead.
+        The files to write, and how it is printed.
     *more : tuple of Path or None, and callable
         Further files, and what writes each.
+    also : View, optional
+        What is printed in the end.
     """
-    print_it = partial(print_document, answer.document) if outputs.as_json else show
+
+    def print_it() -> None:
+        if outputs.as_json:
+            print_document(answer.document)
+            return
+        show(*answer.view)
+        if getattr(outputs, "loops", False):
+            print_loops(answer.mapped)
+        show(*also)
+
     write_and_show(
         print_it,
         (outputs.output, answer.save),
@@ -101,12 +110,7 @@ def conclude(
         nothing_found(answer.failure)
 
 
-def conclude_result(result: Result, outputs: OutputOptions) -> None:
-    """The same of a result of one workload."""
-
-    def show() -> None:
-        print_result(result)
-        if outputs.loops and result.best is not None:
-            say(loop_nest(result.best.problem.design, result.best.configuration))
-
-    conclude(result, show, outputs)
+def print_loops(solutions: Mapping[str, Solution]) -> None:
+    """Print mappings as loop nests, each under a heading that begins with its name."""
+    for name, solution in solutions.items():
+        say(loop_nest(solution.problem.design, solution.configuration, name))

@@ -9,15 +9,11 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from ithaca.commands.tables import Table
+from ithaca.commands.tables import Printed
 from ithaca.files.messages import printable
-from ithaca.files.numbers import number, percent
 from ithaca.formulations.design import Design
-from ithaca.formulations.families import module_of, profile_of
-from ithaca.formulations.family import Breakdown
-from ithaca.results.wording import WHOLE, proof_text
-from ithaca.solver.certificate import Status, as_stated
-from ithaca.solver.result import Result
+from ithaca.formulations.families import profile_of
+from ithaca.results.view import Block, Fact, Loops, Table
 
 #: Width of tables printed to no terminal where COLUMNS states none.
 WIDTH = 140
@@ -64,59 +60,16 @@ def loop_nest(design: Design, configuration: Mapping[str, int] | None, what: str
     return "\n".join((f"\n{what}design {design.name} as a loop nest ({remark})", *lines))
 
 
-def print_parts(parts: Breakdown | None) -> None:
-    """Print what the parts of an accelerator take and do, where that is known."""
-    if parts is not None:
-        out = console()
-        out.print(Table(parts.rows, parts.left))
-        for line in parts.words:
-            out.print(line)
-
-
-def print_result(result: Result) -> None:
-    """Print the answer and its proof, its loops, what it takes in parts, and what binds: as its
-    family does, if that says how."""
-    if (
-        own := module_of("ithaca.commands.families", result.problem.design.family, "printing")
-    ) is not None:
-        own.print_result(result)
-        return
-    out, best, objective = console(), result.best, result.objective.text
-    design = result.problem.design if best is None else best.problem.design
-    profile = profile_of(design)
-    out.print(f"{profile.title}, on {result.platform_name}, minimising {objective}")
-    if best is None or best.configuration is None:
-        known = result.designs[0].certificate
-        unknown = (
-            known.failure
-            if known.empty
-            else f"nothing found in time; lower bound {number(known.lower_bound)}"
-        )
-        out.print(
-            "\ninfeasible: no mapping meets the limits"
-            if known.status is Status.INFEASIBLE
-            else f"\n{unknown}"
-        )
-        return
-    out.print(
-        f"\nobjective  {number(best.value)}  ({proof_text(best.certificate)}{as_stated(result)})"
-    )
-    figures = [
-        f"{title} {show(best.metrics[name])} {unit}"
-        for name, title, show, unit in WHOLE
-        if name in best.metrics
-    ]
-    out.print(f"           {'; '.join(figures)}\n")
-    for line in profile.loops(best.configuration):
-        out.print(line)
-    print_parts(profile.breakdown(best.configuration, best.metrics))
-    for statement in profile.remarks(best.configuration, best.problem.limits).statements:
-        term, _, text = statement.partition(": ")
-        out.print(f"{term.lower():<11}{text}")
-    for limit in best.problem.limits:
-        used = limit.used(best.metrics)
-        share = f" ({percent(used / limit.bound)})" if limit.bound else ""
-        unit = (
-            f" {design.vocabulary[limit.metric].unit}" if limit.metric in design.vocabulary else ""
-        )
-        out.print(f"{limit.metric:<10} {number(used)} of {number(limit.bound)}{unit}{share}")
+def show(*view: Block) -> None:
+    """Print what is said of an answer."""
+    out = console()
+    for block in view:
+        match block:
+            case Fact(term, text):
+                out.print(f"{term:<10} {text}")
+            case Loops(lines):
+                out.print("\n".join(lines))
+            case Table():
+                out.print(Printed(block))
+            case _:
+                out.print(block)

@@ -9,9 +9,8 @@ from ithaca.commands.api.evaluating import evaluate as evaluate_points
 from ithaca.commands.api.options import TableFile
 from ithaca.commands.api.points import EvaluatedPoints
 from ithaca.commands.conclusion import Printed, write_and_show
-from ithaca.commands.display import console, print_parts
+from ithaca.commands.display import show
 from ithaca.commands.outcome import print_document, say
-from ithaca.commands.tables import Table
 from ithaca.commands.typed import calls
 
 
@@ -22,11 +21,10 @@ def evaluate(
     """``ithaca evaluate``."""
     points = ask()
 
-    def show() -> None:
-        console().print(Table(points.cells, left={"fits", "meets bounds"}))
-        print_parts(points.breakdown)
+    def show_points() -> None:
+        show(*points.view)
         if printed.loops and (lines := list(points.loops)):
             say("\n".join(lines))
 
-    show_it = partial(print_document, points.document) if printed.as_json else show
+    show_it = partial(print_document, points.document) if printed.as_json else show_points
     write_and_show(show_it, (table, points.save_table))

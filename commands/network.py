@@ -13,13 +13,12 @@ from ithaca.commands.api.loading import load
 from ithaca.commands.api.networks import network as solve_network
 from ithaca.commands.api.options import Written
 from ithaca.commands.conclusion import OutputOptions, conclude
-from ithaca.commands.network_display import layer_loops, print_comparison, print_network
-from ithaca.commands.outcome import say
 from ithaca.commands.typed import calls
 from ithaca.exports.charts.files import check_plot
-from ithaca.exports.charts.network import check_comparable
+from ithaca.exports.charts.network import check_comparable, compared_name
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
+from ithaca.results.network_view import comparison
 from ithaca.studies.network.result import NetworkResult
 
 #: How many places of failures with the same reason are named.
@@ -50,16 +49,9 @@ def network(
     result = ask()
     for other in others:
         check_comparable(result, other)
-
-    def show() -> None:
-        print_network(result)
-        if outputs.loops:
-            say("\n".join(layer_loops(result)))
-        for other in others:
-            print_comparison(result, other)
-
     report_failures(result)
-    conclude(result, show, outputs, (plot, lambda path: result.plot(path, others)))
+    compared = [comparison(result, o, compared_name(o, [result, o])) for o in others]
+    conclude(result, outputs, (plot, lambda path: result.plot(path, others)), also=compared)
 
 
 def _other(file: str) -> NetworkResult:

@@ -5,22 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 from importlib import import_module
+from typing import Any
 
 from ithaca.commands.api.live_line import tell
 from ithaca.commands.api.options import AsJson
-from ithaca.commands.conclusion import OutputOptions, conclude_result
+from ithaca.commands.conclusion import OutputOptions, Outputs, conclude
 from ithaca.commands.outcome import nothing_found, print_document, say
 from ithaca.commands.typed import calls
-from ithaca.files.answer import Wrote
+from ithaca.files.answer import Answer, Wrote
 from ithaca.files.errors import NothingFoundError
-from ithaca.solver.result import Result
 
 
-def _result() -> Callable[..., None]:
-    def command(ask: Callable[..., Result], *, outputs: OutputOptions) -> None:
-        """Tell a result."""
-        conclude_result(ask(), outputs)
+def told(options: Any = OutputOptions) -> Callable[..., None]:
+    """A command that tells an answer; ``options`` say how that may be."""
 
+    def command(ask: Callable[..., Answer], *, outputs: Any) -> None:
+        """Tell an answer."""
+        conclude(ask(), outputs)
+
+    command.__annotations__["outputs"] = options
     return command
 
 
@@ -43,8 +46,9 @@ def line(show: Callable[[str], None] = say) -> Callable[..., None]:
 
 #: The module of `ithaca.commands.api` that each calls, and how it tells the answer.
 PLAIN: Mapping[str, tuple[str, Callable[[], Callable[..., None]]]] = {
-    "solve": ("solving", _result),
-    "refine": ("refining", _result),
+    "solve": ("solving", told),
+    "refine": ("refining", told),
+    "match": ("matching", partial(told, Outputs)),
     "export": ("exporting", line),
     "seed": ("seeding", line),
     # on stderr: the page may go to /dev/stdout

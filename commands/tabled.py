@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from ithaca.commands.display import console
+from ithaca.commands.display import show
 from ithaca.commands.outcome import print_document, write_rows
-from ithaca.commands.tables import Table
 from ithaca.files.writing import SCHEMA
+from ithaca.results.view import Table
 
 
 def show_list(
@@ -39,7 +39,5 @@ def show_list(
         named = [dict(zip(headings, row, strict=True)) for row in rows]
         print_document({"schema": SCHEMA, "list": named, "sources": list(sources)})
         return
-    cells = [list(zip(headings, row, strict=True)) for row in rows]
-    console().print(Table(cells, left=headings))
-    for source in sources:
-        console().print(source)
+    texts = frozenset(range(len(headings)))
+    show(Table("", headings, tuple(rows), texts), *sources)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from textwrap import wrap
 from typing import NamedTuple
@@ -14,6 +14,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from ithaca.files.messages import printable
+from ithaca.results.view import Table
 
 #: Headings of the columns that a narrow table does without, the least important first.
 DISPENSABLE = ("seconds", "GB/s", "prologue", "epilogue", "main", "µJ", "ms", "lower bound")
@@ -42,38 +43,19 @@ class _Column(NamedTuple):
         return max([readable, *map(len, (*words, *whole))])
 
 
-class Table:
+class Printed:
     """A table no wider than the terminal: headings and texts wrap, then borders go, then columns
-    are left out and named below the table, then every row is printed upright, a line a column.
+    are left out and named below the table, then every row is printed upright, a line a column."""
 
-    Parameters
-    ----------
-    rows
-        Heading and cell of every column, row by row.
-    left
-        Headings of columns of texts; all others are figures.
-    title : str, optional
-        A line above the table.
-    plain : bool
-        Whether to print no borders, which takes less room.
-    """
-
-    def __init__(
-        self,
-        rows: Sequence[Sequence[tuple[str, str]]],
-        left: Collection[str],
-        title: str | None = None,
-        *,
-        plain: bool = False,
-    ) -> None:
-        self.title, self.plain = title, plain
+    def __init__(self, table: Table) -> None:
+        self.title, self.plain = table.caption or None, table.plain
         self.columns = [
             _Column(
-                printable(column[0][0]),
-                tuple(printable(cell) for _, cell in column),
-                column[0][0] in left,
+                printable(heading),
+                tuple(printable(row[place]) for row in table.rows),
+                place in table.text_columns,
             )
-            for column in zip(*rows, strict=True)
+            for place, heading in enumerate(table.columns)
         ]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:

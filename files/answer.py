@@ -52,6 +52,16 @@ class Answer:
         return {}
 
     @property
+    def mapped(self) -> Mapping[str, Any]:
+        """The solutions whose mappings it is, by what names each."""
+        return {}
+
+    @property
+    def view(self) -> Any:
+        """What is said of it, for terminals and pages: facts, sentences and tables."""
+        return self.made("view")
+
+    @property
     def document(self) -> dict[str, Any]:
         """The answer as a JSON document."""
         document: dict[str, Any] = self.made("document")

@@ -9,6 +9,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from ithaca.files.numbers import counted, number, percent
+from ithaca.results.view import Table, View, tabled
 from ithaca.results.wording import bound_cells, limited_metrics, metric_label, unit_cells
 from ithaca.solver.certificate import Status, as_stated
 from ithaca.solver.infeasibility import why_infeasible
@@ -115,6 +116,35 @@ def front_rows(front: Front) -> list[list[tuple[str, str]]]:
         row += [(metric_label(name, design), number(point.metrics.get(name))) for name in limited]
         rows.append([*row, ("seconds", f"{sum(step.seconds for step in point.proof):.2f}")])
     return rows
+
+
+def front_view(front: Front) -> View:
+    """What is proven about the front, then its points."""
+    points, among = counted(len(front.points), "point"), f" among {front.among}" * bool(front.among)
+    effort = f"{front.nodes:,} boxes, {front.seconds:.2f} s"
+    complete = f"complete: {points}, and no other vector of objectives is on the front{among}"
+    proven = f"{points}, each proven to be on the front{among}; others may exist"
+    known = complete if front.complete else f"partial ({front.unfinished!s}): {proven}"
+    table = (tabled(front_rows(front), {"design"}),) if front.points else ()
+    target = front.provenance.get("for")
+    what = f"the front of what --for {target} allows; the front without it shows what that costs"
+    return (front.title, f"{known}; {effort}", *table, *((what,) if target else ()))
+
+
+def study_view(study: Study) -> View:
+    """A table of the points, then what each limit is worth, then why some points are infeasible."""
+    view: list[str | Table] = [study.title]
+    if not study.complete:
+        reached = sum(
+            p.answer.certificate.nodes > 0 or p.answer.settled for p in study.points.values()
+        )
+        view.append(f"interrupted: {reached} of {len(study.points)} points were reached")
+    texts = {"status", "best design", *(axis.name for axis in study.axes if not axis.numeric)}
+    view.append(tabled(study_rows(study), texts))
+    if target := study.provenance.get("for"):
+        vary = f"--vary for=none,{target} shows what that costs"
+        view.append(f"each the best of what --for {target} allows; {vary}")
+    return (*view, *study_remarks(study))
 
 
 def study_statements(study: Study) -> tuple[str, ...]:

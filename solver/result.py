@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -82,6 +83,10 @@ class Result(Answer):
         return (
             f"{what}{design}: {value_text(self.objective.text, self.value, self.certificate.told)}"
         )
+
+    @property
+    def mapped(self) -> Mapping[str, Solution]:
+        return {} if self.best is None else {"": self.best}
 
     @property
     def loops(self) -> str:

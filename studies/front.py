@@ -180,17 +180,6 @@ class Front(StudyAnswer):
         statements: tuple[str, ...] = self.made("statements")
         return statements
 
-    @property
-    def rows(self) -> list[list[tuple[str, str]]]:
-        """Heading and cell of every column of the table of points."""
-        rows: list[list[tuple[str, str]]] = self.made("rows")
-        return rows
-
-    @property
-    def texts(self) -> set[str]:
-        """Headings of `rows` whose cells are no numbers."""
-        return {"design"}
-
 
 def pareto_front(
     problems: Sequence[Problem],

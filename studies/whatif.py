@@ -124,17 +124,6 @@ class Study(StudyAnswer):
         statements: tuple[str, ...] = self.made("statements")
         return statements
 
-    @property
-    def rows(self) -> list[list[tuple[str, str]]]:
-        """Heading and cell of every column of the table of points."""
-        rows: list[list[tuple[str, str]]] = self.made("rows")
-        return rows
-
-    @property
-    def texts(self) -> set[str]:
-        """Headings of `rows` whose cells are no numbers."""
-        return {"status", "best design", *(axis.name for axis in self.axes if not axis.numeric)}
-
 
 def run_study(
     axes: Sequence[StudyAxis],

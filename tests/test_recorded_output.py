@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 from ithaca.commands import display
-from ithaca.commands.tables import Table
+from ithaca.commands.tables import Printed as PrintedTable
 from tests.command_line import ithaca
 from tests.test_narrow_terminals import fits
 
@@ -204,7 +204,7 @@ def test_no_width_cuts_a_figure(
     tables = 0
     for command, text in recorded[1]:
         fits(text, width, command)
-        tables += isinstance(text, Table)
+        tables += isinstance(text, PrintedTable)
     assert tables > 30
 
 

@@ -26,9 +26,8 @@ from ithaca import cli
 from ithaca.commands.api.keywords import StatedOptions
 from ithaca.commands.api.live_line import LiveLine
 from ithaca.commands.api.options import WRITTEN, RandomSeed
-from ithaca.commands.display import console
+from ithaca.commands.display import console, show
 from ithaca.commands.outcome import nothing_found, wrote
-from ithaca.commands.tables import Table
 from ithaca.commands.typed import as_typed
 from ithaca.exports.charts.files import check_plot
 from ithaca.files.errors import InputError
@@ -36,6 +35,7 @@ from ithaca.files.numbers import number
 from ithaca.files.signals import Interrupt
 from ithaca.files.words import parse_integer, parse_number
 from ithaca.files.writing import check_folder
+from ithaca.results.view import tabled
 
 #: Most rows of a table that are printed; the file holds all.
 ROWS = 40
@@ -153,7 +153,7 @@ def print_outcome(experiment: Experiment, how: Run, outcome: Outcome) -> None:
     )
     columns = outcome.table.columns
     rows = [list(zip(columns, map(_text, row), strict=True)) for row in outcome.table.rows[:ROWS]]
-    out.print(Table(rows, left=columns))
+    show(tabled(rows, columns))
     hidden = len(outcome.table.rows) - ROWS
     if hidden > 0:
         out.print(f"and {hidden} more rows in {experiment.name}.csv")
@@ -184,7 +184,7 @@ def print_experiments() -> None:
                 ("inferred", experiment.inference or "–"),
             ]
         )
-    console().print(Table(rows, left={heading for heading, _ in rows[0]}))
+    show(tabled(rows, {heading for heading, _ in rows[0]}))
 
 
 def _text(cell: Cell) -> str:

@@ -31,6 +31,7 @@ from ithaca.results.codesign_layers import metric_of
 from ithaca.results.files import check_same
 from ithaca.results.studies import CodesignStudyDocument
 from ithaca.results.study_explanation import grid_statements
+from ithaca.results.view import View, tabled
 from ithaca.solver.certificate import OWN, as_stated, least
 from ithaca.studies.codesign.question import Question, make_question
 from ithaca.studies.codesign.result import CodesignResult
@@ -76,6 +77,10 @@ class CodesignStudy(StudyAnswer):
     @property
     def headline(self) -> str:
         return f"{self.title}: {counted(len(self.points), 'point')} ({self.status})"
+
+    @property
+    def view(self) -> View:
+        return self.headline, tabled(self.rows, self.texts)
 
     @property
     def statements(self) -> tuple[str, ...]:

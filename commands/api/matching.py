@@ -3,7 +3,7 @@ costs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import comb
 from os import PathLike
@@ -28,6 +28,7 @@ from ithaca.formulations.matching import Computation, Match, MatchingRule, Match
 from ithaca.formulations.matching_model import matches
 from ithaca.formulations.schema import Document, NestDocument, Number
 from ithaca.results.schema import FirstPart
+from ithaca.results.view import Block, Fact, View, tabled
 from ithaca.workloads.library import read_nest, workload_document
 from ithaca.workloads.nest import LoopNest
 
@@ -65,6 +66,10 @@ class Matches(Answer):
             "--partial lets loops of that be idle"
         )
         return "" if self.choices else known
+
+    @property
+    def view(self) -> View:
+        return tuple(_view(self))
 
     @property
     def leaves(self) -> tuple[int, int]:
@@ -123,6 +128,68 @@ class Matches(Answer):
             if any(name in row for row in rows):
                 columns[name] = "choice", [float(row[name]) for row in rows]
         return xr.Dataset(columns, {"choice": range(1, len(rows) + 1)}, {"title": self.headline})
+
+
+def _view(matches: Matches) -> Iterator[Block]:
+    """The choices, and what the published count has beyond them."""
+    intrinsic, (leaves, taken) = matches.intrinsic, matches.leaves
+    sizes = ", ".join(f"{loop}={n}" for loop, n in intrinsic.extents)
+    yield f"{matches.nest.name} ({matches.nest.shown_sizes}): {matches.nest}"
+    yield f"on {intrinsic.name} ({sizes}): {intrinsic}"
+    published = (
+        f", {len(matches.choices) + len(matches.refused)} by the published count"
+        if matches.refused
+        else ""
+    )
+    sets = counted(matches.document["sets_of_leaves"], "set")
+    leaves_told = (
+        f"{taken} of {leaves} leaves: {sets}"
+        if taken <= leaves
+        else f"{leaves} leaves, of the intrinsic {taken}"
+    )
+    yield f"{leaves_told}; {counted(len(matches.choices), 'legal choice')}{published}"
+    if matches.choices:
+        rows = [_cells(place, each, matches) for place, each in enumerate(matches.choices, 1)]
+        yield tabled(rows, {"stage", "operands"})
+        yield Fact(
+            "words",
+            "redundant: share of the calls' work that pads; runs: runs of "
+            "consecutive words that a call touches",
+        )
+    for each in matches.refused:
+        yield Fact("refused", f"{_loops(each)}: {each.broken}")
+
+
+def _loops(match: Match) -> str:
+    return ", ".join(f"{index}={loop}" for index, loop in match.binding.items())
+
+
+def _cells(place: int, match: Match, matches: Matches) -> list[tuple[str, str]]:
+    """What the table says of a choice."""
+    run, sizes = matches.tiled(match), match.computation.sizes
+    cells = [("", str(place))]
+    if (
+        len({each.computation for each in matches.choices}) > 1
+        or match.computation.output != matches.nest.output
+    ):
+        cells.append(("stage", str(match.computation)))
+    for index, _ in matches.intrinsic.extents:
+        loop = match.binding.get(index)
+        padded = (
+            "" if loop is None or match.padded[loop] == sizes[loop] else f" → {match.padded[loop]}"
+        )
+        cells.append((index, "idle" if loop is None else f"{loop} {sizes[loop]}{padded}"))
+    cells.append(
+        ("operands", ", ".join(f"{theirs}={ours}" for theirs, ours in match.operands.items()))
+    )
+    if matches.tile:
+        cells += [("sub-problems", f"{run.subproblems:,}"), ("calls each", f"{run.calls_each:,}")]
+    return [
+        *cells,
+        ("calls", f"{run.calls:,}"),
+        ("redundant", f"{float(100 * run.redundant):.2f} %"),
+        ("runs", f"{match.runs:,}"),
+    ]
 
 
 @public

@@ -13,6 +13,7 @@ from ithaca.files.numbers import counted, json_number, number
 from ithaca.files.writing import SCHEMA, write_text_atomically
 from ithaca.formulations.families import module_of
 from ithaca.formulations.family import Breakdown
+from ithaca.results.view import View, tabled
 from ithaca.solver.solution import Solution
 
 if TYPE_CHECKING:
@@ -58,6 +59,12 @@ class EvaluatedPoints(Answer):
             ]
             for name, row in zip(self.names, self.rows, strict=True)
         ]
+
+    @property
+    def view(self) -> View:
+        table = tabled(self.cells, {"fits", "meets bounds"})
+        parts = self.breakdown
+        return (table,) if parts is None else (table, tabled(parts.rows, parts.left), *parts.words)
 
     @property
     def breakdown(self) -> Breakdown | None:

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from ithaca.exports.charts.chart import Bar, BarChart
-from ithaca.exports.report.blocks import Block, Paragraph, Section, Statements, Table, chart_figure
+from ithaca.exports.report.blocks import (
+    Block,
+    Paragraph,
+    Section,
+    Statements,
+    chart_figure,
+    view_blocks,
+)
 from ithaca.files.numbers import engineering, number, percent
 from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.design import Metric
 from ithaca.formulations.problem import Problem
 from ithaca.results.explanation import Explanation, LimitUse
+from ithaca.results.result_view import ALL
+from ithaca.results.view import Loops, Table
 from ithaca.solver.certificate import Certificate, Status, as_stated
 from ithaca.solver.result import Result
 from ithaca.solver.solution import Solution
@@ -47,6 +58,12 @@ class BestConfiguration:
     def subject(self) -> str:
         """Which workload on which platform."""
         return f"{self.solution.profile.title}, {self.result.platform_name}"
+
+    @property
+    def cards(self) -> tuple[Card, ...]:
+        """The figures at the top of its page."""
+        known, note = self.problem.design.vocabulary, f"design {self.solution.design}"
+        return cards(self.objective, self.value, self.solution.metrics, known, note)
 
     def unit(self, metric: str) -> str:
         """Unit of a metric; empty for an expression."""
@@ -84,8 +101,6 @@ class Card:
 class FamilySections:
     """What a report shows of a family's configuration beside what it shows of any."""
 
-    cards: tuple[Card, ...] = ()
-    """Figures at the top."""
     answer: tuple[Block, ...] = ()
     """The configuration in the family's terms; nothing for its plain quantities."""
     costs: tuple[Section, ...] = ()
@@ -106,65 +121,66 @@ class Verdict:
     """What is proven."""
 
 
-def verdict(certificate: Certificate, objective: str, result: object = None) -> Verdict:
-    """What is proven of a configuration; of a result that was read from a file, said to be what
-    that states.
+#: How a search ended, by status: a sign beside it, and words.
+ENDS = {
+    "optimal": ("✓", "Proven optimal"),
+    "feasible": ("≥", "Not proven optimal"),
+    "infeasible": ("✕", "Proven infeasible"),
+    "unknown": ("?", "Nothing found"),
+}
+
+#: Figures of a run to see at once, beside the objective.
+AT_ONCE = ("latency", "time", "throughput", "energy", "off_chip_words")
+
+
+def verdict(answer: Any, proof: Certificate | None = None) -> Verdict:
+    """How an answer's search ended, by a proof of all of it if there is one; of an answer that was
+    read from a file, said to be what that states."""
+    sign, text = ENDS[answer.status]
+    if proof is not None and proof.status is Status.OPTIMAL:
+        text = f"Proven {proof.told}"
+    detail, stated = answer.failure or answer.headline, as_stated(answer)
+    return Verdict(answer.status, sign, text, f"{detail.removesuffix(stated)}{stated}.")
+
+
+def cards(
+    objective: str,
+    value: Fraction | None,
+    metrics: Mapping[str, Fraction | None],
+    known: Mapping[str, Metric],
+    note: str,
+) -> tuple[Card, ...]:
+    """The figures at the top: the objective, then what one asks next.
 
     Parameters
     ----------
-    certificate : Certificate
-        The proof.
     objective : str
         What was minimised, as it was asked for.
-    result : object, optional
-        The result that it is of; by default none that was read.
+    value : Fraction or None
+        Its value.
+    metrics : mapping of str to Fraction or None
+        Further figures, by metric; those of `AT_ONCE` are shown.
+    known : mapping of str to Metric
+        The metrics, with their units.
+    note : str
+        A remark on the objective.
     """
-    proven = _verdict(certificate, objective)
+    unit = known[objective].unit if objective in known else ""
+    more = {n: metrics[n] for n in AT_ONCE if n != objective and metrics.get(n) is not None}
     return (
-        proven
-        if result is None
-        else replace(proven, detail=f"{proven.detail[:-1]}{as_stated(result)}.")
+        Card(objective, engineering(value), unit, note),
+        *(Card(name, engineering(own), known[name].unit, "") for name, own in more.items()),
     )
-
-
-def _verdict(certificate: Certificate, objective: str) -> Verdict:
-    if certificate.status is Status.OPTIMAL:
-        which = f"with {certificate.among}" if certificate.among else "of the designs considered"
-        detail = (
-            f"No configuration {which} is better: the lower bound equals "
-            "the value in exact arithmetic."
-        )
-        return Verdict("optimal", "✓", f"Proven {certificate.told}", detail)
-    if certificate.lower_bound is None:
-        return Verdict(
-            certificate.status.value, "?", "Not proven optimal", "No lower bound is known."
-        )
-    detail = f"No {objective} below {number(certificate.lower_bound)} is possible"
-    detail += "." if certificate.gap is None else f"; the gap is {percent(certificate.gap)}."
-    return Verdict(certificate.status.value, "≥", "Not proven optimal", detail)
-
-
-def cards(best: BestConfiguration, own: Sequence[Card]) -> tuple[Card, ...]:
-    """The figures at the top: the objective, then what one asks next."""
-    return Card(
-        best.objective,
-        engineering(best.value),
-        best.unit(best.objective),
-        f"design {best.solution.design}",
-    ), *own
 
 
 def answer(best: BestConfiguration, own: Sequence[Block]) -> Section:
-    """The configuration in tables: what its family shows, else its quantities; and all metrics."""
-    space = best.problem.space
-    rows = tuple(
-        (name, number(best.configuration[name]), best.solution.profile.meaning(name)[1])
-        for name in space.quantities
-    )
-    blocks = [*own] or [
-        Table("Quantities", ("quantity", "value", "meaning"), rows, frozenset({0, 2}))
+    """What is said of the configuration, what its family shows, and all metrics."""
+    view = [
+        block
+        for block in best.result.view[1:]
+        if not isinstance(block, Loops) and getattr(block, "caption", "") != ALL
     ]
-    return Section("answer", "The configuration", (*blocks, _metrics(best)))
+    return Section("answer", "The configuration", (*view_blocks(view), *own, _metrics(best)))
 
 
 def _metrics(best: BestConfiguration) -> Table:
@@ -218,11 +234,7 @@ def _sentence(text: str, names: Collection[str]) -> str:
 def resources(best: BestConfiguration) -> Section:
     """What is used of every limit, and what is left."""
     uses = best.limits
-    if not uses:
-        return Section(
-            "resources", "Resources against limits", (Paragraph("No limits were given."),)
-        )
-    bars, rows = [], []
+    bars = []
     for use in uses:
         unit = best.unit(use.metric)
         share = None if use.slack_share is None else 1 - use.slack_share
@@ -236,22 +248,15 @@ def resources(best: BestConfiguration) -> Section:
                 "main" if use.slack else "limit",
             )
         )
-        rows.append(
-            (use.metric, number(use.used), number(use.bound), unit or "–", number(use.slack), used)
-        )
     shares = [bar.value for bar in bars if bar.value is not None]
-    blocks: list[Block] = []
+    block: Block = Paragraph("No limits were given.")
     if shares:
         ends = (min(0.0, *shares), max(100.0, *shares))
         chart = BarChart(
             "Use of every limit", "% of the limit", tuple(bars), (100.0, "limit"), ends
         )
-        blocks.append(chart_figure("resources-chart", chart))
-    columns = ("limit", "used", "bound", "unit", "left", "used of it")
-    blocks.append(
-        Table("Limits, the one with the least left first", columns, tuple(rows), frozenset({0, 3}))
-    )
-    return Section("resources", "Resources against limits", tuple(blocks))
+        block = chart_figure("resources-chart", chart)
+    return Section("resources", "Resources against limits", (block,))
 
 
 def _used(share: Fraction) -> str:

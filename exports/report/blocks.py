@@ -12,6 +12,7 @@ from markupsafe import Markup
 from ithaca.exports.charts.chart import Bar, BarChart, Chart
 from ithaca.exports.charts.svg import inline_svg
 from ithaca.files.numbers import number, percent
+from ithaca.results.view import Fact, Loops, Table, View
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,13 @@ class Statements:
     """Term, and what is stated of it."""
     kind: ClassVar[str] = "statements"
 
+    def adding(self, fact: Fact) -> Statements:
+        """The same and a fact."""
+        *before, last = self.entries or (("", ()),)
+        if not fact.term:
+            return Statements((*before, (last[0], (*last[1], fact.text))))
+        return Statements((*self.entries, (fact.term, (fact.text,))))
+
 
 @dataclass(frozen=True, slots=True)
 class Listing:
@@ -38,20 +46,6 @@ class Listing:
     caption: str
     lines: tuple[str, ...]
     kind: ClassVar[str] = "listing"
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A table; the first cell of each row names the row."""
-
-    caption: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    text_columns: frozenset[int] = frozenset({0})
-    """Columns that are not figures, and so not aligned to the right."""
-    folded: bool = False
-    """Whether it opens on demand: the figures of a chart beside it."""
-    kind: ClassVar[str] = "table"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +102,26 @@ class Folded:
 
 
 Block = Paragraph | Statements | Listing | Table | ChartFigure | Folded
+
+
+def view_blocks(view: View) -> tuple[Block, ...]:
+    """What is said of an answer, as blocks of a page."""
+    blocks: list[Block] = []
+    for block in view:
+        match block:
+            case Fact():
+                last = blocks[-1] if blocks else None
+                if isinstance(last, Statements):
+                    blocks[-1] = last.adding(block)
+                else:
+                    blocks.append(Statements(()).adding(block))
+            case Loops(lines):
+                blocks.append(Listing("The mapping as a loop nest", lines))
+            case Table():
+                blocks.append(block)
+            case _ if block:
+                blocks.append(Paragraph(block))
+    return tuple(blocks)
 
 
 @dataclass(frozen=True, slots=True)

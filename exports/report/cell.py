@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 
 from ithaca.exports.charts.page import STYLE
 from ithaca.exports.charts.svg import inline_svg
-from ithaca.exports.report.answer import Card, best_configuration, cards, verdict
+from ithaca.exports.report.answer import Card, best_configuration, verdict
 from ithaca.exports.report.blocks import ChartFigure
 from ithaca.exports.report.page import family_sections
 from ithaca.files.answer import Answer
@@ -50,7 +50,7 @@ def result_cell(result: Result) -> str:
     best = best_configuration(result, explain(result, result.solutions, None))
     if best is None:
         return cell(headline)
-    own, proven = family_sections(best), verdict(best.certificate, best.objective)
+    own, proven = family_sections(best), verdict(result, result.certificate)
     figures = [
         block
         for section in own.drawing
@@ -60,9 +60,7 @@ def result_cell(result: Result) -> str:
     drawings = [
         str(figure.svg).partition("</svg>")[0] + "</svg>" for figure in figures
     ]  # the one for broad pages
-    return cell(
-        headline, f"{proven.mark} {proven.text}. {proven.detail}", cards(best, own.cards), drawings
-    )
+    return cell(headline, f"{proven.mark} {proven.text}.", best.cards, drawings)
 
 
 def cell(

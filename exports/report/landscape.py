@@ -8,9 +8,10 @@ import numpy as np
 
 from ithaca.exports.charts.chart import HeatMap, metric_unit
 from ithaca.exports.report.answer import BestConfiguration
-from ithaca.exports.report.blocks import Paragraph, Section, Table, chart_figure
+from ithaca.exports.report.blocks import Paragraph, Section, chart_figure
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import number
+from ithaca.results.view import Table
 from ithaca.results.wording import metric_label
 
 #: Largest distance of a factor from the answer's, unless told.

@@ -14,7 +14,6 @@ from ithaca.exports.report.answer import (
     Verdict,
     answer,
     best_configuration,
-    cards,
     findings,
     resources,
     verdict,
@@ -24,7 +23,6 @@ from ithaca.exports.report.landscape import AROUND, landscape
 from ithaca.exports.report.proof import certificate, designs
 from ithaca.formulations.families import module_of
 from ithaca.results.explanation import Explanation
-from ithaca.solver.certificate import Status, as_stated
 from ithaca.solver.result import Result
 
 
@@ -44,19 +42,15 @@ def report_page(
     """
     best = best_configuration(result, explanation)
     own = FamilySections() if best is None else family_sections(best, checkpoint)
-    if best is None:
-        sections, outcome = _nothing(result, explanation), _failed(result)
-    else:
-        sections, outcome = (
-            _sections(best, own, statements, around),
-            verdict(best.certificate, best.objective, result),
-        )
+    sections = (
+        _nothing(result, explanation) if best is None else _sections(best, own, statements, around)
+    )
     heading = result.profile.heading
     return rendered(
         f"{heading[0][1].partition(' ')[0]} on {result.platform_name}",
         (*heading, ("platform", result.platform_name), ("minimised", result.objective.text)),
-        outcome,
-        () if best is None else cards(best, own.cards),
+        verdict(result, result.certificate),
+        () if best is None else best.cards,
         sections,
     )
 
@@ -142,20 +136,3 @@ def _nothing(result: Result, explanation: Explanation) -> tuple[Section, ...]:
     failure = explanation.failure or "nothing was found"
     text = f"{failure[:1].upper()}{failure[1:]}."
     return (Section("answer", "Why there is no configuration", (Paragraph(text),)), designs(result))
-
-
-def _failed(result: Result) -> Verdict:
-    if all(s.certificate.status is Status.INFEASIBLE for s in result.solutions):
-        return Verdict(
-            "infeasible",
-            "✕",
-            "Proven infeasible",
-            f"No configuration of any design meets the limits{as_stated(result)}.",
-        )
-    narrowed = next((s.certificate.failure for s in result.solutions if s.certificate.empty), None)
-    detail = (
-        "The search ended before it found a configuration."
-        if narrowed is None
-        else f"{narrowed.capitalize()}."
-    )
-    return Verdict("unknown", "?", "Nothing found", detail)

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 
 from ithaca.exports.charts.chart import Bar, BarChart, LineChart, Series, metric_unit, wide_spread
 from ithaca.exports.report.answer import BestConfiguration
-from ithaca.exports.report.blocks import Block, Paragraph, Section, Table, chart_figure
-from ithaca.files.numbers import number, percent
+from ithaca.exports.report.blocks import Block, Paragraph, Section, chart_figure
+from ithaca.files.numbers import number
+from ithaca.results.result_view import design_table
+from ithaca.results.view import Table
 from ithaca.results.wording import metric_label
-from ithaca.solver.certificate import Certificate, Status, TracePoint
+from ithaca.solver.certificate import Status, TracePoint
 from ithaca.solver.result import Result
 from ithaca.solver.solution import Solution
 
@@ -29,20 +31,18 @@ OUTCOME = {
 
 
 def certificate(best: BestConfiguration) -> Section:
-    """The certificates, and incumbent and bound over time."""
+    """What is proven, and incumbent and bound over time."""
     whole, own = best.certificate, best.solution.certificate
-    many = len(best.result.solutions) > 1
-    head = ("", "this design", "all designs of the result") if many else ("", "this design")
-    columns = (_entries(own, best), _entries(whole, best)) if many else (_entries(own, best),)
-    rows = tuple((name, *(column[name] for column in columns)) for name in columns[0])
-    blocks: list[Block] = [Table("What is proven", head, rows, frozenset({0, 1, 2}))]
+    blocks: list[Block] = []
     if whole.status is Status.OPTIMAL:
         among = f" among {whole.among}" if whole.among else ""
         text = (
             "The lower bound equals the value in exact arithmetic, so no "
             f"search could find better{among}."
         )
-        blocks.insert(0, Paragraph(text))
+        blocks.append(Paragraph(text))
+    proof = f"{whole.told} over all designs; engine {whole.method}; {number(whole.nodes)} boxes"
+    blocks.append(Paragraph(f"{proof}, {whole.seconds:.2f} s."))
     if own.trace:
         title = f"Incumbent and lower bound over time, design {best.solution.design}"
         blocks.append(chart_figure("convergence", _convergence(own.trace, title, best)))
@@ -62,18 +62,6 @@ def certificate(best: BestConfiguration) -> Section:
     else:
         blocks.append(Paragraph(NO_TRACE))
     return Section("certificate", "The certificate", tuple(blocks))
-
-
-def _entries(proof: Certificate, best: BestConfiguration) -> dict[str, str]:
-    return {
-        "status": proof.told,
-        best.objective: number(best.value),
-        "lower bound": number(proof.lower_bound),
-        "gap": "–" if proof.gap is None else percent(proof.gap),
-        "method": proof.method,
-        "boxes examined": number(proof.nodes),
-        "seconds": f"{proof.seconds:.2f}",
-    }
 
 
 def _convergence(trace: Sequence[TracePoint], title: str, best: BestConfiguration) -> LineChart:
@@ -120,37 +108,7 @@ def designs(result: Result) -> Section:
         label, also = metric_label(objective, design), metric_unit(objective, design)
         chart = BarChart(f"The least {objective} of every design", label, bars, also=also)
         blocks += [Paragraph(text), chart_figure("designs-chart", chart)]
-    limits = tuple(
-        limit.metric for limit in result.limits if limit.metric in result.problem.design.vocabulary
-    )
-    before = ("design", "buildable", objective, "above the best", "lower bound", "outcome")
-    columns = (*before, *limits, "boxes", "seconds", "method")
-    rows = []
-    for solution in ranked:
-        proof = solution.certificate
-        above = "–"
-        if solution.value is not None and least:
-            above = (
-                percent((solution.value - least) / abs(least))
-                if solution.value != least
-                else "the best"
-            )
-        rows.append(
-            (
-                solution.design,
-                "yes" if solution.profile.obstacle is None else "no",
-                number(solution.value),
-                above,
-                number(proof.lower_bound),
-                OUTCOME[proof.status],
-                *(number(solution.metrics.get(name)) for name in limits),
-                number(proof.nodes),
-                f"{proof.seconds:.2f}",
-                proof.method,
-            )
-        )
-    text_columns = frozenset({0, 1, 5, len(columns) - 1})
-    blocks.append(Table("All designs of the result", columns, tuple(rows), text_columns))
+    blocks.append(design_table(result))
     return Section("designs", "Design comparison", tuple(blocks))
 
 

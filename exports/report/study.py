@@ -4,42 +4,27 @@ from __future__ import annotations
 
 from typing import Any
 
-from ithaca.exports.report.answer import Card, Verdict, findings
-from ithaca.exports.report.blocks import Block, Section, Table, chart_figure
+from ithaca.exports.report.answer import Card, findings, verdict
+from ithaca.exports.report.blocks import Block, Section, chart_figure
 from ithaca.exports.report.page import rendered
 from ithaca.files.numbers import number
-from ithaca.solver.certificate import as_stated
-
-#: What is proven of all points together, by status: sign, and words.
-PROOFS = {
-    "optimal": ("✓", "Proven optimal"),
-    "feasible": ("≥", "Not all proven"),
-    "infeasible": ("✕", "Infeasible where it says so"),
-    "unknown": ("?", "Points are not known"),
-}
+from ithaca.results.view import Table
 
 
 def study_page(answer: Any) -> str:
     """A self-contained HTML page about a `Front`, a `Study` or a `CodesignStudy`."""
-    rows, statements = answer.rows, answer.statements
-    blocks: list[Block] = []
-    texts = [answer.title, *(heading for row in rows[:1] for heading, _ in row)]
-    names = {text.partition(" ")[0] for text in texts}
-    if rows:
-        headings = tuple(name for name, _ in rows[0])
-        cells = tuple(tuple(text for _, text in row) for row in rows)
-        text = frozenset(place for place, name in enumerate(headings) if name in answer.texts)
-        blocks.append(Table("Every point", headings, cells, text))
-        if answer.picture is not None:
-            blocks.insert(0, chart_figure("points-chart", answer.picture))
-    sign, meaning = PROOFS[answer.status]
+    tables = [block for block in answer.view if isinstance(block, Table)]
+    blocks, columns = list[Block](tables), [name for table in tables for name in table.columns]
+    names = {text.partition(" ")[0] for text in (answer.title, *columns)}
+    if blocks and answer.picture is not None:
+        blocks.insert(0, chart_figure("points-chart", answer.picture))
     return rendered(
         answer.title,
         [(name, text) for name, text in answer.provenance.items() if name != "title"],
-        Verdict(answer.status, sign, meaning, f"{answer.headline}{as_stated(answer)}."),
-        (Card("points", number(len(rows)), "", ""),),
+        verdict(answer),
+        (Card("points", number(len(answer.points)), "", ""),),
         [
             *([Section("points", "The points", tuple(blocks))] if blocks else []),
-            findings(statements, names, "What it says"),
+            findings(answer.statements, names, "What it says"),
         ],
     )

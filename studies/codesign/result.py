@@ -171,6 +171,10 @@ class CodesignResult(StudyAnswer):
         return tuple(replace(network, source=self.source) for network in self.made("networks"))
 
     @property
+    def mapped(self) -> Mapping[str, Solution]:
+        return {name: each for network in self.networks for name, each in network.mapped.items()}
+
+    @property
     def loops(self) -> dict[str, str]:
         """The mapping of every layer on the best accelerator as a loop nest, by name."""
         return {name: text for network in self.networks for name, text in network.loops.items()}

@@ -318,6 +318,10 @@ class NetworkResult(StudyAnswer):
         return "" if self.answered else f"{self.made('failure')}{as_stated(self)}"
 
     @property
+    def mapped(self) -> Mapping[str, Solution]:
+        return {f"{layer.layer.name}: ": layer.answer for layer in self.layers}
+
+    @property
     def loops(self) -> dict[str, str]:
         """The mapping of every layer as a loop nest, by name."""
         return {layer.layer.name: loop_text(layer.answer) for layer in self.layers}

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 import ithaca
-from ithaca.commands.families.systolic.printing import target_text
 from ithaca.exports.autosa.requirements import obstacles
 from ithaca.exports.configuration import ArrayConfiguration
 from ithaca.files.errors import InputError
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.target import Target
+from ithaca.results.families.views.systolic.result import target_text
 from ithaca.solver.certificate import Certificate, Status, relative_gap
 from ithaca.solver.result import Unrestricted
 from ithaca.solver.solution import Solution

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from ithaca.commands.api.solving import solve
-from ithaca.commands.conclusion import OutputOptions, conclude_result
-from ithaca.commands.pareto import print_front
+from ithaca.commands.conclusion import OutputOptions, conclude
+from ithaca.commands.display import show
 from ithaca.files.numbers import number
 from ithaca.files.writing import SCHEMA
 from ithaca.solver.portfolio import solve_designs
@@ -43,14 +43,14 @@ def folder(result: Result, tmp_path: Path) -> Path:
 
 
 def test_an_answer_is_printed(result: Result, capsys: pytest.CaptureFixture[str]) -> None:
-    conclude_result(result, OutputOptions())
+    conclude(result, OutputOptions())
     lines = capsys.readouterr().out.splitlines()
     assert (
         lines[0] == "filter 12 taps, 100 samples, design transposed, on board, minimising latency"
     )
     assert lines[2].startswith(f"objective  {LEAST}  (optimal: no configuration")
     assert "noise      4 of 4 steps (100.0 %)" in lines
-    conclude_result(result, OutputOptions(as_json=True))
+    conclude(result, OutputOptions(as_json=True))
     document = json.loads(capsys.readouterr().out)
     assert (document["family"], document["best"]["metrics"]["latency"]) == ("fir", LEAST)
 
@@ -59,7 +59,7 @@ def test_a_front_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     free = [fir_problem(12, 100, transposed=transposed) for transposed in (False, True)]
     fixed = {"workload": "filters", "sizes": "", "platform": "board", "edition": "plain"}
     front = pareto_front(free, ["latency", "dsp"], provenance=fixed)
-    print_front(front)
+    show(*front.view)
     lines = capsys.readouterr().out.splitlines()
     found = {(m["latency"], m["dsp"]) for problem in free for _, m in every_point(problem)}
     best = [v for v in found if not any(w[0] <= v[0] and w[1] <= v[1] and w != v for w in found)]

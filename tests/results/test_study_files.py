@@ -14,6 +14,7 @@ import pytest
 
 import ithaca
 from ithaca.files.errors import InputError
+from ithaca.results.view import Table
 from tests.command_line import refused, succeed
 from tests.refusals import refusals
 from tests.studies.codesign.spaces import small_space
@@ -69,7 +70,7 @@ def test_what_is_read_is_what_was_written(written: Any) -> None:
     assert again == answer
     said = [(each.status, each.failure, repr(each)) for each in (again, answer)]
     assert said[0] == said[1]
-    assert (again.rows, again.table) == (answer.rows, answer.table)
+    assert (again.view, again.table) == (answer.view, answer.table)
     one, other = again.to_xarray(), answer.to_xarray()
     assert one.attrs == other.attrs
     assert one.identical(other)
@@ -85,9 +86,10 @@ def test_it_is_explained_and_reported_and_said_to_be_stated(written: Any, tmp_pa
     assert [statement.replace(stated, "") for statement in of_file] == told
     assert ithaca.report(path, tmp_path / "page.html").endswith(answer.headline)
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
-    for row in answer.rows:
-        assert f">{row[0][1]}<" in page
-    assert ("<svg" in page) == (answer.picture is not None and bool(answer.rows))
+    rows = [row for block in answer.view if isinstance(block, Table) for row in block.rows]
+    for row in rows:
+        assert f">{row[0]}<" in page
+    assert ("<svg" in page) == (answer.picture is not None and bool(rows))
 
 
 CHOICES = """quantities:
@@ -123,7 +125,7 @@ def test_studies_of_accelerators_are_read_back(
     again: Any = ithaca.load(path)
     assert type(again) is type(answer) is ithaca.CodesignStudy
     assert again == answer
-    assert (again.rows, again.axes, repr(again)) == (answer.rows, answer.axes, repr(answer))
+    assert (again.view, again.axes, repr(again)) == (answer.view, answer.axes, repr(answer))
     told = ithaca.explain(path).statements
     assert told[0].endswith(f", as stated in {path}, not proven again).")
     assert [told[0].partition(", as")[0], *told[1:]] == [

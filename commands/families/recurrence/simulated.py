@@ -36,6 +36,10 @@ class SimulatedRecurrence(Answer):
         )
 
     @property
+    def view(self) -> tuple[str]:
+        return (self.headline,)
+
+    @property
     def document(self) -> dict[str, Any]:
         return {"schema": SCHEMA, "title": self.title, "simulation": {**self.figures}}
 

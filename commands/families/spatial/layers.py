@@ -8,13 +8,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from ithaca.files.answer import Answer
-from ithaca.files.numbers import counted, json_number
+from ithaca.files.numbers import counted, json_number, number
 from ithaca.files.writing import SCHEMA
 from ithaca.formulations.spatial.dmazerunner.tilings import TilingDesign
 from ithaca.formulations.spatial.mapping_design import mapping_design
 from ithaca.results.schema import FirstPart
+from ithaca.results.view import View, tabled
 from ithaca.solver.certificate import Status, least
 from ithaca.solver.result import Result
+from ithaca.solver.solution import Solution
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -59,6 +61,19 @@ class MappedLayers(Answer):
         )
 
     @property
+    def mapped(self) -> Mapping[str, Solution]:
+        return {
+            f"row {row}: ": result.best
+            for row, result in enumerate(self.results, 1)
+            if result.best is not None
+        }
+
+    @property
+    def view(self) -> View:
+        rows = (_cells(row, result) for row, result in enumerate(self.results, 1))
+        return (tabled([*rows], {"status"}),)
+
+    @property
     def document(self) -> dict[str, Any]:
         """One answer a row, with mappings as files of points state them: factors by loop, and
         orders, outermost loop first; and the whole result of each."""
@@ -84,6 +99,16 @@ class MappedLayers(Answer):
                 [float(answer["metrics"].get(name, "nan")) for answer in answers],
             )
         return xr.Dataset(columns, {"row": range(1, len(answers) + 1)})
+
+
+def _cells(row: int, result: Result) -> list[tuple[str, str]]:
+    """What a table says of a layer."""
+    named = [
+        ("row", str(row)),
+        ("workload", str(result.profile.attributes["sizes"])),
+    ]
+    value, bound = (("-" if x is None else number(x)) for x in (result.value, result.lower_bound))
+    return [*named, (result.objective.text, value), ("at least", bound), ("status", result.status)]
 
 
 class LayersDocument(FirstPart):

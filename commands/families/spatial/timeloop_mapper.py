@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ithaca.commands.conclusion import OutputOptions, Printed, conclude_result
+from ithaca.commands.conclusion import OutputOptions, Printed, conclude
 from ithaca.commands.families.spatial.mapper import timeloop_mapper as map_files
 from ithaca.commands.typed import calls
 from ithaca.solver.result import Result
@@ -13,4 +13,4 @@ from ithaca.solver.result import Result
 @calls(map_files)
 def timeloop_mapper(ask: Callable[..., Result], *, printed: Printed) -> None:
     """``ithaca timeloop-mapper``."""
-    conclude_result(ask(), OutputOptions(printed.loops, printed.as_json))
+    conclude(ask(), OutputOptions(printed.loops, printed.as_json))

@@ -11,9 +11,8 @@ from typer import Option
 from ithaca.commands.api.keywords import public
 from ithaca.commands.api.options import AsJson, Extents, Sizes, TableFile, Workload
 from ithaca.commands.api.parsing import check_sizes, parse_extents
-from ithaca.commands.display import console
+from ithaca.commands.display import console, show
 from ithaca.commands.outcome import print_document, write_rows
-from ithaca.commands.tables import Table
 from ithaca.files.writing import SCHEMA
 from ithaca.formulations.algebra.expression import SYMBOLIC, Symbols
 from ithaca.formulations.data_types import DTYPES, DataType
@@ -22,6 +21,7 @@ from ithaca.formulations.systolic.derivation import designs
 from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.question import EDITIONS, read_data_type, read_edition
 from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray
+from ithaca.results.view import Table
 from ithaca.workloads.library import read_nest
 from ithaca.workloads.nest import LoopNest
 
@@ -115,7 +115,7 @@ def _print_design(out: Console, design: dict[str, Any]) -> None:
     if design["accumulators"] is not None:
         rows.append(("PE", "–", design["accumulators"], design["pes"], "no", design["pes"]))
     headings = ("module", "level", "buffer (words)", "buffers", "double", "modules")
-    out.print(Table([list(zip(headings, row, strict=True)) for row in rows], left=headings))
+    show(Table("", headings, tuple(rows), frozenset(range(len(headings)))))
     out.print(f"  DSP      = {design['dsp']}")
     out.print(f"  BRAM18K  = {design['bram18k']}")
     out.print(f"  buildable: {'yes' if design['buildable'] else 'no: ' + design['obstacle']}")

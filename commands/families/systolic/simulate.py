@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -12,11 +11,10 @@ from typer import Option
 
 from ithaca.commands.api.options import WRITTEN_FILE, AsJson, TableFile, Written
 from ithaca.commands.conclusion import Outputs, conclude
-from ithaca.commands.display import console
+from ithaca.commands.display import show
 from ithaca.commands.families.systolic.simulating import read_memory, simulate_points
 from ithaca.commands.families.systolic.simulating import simulate as run_simulation
-from ithaca.commands.outcome import NOTHING_FOUND, print_document, say, write_rows
-from ithaca.commands.tables import Table
+from ithaca.commands.outcome import NOTHING_FOUND, print_document, write_rows
 from ithaca.commands.typed import calls
 from ithaca.exports.charts.files import check_plot
 from ithaca.files import signals
@@ -25,15 +23,14 @@ from ithaca.files.errors import InputError
 from ithaca.files.numbers import number
 from ithaca.files.writing import SCHEMA, document_text, write_text_atomically
 from ithaca.formulations.data_types import DTYPES, DataType
-from ithaca.formulations.machine import LETTERS, RTL
+from ithaca.formulations.machine import RTL
 from ithaca.formulations.systolic.machine_options import changed_machine, machine_changes
 from ithaca.formulations.systolic.points import load_points
 from ithaca.formulations.systolic.question import read_data_type
-from ithaca.formulations.systolic.simulation.activity import FifoWait, ModuleShare, SimulatedRun
 from ithaca.formulations.systolic.simulation.arrays import array_network
 from ithaca.formulations.systolic.simulation.compared import Simulation
 from ithaca.formulations.systolic.simulation.trace import phase_trace, word_dump
-from ithaca.formulations.systolic.simulation.values import Values
+from ithaca.results.view import tabled
 from ithaca.workloads.library import read_nest
 
 
@@ -79,18 +76,13 @@ def simulate(
         )
     simulation = ask()
     if not isinstance(simulation, Simulation):
-        conclude(
-            simulation,
-            lambda: say(simulation.headline),
-            Outputs(as_json=as_json, table=table),
-        )
+        conclude(simulation, Outputs(as_json=as_json, table=table))
         return
     network = array_network(
         simulation.design, simulation.configuration, simulation.machine, simulation.memory
     )
     conclude(
         simulation,
-        lambda: print_simulation(simulation),
         Outputs(as_json=as_json, table=table),
         (
             trace,
@@ -155,90 +147,4 @@ def print_points(
         [("point", str(n)), ("cycles", "hangs" if c is None else number(c))]
         for n, c in enumerate(cycles, start=1)
     ]
-    console().print(Table(rows, left=set()))
-
-
-def print_simulation(simulation: Simulation) -> None:
-    """Print what happened."""
-    design, run = simulation.design, simulation.run
-    machine = ", ".join(
-        f"{letter} {getattr(simulation.machine, name)}" for letter, name in LETTERS.items()
-    )
-    memory = ", ".join(
-        f"{name.replace('_', ' ')} {n}" for name, n in asdict(simulation.memory).items() if n
-    )
-    what = (
-        f"{design.nest.name} ({design.nest.shown_sizes}) {design.data.name}; "
-        f"design {design.name}; machine {machine}"
-    )
-    say(f"{what}{f'; memory: {memory}' if memory else ''}")
-    if simulation.cycles is None:
-        say(
-            f"hangs after {number(run.cycles)} cycles, waiting "
-            f"{'; '.join(map(_shown_wait, run.hanging[:5]))}"
-        )
-        if len(run.hanging) > 5:
-            say(f"and {len(run.hanging) - 5} more processes")
-    else:
-        say(f"{number(run.cycles)} cycles")
-        for edition, latency in simulation.models.items():
-            error = float(latency / run.cycles - 1)
-            say(f"{edition} model edition: {number(latency)} cycles ({error:+.2%})")
-        busiest = max(run.modules, key=lambda module: module.working + module.entering)
-        share = busiest.working + busiest.entering
-        say(f"{busiest.module} is busiest: it works {share:.1%} of the time")
-    console().print(Table([_row(module) for module in run.modules], left={"module"}))
-    for module in run.modules:
-        if module.cause is not None:
-            say(
-                f"{module.module} waits longest "
-                f"{_shown_wait(module.cause)}{_shown_root(run, module)}"
-            )
-    if simulation.values is not None:
-        say(_shown_values(simulation.values, design.nest.output.tensor))
-
-
-def _shown_values(values: Values, tensor: str) -> str:
-    every = f"{number(values.result.size)} values of {tensor}"
-    if values.wrong:
-        return (
-            f"{number(values.wrong)} of {every} are wrong: they differ from "
-            f"NumPy's by up to {values.error:.3g}"
-        )
-    if values.exact:
-        return f"all {every} equal NumPy's"
-    bound = f"at most {float(values.allowed.max()):.1e} is allowed, as for any order of additions"
-    return (
-        f"all {every} equal NumPy's up to rounding: they differ by "
-        f"{values.error:.1e} at most; {bound}"
-    )
-
-
-def _row(module: ModuleShare) -> list[tuple[str, str]]:
-    shares = {
-        "works": module.working, "enters loops": module.entering, "no word": module.starved,
-        "no room": module.held_up, "swaps": module.meeting, "idle": module.idle,
-    }  # fmt: skip
-    return [
-        ("module", module.module),
-        ("instances", str(module.processes)),
-        *((name, f"{share:.1%}") for name, share in shares.items()),
-    ]
-
-
-def _shown_root(run: SimulatedRun, module: ModuleShare) -> str:
-    """The process that a chain of waits ends at, where it is not the first."""
-    if module.cause is None or module.root in (None, module.cause.neighbour):
-        return ""
-    root = run.by_name[str(module.root)]
-    if root.busy < root.starved + root.held_up + root.meeting:
-        return f", in the end for each other, {root.process} among them"
-    return (
-        f", in the end for {root.process}, which is busy "
-        f"{root.busy / max(run.cycles, 1):.1%} of the time"
-    )
-
-
-def _shown_wait(wait: FifoWait) -> str:
-    what = f"for a word from {wait.neighbour}" if wait.starved else f"for room at {wait.neighbour}"
-    return f"{what} (FIFO '{wait.fifo}'{f', {number(wait.cycles)} cycles' if wait.cycles else ''})"
+    show(tabled(rows, ()))

@@ -11,13 +11,12 @@ from textwrap import wrap
 from markupsafe import Markup
 
 from ithaca.exports.charts.chart import Bar, BarChart, LineChart, Series
-from ithaca.exports.report.answer import BestConfiguration, Card, FamilySections
+from ithaca.exports.report.answer import BestConfiguration, FamilySections
 from ithaca.exports.report.blocks import (
     Block,
     ChartFigure,
     Paragraph,
     Section,
-    Table,
     chart_figure,
     stacked,
 )
@@ -28,6 +27,7 @@ from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.drawing import LevelWait, waits, working
 from ithaca.formulations.spatial.mapping import Mapping as Mapped
 from ithaca.formulations.spatial.mapping_design import MappingDesign, mapping_design
+from ithaca.results.view import Table
 
 #: Widths of the drawing for broad pages and for narrow, the height of a line of text, and what is
 #: left around things (pixels).
@@ -41,48 +41,9 @@ def sections(best: BestConfiguration, checkpoint: object = None) -> FamilySectio
     mapping = design.mapping(best.configuration)
     counted = f"{design.architecture.levels[0].name}.cycles" in metrics
     return FamilySections(
-        _cards(best),
-        (_levels(design, metrics), *_occupancy(best, design)) if counted else (),
+        _occupancy(best, design) if counted else (),
         (_energy(best, design), _time(best), _roofline(best, design, mapping)) if counted else (),
         (_drawn(design, mapping, metrics),),
-    )
-
-
-def _cards(best: BestConfiguration) -> tuple[Card, ...]:
-    metrics, compute = (
-        best.solution.metrics,
-        mapping_design(best.problem.design).architecture.compute,
-    )
-    figures = []
-    if best.objective != "latency":
-        figures.append(Card("latency", number(metrics["latency"]), "cycles", ""))
-    if best.objective != "energy" and "energy" in metrics:
-        figures.append(Card("energy", rounded(metrics["energy"] / 10**6), "µJ", ""))
-    if "pes" not in metrics:
-        return tuple(figures)
-    share = percent(metrics["pes"] / compute.instances)
-    return (
-        *figures,
-        Card("multipliers", number(metrics["pes"]), f"of {compute.instances:,}", f"{share} work"),
-    )
-
-
-def _levels(design: MappingDesign, metrics: Mapping[str, Fraction]) -> Block:
-    rows = []
-    for level in design.architecture.levels:
-        for tensor in (access.tensor for access in design.nest.accesses):
-            counts = [
-                metrics.get(f"{level.name}.{tensor}.{what}")
-                for what in ("capacity", "reads", "fills", "updates")
-            ]
-            if None not in counts:
-                rows.append((level.name, tensor, *map(number, counts)))
-    columns = ("level", "tensor", "words held", "reads", "fills", "updates")
-    return Table(
-        "What an instance of each level holds and moves (words)",
-        columns,
-        tuple(rows),
-        frozenset({0, 1}),
     )
 
 

@@ -7,27 +7,26 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from ithaca.exports.charts.chart import Bar, BarChart
-from ithaca.exports.report.answer import BestConfiguration, Card, FamilySections
+from ithaca.exports.report.answer import BestConfiguration, FamilySections
 from ithaca.exports.report.blocks import (
     Block,
     ChartFigure,
     Paragraph,
     Section,
-    Table,
     chart_figure,
     stacked,
 )
 from ithaca.exports.report.families.systolic_drawing import array_drawing
 from ithaca.exports.report.families.systolic_physics import energy, roofline
 from ithaca.exports.report.families.systolic_timeline import timeline_sections
-from ithaca.files.numbers import number, percent, rounded
-from ithaca.formulations.systolic import quantities
+from ithaca.files.numbers import number, percent
 from ithaca.formulations.systolic.cost_model import Costs
 from ithaca.formulations.systolic.design import SystolicDesign, systolic
 from ithaca.formulations.systolic.insight.cycles import PES
 from ithaca.formulations.systolic.insight.facts import Facts, facts
 from ithaca.formulations.systolic.systolic_array import SystolicArray
 from ithaca.formulations.systolic.tiling import Tiling
+from ithaca.results.view import Table
 
 _PARTS = {
     "useful": "the nest's own operations on all MAC units",
@@ -67,103 +66,6 @@ def _view(best: BestConfiguration) -> ArrayView:
         costs,
         facts(design.nest, costs, best.problem.limits),
     )
-
-
-def _cards(view: ArrayView) -> tuple[Card, ...]:
-    """What one asks after the objective."""
-    metrics, known = view.best.solution.metrics, view.facts
-    figures = []
-    if view.best.objective != "latency":
-        figures.append(Card("latency", number(metrics["latency"]), "cycles", ""))
-    clock = number(view.design.technology.clock_mhz)
-    figures.append(
-        Card(
-            "throughput",
-            number(round(float(metrics["throughput"]), 1)),
-            "Gop/s",
-            f"{rounded(metrics['time'])} ms at {clock} MHz",
-        )
-    )
-    units = number(metrics["comp"])
-    useful = percent(known.cycles.shares["useful"])
-    figures.append(
-        Card(
-            "useful work",
-            useful,
-            "of the cycles",
-            f"the nest's own operations on {units} MAC units",
-        )
-    )
-    words = number(metrics["off_chip_words"])
-    moved = number(
-        round(float(known.roofs.traffic.moved_words / known.roofs.traffic.least_words), 2)
-    )
-    rate = f"{rounded(metrics['bandwidth'])} GB/s"
-    figures.append(
-        Card("off-chip traffic", words, "words", f"{moved} times the least possible; {rate}")
-    )
-    spent, power = rounded(metrics["energy"] / 10**6), rounded(metrics["power"] / 1000)
-    figures.append(Card("energy", spent, "µJ", f"{power} W, by published figures per operation"))
-    return tuple(figures)
-
-
-def _factors(view: ArrayView) -> list[Block]:
-    """The configuration in tables."""
-    array = view.array
-    blocks: list[Block] = [
-        Paragraph(
-            f"Design {array.name}: the loops {' and '.join(array.dataflow)} are "
-            "mapped to space, and the tiles are ordered "
-            f"so that {array.permutation} is reused innermost ({' → '.join(array.order)})."
-        )
-    ]
-    if array.reservation:
-        blocks.append(Paragraph(f"The design is {array.reservation}."))
-    blocks += [_loops(view), _packs(view)]
-    return blocks
-
-
-def _loops(view: ArrayView) -> Table:
-    array, values = view.array, view.costs.point.values
-    rows: list[tuple[str, ...]] = []
-    for padding in view.facts.padding.loops:
-        loop = padding.loop
-        what = "space" if loop in array.dataflow else "time"
-        if loop == array.simd_loop:
-            what += ", SIMD"
-        rows.append(
-            (
-                loop,
-                what,
-                number(padding.extent),
-                number(view.tiling.array_part[loop]),
-                number(view.tiling.t2(array, loop)),
-                number(padding.lanes) if loop in array.dataflow else "–",
-                number(values[quantities.tiles(loop).name]),
-                number(padding.padded) + ("" if padding.padded == padding.extent else " (padded)"),
-            )
-        )
-    rows += [
-        (loop, "inside the PE", number(view.design.nest.sizes[loop]), *["–"] * 5)
-        for loop in array.untiled
-    ]
-    columns = (
-        "loop",
-        "mapped to",
-        "extent",
-        "t1 array part",
-        "t2 or SIMD",
-        "lanes",
-        "tiles",
-        "iterations run",
-    )
-    return Table("Tile factors by loop", columns, tuple(rows), frozenset({0, 1}))
-
-
-def _packs(view: ArrayView) -> Table:
-    packs = view.tiling.module_packs(view.array)
-    rows = tuple((name, number(words)) for name, words in packs.items())
-    return Table("Data packing by buffer module", ("module", "words"), rows)
 
 
 def _latency(view: ArrayView) -> Section:
@@ -256,11 +158,9 @@ def sections(
     view = _view(best)
     run = () if checkpoint is None else timeline_sections(best, checkpoint)
     costs = (_latency(view), *run, roofline(best, view.facts.roofs), energy(view.costs))
-    return FamilySections(_cards(view), tuple(_factors(view)), costs, (array_drawing(view.costs),))
+    return FamilySections((), costs, (array_drawing(view.costs),))
 
 
 def outline(best: BestConfiguration, name: str) -> tuple[Block, ...]:
-    """Its factors and the drawing alone, where a page shows several; of a name that is unique
-    there."""
-    view = _view(best)
-    return (*_factors(view), *array_drawing(view.costs, name).blocks)
+    """The drawing alone, where a page shows several; of a name that is unique there."""
+    return array_drawing(_view(best).costs, name).blocks

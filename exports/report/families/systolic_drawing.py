@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from markupsafe import Markup
 
-from ithaca.exports.report.blocks import ChartFigure, Paragraph, Section, Table
+from ithaca.exports.report.blocks import ChartFigure, Paragraph, Section
 from ithaca.exports.report.drawing import LINE, Box, Drawing
 from ithaca.exports.report.families.systolic_layout import (
     Layout,
@@ -23,6 +23,7 @@ from ithaca.exports.report.families.systolic_layout import (
 from ithaca.files.numbers import number
 from ithaca.formulations.systolic.cost_model import Costs
 from ithaca.formulations.systolic.systolic_array import Direction
+from ithaca.results.view import Table
 
 
 @dataclass(frozen=True, slots=True)

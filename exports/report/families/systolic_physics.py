@@ -6,13 +6,14 @@ from fractions import Fraction
 
 from ithaca.exports.charts.chart import LineChart, Series
 from ithaca.exports.report.answer import BestConfiguration
-from ithaca.exports.report.blocks import Paragraph, Section, Table, chart_figure, stacked
+from ithaca.exports.report.blocks import Paragraph, Section, chart_figure, stacked
 from ithaca.files.numbers import number, rounded
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.cost_model import Costs
 from ithaca.formulations.systolic.design import SystolicDesign, systolic
 from ithaca.formulations.systolic.insight.roofs import Roofs
 from ithaca.formulations.systolic.metrics import energies, most_bandwidth
+from ithaca.results.view import Table
 
 #: What energy is spent on, by the names of activities, from the operation outwards.
 KINDS = {

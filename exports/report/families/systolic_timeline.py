@@ -9,11 +9,12 @@ import numpy as np
 
 from ithaca.exports.charts.chart import HeatMap
 from ithaca.exports.report.answer import BestConfiguration
-from ithaca.exports.report.blocks import Block, Paragraph, Section, Table, chart_figure
+from ithaca.exports.report.blocks import Block, Paragraph, Section, chart_figure
 from ithaca.files import signals
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import number, percent
 from ithaca.formulations.systolic.design import systolic
+from ithaca.results.view import Table
 
 if TYPE_CHECKING:
     from ithaca.formulations.systolic.simulation.activity import SimulatedRun

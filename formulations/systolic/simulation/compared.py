@@ -98,6 +98,11 @@ class Simulation(Answer):
         }
 
     @property
+    def view(self) -> Any:
+        views = import_module("ithaca.results.families.views.systolic.simulation")
+        return tuple(views.view(self))
+
+    @property
     def headline(self) -> str:
         took = "hangs" if self.cycles is None else f"{number(self.cycles)} cycles"
         nest = self.design.nest

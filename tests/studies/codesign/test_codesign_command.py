@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import ithaca as library
-from ithaca.commands.codesign_display import print_codesign
+from ithaca.commands.display import show
 from ithaca.formulations.hardware.files import find_space
 from ithaca.formulations.spatial.variation import with_figures
 from ithaca.solver.certificate import Status
@@ -334,7 +334,7 @@ def test_totals_of_an_open_space_are_proven_for_one_accelerator(
         (Status.FEASIBLE, "  (optimal on this accelerator)"),
     ):
         proof = replace(result.certificate, status=status)
-        print_codesign(replace(result, certificate=proof))
+        show(*replace(result, certificate=proof).view)
         (total,) = [
             line for line in capsys.readouterr().out.splitlines() if line.startswith("total")
         ]

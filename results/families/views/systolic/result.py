@@ -1,34 +1,36 @@
-"""Prints systolic arrays for people."""
+"""What is said of a configuration of systolic arrays."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
-from rich.console import Console
-from rich.markup import escape
-
-from ithaca.commands.display import console, print_parts
-from ithaca.commands.tables import Table
 from ithaca.files.numbers import counted, is_or_are, number, rounded
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.insight.cycles import PES, binding
 from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.formulations.systolic.packages import packages_text
 from ithaca.formulations.target import Target
-from ithaca.results.wording import gap_text, limited_metrics, microjoules, proof_text, unit_cells
-from ithaca.solver.certificate import Certificate, Status, Termination, as_stated, relative_gap
-from ithaca.solver.conclusion import conclude_least
+from ithaca.results.result_view import breakdown, design_table, objective_fact
+from ithaca.results.view import Block, Fact
+from ithaca.results.wording import gap_text, microjoules
+from ithaca.solver.certificate import Certificate, Status, relative_gap
 from ithaca.solver.result import Result, Unrestricted
 from ithaca.solver.solution import Solution
 from ithaca.workloads.library import workload_document
 
 #: What an answer's words mean.
 WORDS = (
-    "words      array part: a loop's iterations in a tile; latency hiding: what a PE "
-    "interleaves; SIMD: what it does at once;",
-    "           lanes: PEs along a loop; packs: words moved at a time; "
-    "boxes: sets of candidates bounded at once",
+    Fact(
+        "words",
+        "array part: a loop's iterations in a tile; latency hiding: what a PE "
+        "interleaves; SIMD: what it does at once;",
+    ),
+    Fact(
+        "",
+        "lanes: PEs along a loop; packs: words moved at a time; "
+        "boxes: sets of candidates bounded at once",
+    ),
 )
 
 
@@ -36,32 +38,43 @@ WORDS = (
 SLOWED = 1.5
 
 
-def print_result(result: Result) -> None:
-    """Print the answer, its proof and what limits it; then the other designs."""
-    out, design = console(), systolic(result.problem)
-    out.print(
+def view(result: Result) -> Iterator[Block]:
+    """The answer, its proof and what limits it; then the other designs."""
+    design = systolic(result.problem)
+    yield (
         f"{design.nest.name} ({design.nest.shown_sizes}) {design.data.name} "
         f"on {result.platform_name}, "
         f"{design.array.edition.value} model edition, minimising {result.objective.text}"
     )
     if "kernel" in workload_document(design.nest):  # not as the library has it
         inside = ", ".join(loop for loop in design.nest.loops if loop in design.nest.untiled)
-        out.print(
+        yield (
             f"{inside or 'no loops'} run inside PEs, {design.nest.simd} over SIMD lanes "
             "(--untiled, --simd)"
         )
+    yield ""
     if result.best is None:
-        _print_nothing_found(out, result)
+        yield _nothing_found(result)
     else:
-        _print_best(out, result, result.best)
+        yield from _best(result, result.best)
     if len(result.designs) > 1:
-        out.print(_design_table(result))
+        yield design_table(result, _design_cells)
     if slowed := _slowed_by_sums(result.designs):
-        out.print(
-            "warning    PEs wait for their neighbours' sums, which they add first. "
-            "If they added them last (--sums last):"
+        yield Fact(
+            "warning",
+            "PEs wait for their neighbours' sums, which they add first. "
+            "If they added them last (--sums last):",
         )
-        out.print(f"           {'; '.join(slowed)}")
+        yield Fact("", "; ".join(slowed))
+
+
+def _design_cells(solution: Solution) -> list[tuple[str, str]]:
+    array = systolic(solution.problem).array
+    buildable = "" if array.buildable else " (not buildable)"
+    return [
+        ("dataflow", ",".join(array.dataflow)),
+        ("permutation", f"{array.permutation}{buildable}"),
+    ]
 
 
 def _slowed_by_sums(designs: Iterable[Solution]) -> list[str]:
@@ -76,14 +89,12 @@ def _slowed_by_sums(designs: Iterable[Solution]) -> list[str]:
     return lines
 
 
-def _print_best(out: Console, result: Result, best: Solution) -> None:
-    array, tiling, certificate = systolic(best.problem).array, best.tiling, best.certificate
+def _best(result: Result, best: Solution) -> Iterator[Block]:
+    array, tiling, metrics = systolic(best.problem).array, best.tiling, best.metrics
     assert tiling is not None
     unbuildable = f" ({array.reservation})" if array.reservation else ""
-    out.print(
-        f"\n[bold]best[/bold]       design {escape(array.name)}{escape(unbuildable)}", markup=True
-    )
-    out.print(f"objective  {number(best.value)}  ({proof_text(certificate) + as_stated(result)})")
+    yield Fact("best", f"design {array.name}{unbuildable}")
+    yield objective_fact(result)
     unproven = [
         s
         for s in result.designs
@@ -96,56 +107,46 @@ def _print_best(out: Console, result: Result, best: Solution) -> None:
         several = f"{len(unproven)} other designs are not proven; their least"
         what = "1 other design is not proven; its" if len(unproven) == 1 else several
         beaten = len(known) == len(bounds) and best.value is not None and min(known) >= best.value
-        out.print(f"           {what} lower bound is {least}{': none is better' if beaten else ''}")
+        yield Fact("", f"{what} lower bound is {least}{': none is better' if beaten else ''}")
     target = systolic(best.problem).options.target
     if target is not None:
-        proof = conclude_least([(s.value, s.certificate) for s in result.designs])
-        out.print(
-            f"{f'for {target.title}':<10} "
-            f"{target_text(target, best.value, proof, result.unrestricted)}"
+        yield Fact(
+            f"for {target.title}",
+            target_text(target, best.value, result.certificate, result.unrestricted),
         )
     for index, loop in enumerate(array.band):
-        out.print(("           " if index else "tiling     ") + _loop_text(best, loop))
-    out.print(
-        "packs      "
-        + ", ".join(f"{name} {words}" for name, words in tiling.module_packs(array).items())
-        + " (words)"
-    )
+        yield Fact("" if index else "tiling", _loop_text(best, loop))
+    packs = (f"{name} {words}" for name, words in tiling.module_packs(array).items())
+    yield Fact("packs", f"{', '.join(packs)} (words)")
     for group in array.groups:
         if group.sparse is not None:
             held = packages_text(group.sparse, systolic(best.problem).data, tiling.pack[group.name])
-            out.print(f"blocks     {group.sparse}: a pack is {held}")
+            yield Fact("blocks", f"{group.sparse}: a pack is {held}")
     for title, counts in (("ports", tiling.ports), ("outer tile", tiling.array_part_l2)):
         if counts:
-            out.print(
-                f"{title:<10} " + ", ".join(f"{name} {count}" for name, count in counts.items())
-            )
+            yield Fact(title, ", ".join(f"{name} {count}" for name, count in counts.items()))
     if not array.dram.serialized:
-        out.print("DRAM       as programs have it: every row of a tile opens a burst")
-    out.print(
-        f"latency    {number(best.metrics['latency'])} cycles = prologue "
-        f"{number(best.metrics['prologue'])}"
-        f" + main {number(best.metrics['main'])} + epilogue {number(best.metrics['epilogue'])}"
+        yield Fact("DRAM", "as programs have it: every row of a tile opens a burst")
+    yield Fact(
+        "latency",
+        f"{number(metrics['latency'])} cycles = prologue {number(metrics['prologue'])}"
+        f" + main {number(metrics['main'])} + epilogue {number(metrics['epilogue'])}",
     )
-    out.print(f"           {rounded(best.metrics['time'])} ms; {_throughput_text(best)}")
+    yield Fact("", f"{rounded(metrics['time'])} ms; {_throughput_text(best)}")
     words = " + ".join(f"{name} {number(n)}" for name, n in best.detail["words"].items())
-    out.print(f"off-chip   {number(best.metrics['off_chip_words'])} words = {words}")
-    moved = best.metrics["bandwidth"] * best.metrics["time"]  # GB/s times ms is MB
-    out.print(f"           {rounded(moved)} MB at {rounded(best.metrics['bandwidth'])} GB/s")
-    out.print(
-        f"energy     {microjoules(best.metrics['energy'])} µJ, "
-        f"{rounded(best.metrics['power'] / 1000)} W"
-    )
+    yield Fact("off-chip", f"{number(metrics['off_chip_words'])} words = {words}")
+    moved = metrics["bandwidth"] * metrics["time"]  # GB/s times ms is MB
+    yield Fact("", f"{rounded(moved)} MB at {rounded(metrics['bandwidth'])} GB/s")
+    power = rounded(metrics["power"] / 1000)
+    yield Fact("energy", f"{microjoules(metrics['energy'])} µJ, {power} W")
     for limit in best.problem.limits:
-        used = limit.used(best.metrics)
+        used = limit.used(metrics)
         share = f" ({float(used / limit.bound):.1%})" if limit.bound else ""
         unit = f" {METRICS[limit.metric].unit}" if limit.metric in METRICS else ""
-        out.print(f"{f'{limit.metric:<10}'} {number(used)} of {number(limit.bound)}{unit}{share}")
-    out.print(f"limited by {_bottleneck(best)}")
-    assert best.configuration is not None
-    print_parts(best.profile.breakdown(best.configuration, best.metrics))
-    for line in WORDS:
-        out.print(line)
+        yield Fact(limit.metric, f"{number(used)} of {number(limit.bound)}{unit}{share}")
+    yield Fact("limited by", _bottleneck(best))
+    yield from breakdown(best)
+    yield from WORDS
 
 
 def _loop_text(best: Solution, loop: str) -> str:
@@ -196,52 +197,17 @@ def _bottleneck(best: Solution) -> str:
     return text
 
 
-def _print_nothing_found(out: Console, result: Result) -> None:
+def _nothing_found(result: Result) -> str:
     infeasible = [s for s in result.designs if s.certificate.status is Status.INFEASIBLE]
-    if len(infeasible) < len(result.designs):
-        some = (
-            f"; {len(infeasible)} of {len(result.designs)} designs "
-            f"{is_or_are(len(infeasible))} infeasible"
-        )
-        bounds = [s.certificate.lower_bound for s in result.designs if s not in infeasible]
-        least = None if None in bounds else min(bound for bound in bounds if bound is not None)
-        out.print(
-            f"\nnothing found in time; lower bound {number(least)}" + (some if infeasible else "")
-        )
-        return
-    out.print("\ninfeasible: no configuration of any design meets the limits")
-
-
-def _design_table(result: Result) -> Table:
-    rows = []
-    for solution in sorted(result.designs, key=lambda s: (s.value is None, s.value or 0)):
-        array, certificate = systolic(solution.problem).array, solution.certificate
-        rows.append(
-            [
-                ("dataflow", ",".join(array.dataflow)),
-                (
-                    "permutation",
-                    array.permutation + ("" if array.buildable else " (not buildable)"),
-                ),
-                ("objective", number(solution.value)),
-                ("lower bound", number(certificate.lower_bound)),
-                (
-                    "status",
-                    (
-                        Termination.BEATEN
-                        if certificate.termination is Termination.BEATEN
-                        else certificate.status
-                    ).value,
-                ),
-                *unit_cells(solution.metrics, solution.problem.design.vocabulary),
-                *(
-                    (name, number(solution.metrics.get(name)))
-                    for name in limited_metrics(result.limits)
-                ),
-                ("seconds", f"{certificate.seconds:.2f}"),
-            ]
-        )
-    return Table(rows, left=("dataflow", "permutation", "status"), title="all designs")
+    if len(infeasible) == len(result.designs):
+        return "infeasible: no configuration of any design meets the limits"
+    some = (
+        f"; {len(infeasible)} of {len(result.designs)} designs "
+        f"{is_or_are(len(infeasible))} infeasible"
+    )
+    bounds = [s.certificate.lower_bound for s in result.designs if s not in infeasible]
+    least = None if None in bounds else min(bound for bound in bounds if bound is not None)
+    return f"nothing found in time; lower bound {number(least)}" + (some if infeasible else "")
 
 
 def target_text(

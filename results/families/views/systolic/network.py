@@ -1,23 +1,22 @@
-"""Prints networks on systolic arrays for people."""
+"""What is said of networks on systolic arrays."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from rich.console import Console
-
-from ithaca.commands.families.systolic.printing import target_text
-from ithaca.commands.tables import Table
 from ithaca.files.numbers import number, rounded
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.question import ArrayQuestion
-from ithaca.results.wording import gap, limited_metrics, microjoules, proof, shortened
+from ithaca.results.families.views.systolic.result import target_text
+from ithaca.results.network_view import total_fact
+from ithaca.results.view import Block, Fact, Table, tabled
+from ithaca.results.wording import gap, limited_metrics, microjoules, shortened
 from ithaca.solver.solution import Solution
 from ithaca.studies.network.modes import MULTI_ARRAY, SHARED_ARRAY
 from ithaca.studies.network.result import ArrayResult, NetworkResult, SharedDesign
 
 #: What the words of a network's answer mean.
-WORDS = "words      DSP eff.: multiply-accumulates over those the MAC units had cycles for; "
+WORDS = "DSP eff.: multiply-accumulates over those the MAC units had cycles for; "
 
 
 #: How many of the designs compared are shown per kernel.
@@ -31,18 +30,17 @@ COUNTED = {
 }
 
 
-def print_layers(out: Console, result: NetworkResult) -> None:
-    """Print the layers on systolic arrays, what they share, and the totals."""
-    out.print(_layer_table(result))
+def view(result: NetworkResult) -> Iterator[Block]:
+    """The layers on systolic arrays, what they share, and the totals."""
+    yield _layer_table(result)
     if result.mode == SHARED_ARRAY:
         if len(result.choices) > 1:
-            out.print(_design_table(result.choices))
+            yield _design_table(result.choices)
     else:
-        for line in _share_lines(result):
-            out.print(line)
+        yield from _share_lines(result)
     if result.arrays:
-        out.print(_array_table(result.arrays, limited_metrics(result.request.limits)))
-    _print_totals(out, result)
+        yield _array_table(result.arrays, limited_metrics(result.request.limits))
+    yield from _totals(result)
 
 
 def _layer_table(result: NetworkResult) -> Table:
@@ -75,7 +73,7 @@ def _layer_table(result: NetworkResult) -> Table:
             ("DSP eff.", "–" if layer.efficiency is None else f"{float(layer.efficiency):.1%}")
         )
         rows.append([*row, *((name, number(metrics.get(name))) for name in resources)])
-    return Table(rows, left=("layer", "sizes", "design"), plain=True)
+    return tabled(rows, ("layer", "sizes", "design"), plain=True)
 
 
 def _design(solution: Solution) -> str:
@@ -116,7 +114,7 @@ def _design_table(designs: Sequence[SharedDesign]) -> Table:
         [("design", d.name), ("lower bound", number(d.total.certificate.lower_bound))]
         for d in designs
     ]
-    return Table(rows, left=("design",), title="designs", plain=True)
+    return tabled(rows, ("design",), "designs", plain=True)
 
 
 def _choice_value(design: SharedDesign) -> str:
@@ -140,25 +138,20 @@ def _array_table(arrays: Sequence[ArrayResult], resources: Sequence[str]) -> Tab
         ]
         for index, array in enumerate(arrays)
     ]
-    return Table(rows, left=("design", "shared", "layers"), title="arrays")
+    return tabled(rows, ("design", "shared", "layers"), "arrays")
 
 
-def _print_totals(out: Console, result: NetworkResult) -> None:
+def _totals(result: NetworkResult) -> Iterator[Fact]:
     text = result.request.objective.text
-    if result.total is None:
-        out.print(f"total      none: '{text}' does not add up over layers")
-    else:
-        certificate = result.total.certificate
-        what = f" ({result.request.minimise.value})" if result.request.arrays > 1 else ""
-        out.print(f"total      {text}{what} {number(result.total.value)}  ({proof(certificate)})")
+    yield total_fact(result)
+    if result.total is not None:
         if (minimised := result.layer_objective.text) != text:
-            out.print(f"           of all layers together; each is least in {minimised}")
+            yield Fact("", f"of all layers together; each is least in {minimised}")
         target = systolic(result.layers[0].answer.problem).options.target
         if target is not None and result.total.value is not None:
-            out.print(
-                f"for {target.title} "
-                f"{target_text(target, result.total.value, certificate, result.unrestricted)}"
-            )
+            total = result.total
+            told = target_text(target, total.value, total.certificate, result.unrestricted)
+            yield Fact(f"for {target.title}", told)
     boxes = sum(r.answer.certificate.nodes for r in result.layers)
     seconds = sum(r.answer.certificate.seconds for r in result.layers)
     if result.total is not None:
@@ -167,16 +160,18 @@ def _print_totals(out: Console, result: NetworkResult) -> None:
     if latency is not None and result.mac_cycles:
         clock = result.request.technology.clock_mhz
         cycles = "" if text == "latency" else f"latency {number(latency)} cycles; "
-        out.print(
-            f"           {cycles}{float(result.throughput or 0):,.1f} Gop/s at "
+        yield Fact(
+            "",
+            f"{cycles}{float(result.throughput or 0):,.1f} Gop/s at "
             f"{number(clock)} MHz, layer after layer; "
-            f"DSP efficiency {float(result.efficiency or 0):.1%}"
+            f"DSP efficiency {float(result.efficiency or 0):.1%}",
         )
-        out.print(f"           {_units(result)}")
-    proven = "" if result.arrays else f"proven     {result.proven} of {len(result.layers)} layers; "
+        yield Fact("", _units(result))
     counted, meaning = COUNTED.get(result.mode, ("boxes", "sets of candidates bounded at once"))
-    out.print(f"{proven or 'search     '}{boxes:,} {counted}, {seconds:.2f} s")
-    out.print(f"{WORDS}{counted}: {meaning}")
+    effort = f"{boxes:,} {counted}, {seconds:.2f} s"
+    proven = Fact("proven", f"{result.proven} of {len(result.layers)} layers; {effort}")
+    yield Fact("search", effort) if result.arrays else proven
+    yield Fact("words", f"{WORDS}{counted}: {meaning}")
 
 
 def _units(result: NetworkResult) -> str:

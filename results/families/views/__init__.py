@@ -1,0 +1,1 @@
+"""What is said of answers of one family alone."""

@@ -1,0 +1,110 @@
+"""What is said of the answer of a solve: the configuration, its proof, and what it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from ithaca.files.numbers import number, percent
+from ithaca.formulations.families import module_of, profile_of
+from ithaca.results.view import Block, Fact, Loops, Table, View, tabled
+from ithaca.results.wording import WHOLE, limited_metrics, proof_text, unit_cells
+from ithaca.solver.certificate import Status, Termination, as_stated
+from ithaca.solver.result import Result
+from ithaca.solver.solution import Solution
+
+#: Above the table of all designs.
+ALL = "all designs"
+
+
+def result_view(result: Result) -> View:
+    """The answer and its proof, its loops, what it takes in parts, and what binds: as its family
+    does, if that says how."""
+    own = module_of("ithaca.results.families.views", result.problem.design.family, "result")
+    return tuple(_view(result) if own is None else own.view(result))
+
+
+def _view(result: Result) -> Iterator[Block]:
+    best = result.best
+    design = result.problem.design if best is None else best.problem.design
+    title = profile_of(design).title
+    yield f"{title}, on {result.platform_name}, minimising {result.objective.text}"
+    yield ""
+    if best is None or best.configuration is None:
+        known = result.designs[0].certificate
+        unknown = (
+            known.failure
+            if known.empty
+            else f"nothing found in time; lower bound {number(known.lower_bound)}"
+        )
+        infeasible = known.status is Status.INFEASIBLE
+        yield "infeasible: no mapping meets the limits" if infeasible else unknown
+        return
+    yield objective_fact(result)
+    figures = [
+        f"{title} {show(best.metrics[name])} {unit}"
+        for name, title, show, unit in WHOLE
+        if best.metrics.get(name)  # where no energy is stated, none is
+    ]
+    yield Fact("", "; ".join(figures))
+    yield ""
+    yield Loops(best.profile.loops(best.configuration))
+    yield from breakdown(best)
+    for statement in best.profile.remarks(best.configuration, best.problem.limits).statements:
+        term, _, text = statement.partition(": ")
+        yield Fact(term.lower(), text)
+    for limit in best.problem.limits:
+        used = limit.used(best.metrics)
+        share = f" ({percent(used / limit.bound)})" if limit.bound else ""
+        unit = (
+            f" {design.vocabulary[limit.metric].unit}" if limit.metric in design.vocabulary else ""
+        )
+        yield Fact(limit.metric, f"{number(used)} of {number(limit.bound)}{unit}{share}")
+
+
+def objective_fact(result: Result) -> Fact:
+    """The value of the best configuration, and what is proven of its design."""
+    assert result.best is not None
+    proof = f"{proof_text(result.best.certificate)}{as_stated(result)}"
+    return Fact("objective", f"{number(result.best.value)}  ({proof})")
+
+
+def breakdown(best: Solution) -> Iterator[Block]:
+    """What the parts of an accelerator take and do, where that is known."""
+    assert best.configuration is not None
+    parts = best.profile.breakdown(best.configuration, best.metrics)
+    if parts is not None:
+        yield tabled(parts.rows, parts.left)
+        yield from parts.words
+
+
+def design_cells(solution: Solution) -> list[tuple[str, str]]:
+    """The name of a design, as a column of a table."""
+    buildable = "" if solution.profile.obstacle is None else " (not buildable)"
+    return [("design", f"{solution.design}{buildable}")]
+
+
+def design_table(
+    result: Result, cells: Callable[[Solution], list[tuple[str, str]]] = design_cells
+) -> Table:
+    """All designs of a result, the best first; ``cells`` name a design."""
+    rows = []
+    for solution in sorted(result.designs, key=lambda s: (s.value is None, s.value or 0)):
+        certificate = solution.certificate
+        beaten = certificate.termination is Termination.BEATEN
+        outcome: Status | Termination = Termination.BEATEN if beaten else certificate.status
+        rows.append(
+            [
+                *cells(solution),
+                ("objective", number(solution.value)),
+                ("lower bound", number(certificate.lower_bound)),
+                ("status", outcome.value),
+                *unit_cells(solution.metrics, solution.problem.design.vocabulary),
+                *(
+                    (name, number(solution.metrics.get(name)))
+                    for name in limited_metrics(result.limits)
+                ),
+                ("seconds", f"{certificate.seconds:.2f}"),
+            ]
+        )
+    texts = {"status", *(name for name, _ in cells(result.designs[0]))}
+    return tabled(rows, texts, ALL)
