@@ -13,16 +13,15 @@ from typing import Any
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import meant, quoted
-from ithaca.files.numbers import is_or_are, json_number
+from ithaca.files.numbers import json_number
 from ithaca.files.writing import SCHEMA
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.families import choice_of, family_of, profile_of
 from ithaca.formulations.family import Remarks
 from ithaca.formulations.problem import Problem
 from ithaca.results.schema import head_fields
-from ithaca.solver.certificate import Certificate, Status
+from ithaca.solver.certificate import OWN, Certificate, Status
 from ithaca.solver.documents import CertificateDocument
-from ithaca.solver.infeasibility import why_infeasible
 from ithaca.solver.result import Result
 from ithaca.solver.solution import Solution
 from ithaca.studies.best import over_all
@@ -284,7 +283,8 @@ def explain(result: Result, solutions: Sequence[Solution], solve: Solve | None) 
     problems = [s.problem for s in solutions]
     solved = [(s.value, s) for s in solutions if s.value is not None]
     if not solved:
-        return Explanation(None, None, (), Remarks(), None, _failure(solutions), None)
+        failure = replace(result, best=None, designs=tuple(solutions), source=OWN).failure
+        return Explanation(None, None, (), Remarks(), None, failure, None)
     value, best = min(solved, key=lambda entry: entry[0])
     problem, configuration = best.problem, best.configuration
     assert configuration is not None
@@ -325,22 +325,6 @@ def _limits_seem_idle(
     uses = limit_uses(problem, configuration)
     idle = all(change.proven and change.after == change.before for change in changes)
     return idle and bool(changes) and all(2 * use.used < use.bound for use in uses)
-
-
-def _failure(solutions: Sequence[Solution]) -> str:
-    infeasible = [s for s in solutions if s.certificate.status is Status.INFEASIBLE]
-    if len(infeasible) < len(solutions):
-        count = f"{len(infeasible)} of {len(solutions)} designs {is_or_are(len(infeasible))}"
-        known = (
-            f"{count} proven infeasible, and the others are open"
-            if infeasible
-            else "no design is proven infeasible"
-        )
-        if all(s.certificate.empty for s in solutions):
-            return next(s.certificate.failure for s in solutions if s not in infeasible)
-        return f"nothing was found before the search ended; {known}"
-    shortfalls = [shortfall for s in solutions for shortfall in s.shortfalls]
-    return f"infeasible: {why_infeasible([s.problem for s in solutions], shortfalls)}"
 
 
 #: Fields of documents, and the attributes that they state.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 
-from ithaca.files.numbers import number, percent
+from ithaca.files.numbers import is_or_are, number, percent
 from ithaca.formulations.families import module_of, profile_of
 from ithaca.results.view import Block, Fact, Loops, Table, View, tabled
 from ithaca.results.wording import WHOLE, limited_metrics, proof_text, unit_cells
@@ -30,14 +31,7 @@ def _view(result: Result) -> Iterator[Block]:
     yield f"{title}, on {result.platform_name}, minimising {result.objective.text}"
     yield ""
     if best is None or best.configuration is None:
-        known = result.designs[0].certificate
-        unknown = (
-            known.failure
-            if known.empty
-            else f"nothing found in time; lower bound {number(known.lower_bound)}"
-        )
-        infeasible = known.status is Status.INFEASIBLE
-        yield "infeasible: no mapping meets the limits" if infeasible else unknown
+        yield nothing_found(result)
         return
     yield objective_fact(result)
     figures = [
@@ -52,13 +46,34 @@ def _view(result: Result) -> Iterator[Block]:
     for statement in best.profile.remarks(best.configuration, best.problem.limits).statements:
         term, _, text = statement.partition(": ")
         yield Fact(term.lower(), text)
+    yield from limit_facts(best)
+
+
+def limit_facts(best: Solution, shown: Callable[[Fraction], str] = percent) -> Iterator[Fact]:
+    """What is used of every limit; ``shown`` words shares."""
+    known = best.problem.design.vocabulary
     for limit in best.problem.limits:
         used = limit.used(best.metrics)
-        share = f" ({percent(used / limit.bound)})" if limit.bound else ""
-        unit = (
-            f" {design.vocabulary[limit.metric].unit}" if limit.metric in design.vocabulary else ""
-        )
+        share = f" ({shown(used / limit.bound)})" if limit.bound else ""
+        unit = f" {known[limit.metric].unit}" if limit.metric in known else ""
         yield Fact(limit.metric, f"{number(used)} of {number(limit.bound)}{unit}{share}")
+
+
+def nothing_found(result: Result) -> str:
+    """Why there is no configuration, and what is proven all the same."""
+    infeasible = [s for s in result.designs if s.certificate.status is Status.INFEASIBLE]
+    if len(infeasible) == len(result.designs):
+        return "infeasible: no configuration of any design meets the limits"
+    open_ = [s.certificate for s in result.designs if s not in infeasible]
+    if narrowed := next((proof.failure for proof in open_ if proof.empty), ""):
+        return narrowed
+    some = (
+        f"; {len(infeasible)} of {len(result.designs)} designs "
+        f"{is_or_are(len(infeasible))} infeasible"
+    )
+    bounds = [proof.lower_bound for proof in open_]
+    least = None if None in bounds else min(bound for bound in bounds if bound is not None)
+    return f"nothing found in time; lower bound {number(least)}" + (some if infeasible else "")
 
 
 def objective_fact(result: Result) -> Fact:

@@ -98,7 +98,6 @@ def report(
         explanation = explain_result(answer, None, changes)
         page = report_page(
             answer,
-            explanation,
             statements(answer, explanation),
             distance,
             None if quick else checkpoint,

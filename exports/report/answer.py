@@ -20,7 +20,7 @@ from ithaca.files.numbers import engineering, number, percent
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Metric
 from ithaca.formulations.problem import Problem
-from ithaca.results.explanation import Explanation, LimitUse
+from ithaca.results.explanation import limit_uses
 from ithaca.results.result_view import ALL
 from ithaca.results.view import Loops, Table
 from ithaca.solver.certificate import Certificate, Status, as_stated
@@ -39,10 +39,11 @@ class BestConfiguration:
     configuration: Configuration
     """Its quantities."""
     value: Fraction
-    limits: tuple[LimitUse, ...]
-    """What it leaves of the limits."""
-    certificate: Certificate
-    """What is proven over all designs of the result."""
+
+    @property
+    def certificate(self) -> Certificate:
+        """What is proven over all designs of the result."""
+        return self.result.certificate
 
     @property
     def problem(self) -> Problem:
@@ -71,19 +72,12 @@ class BestConfiguration:
         return known[metric].unit if metric in known else ""
 
 
-def best_configuration(result: Result, explanation: Explanation) -> BestConfiguration | None:
+def best_configuration(result: Result) -> BestConfiguration | None:
     """The best configuration of a result; None where it has none."""
-    solution, certificate = explanation.solution, explanation.certificate
-    if (
-        solution is None
-        or solution.configuration is None
-        or solution.value is None
-        or certificate is None
-    ):
+    best = result.best
+    if best is None or best.configuration is None or best.value is None:
         return None
-    return BestConfiguration(
-        result, solution, solution.configuration, solution.value, explanation.limits, certificate
-    )
+    return BestConfiguration(result, best, best.configuration, best.value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,9 +227,8 @@ def _sentence(text: str, names: Collection[str]) -> str:
 
 def resources(best: BestConfiguration) -> Section:
     """What is used of every limit, and what is left."""
-    uses = best.limits
     bars = []
-    for use in uses:
+    for use in limit_uses(best.problem, best.configuration):
         unit = best.unit(use.metric)
         share = None if use.slack_share is None else 1 - use.slack_share
         used = "–" if share is None else _used(share)

@@ -17,7 +17,6 @@ from ithaca.exports.report.answer import Card, best_configuration, verdict
 from ithaca.exports.report.blocks import ChartFigure
 from ithaca.exports.report.page import family_sections
 from ithaca.files.answer import Answer
-from ithaca.results.explanation import explain
 from ithaca.solver.result import Result
 
 _GROUND = "svg{background:var(--sheet);font-family:system-ui,sans-serif;font-size:13px}"
@@ -47,7 +46,7 @@ def answer_cell(answer: Answer) -> str:
 def result_cell(result: Result) -> str:
     """What is proven of a result, its key figures, and the array drawn."""
     headline = result.headline
-    best = best_configuration(result, explain(result, result.solutions, None))
+    best = best_configuration(result)
     if best is None:
         return cell(headline)
     own, proven = family_sections(best), verdict(result, result.certificate)

@@ -28,7 +28,6 @@ from ithaca.exports.report.blocks import (
 from ithaca.exports.report.page import rendered
 from ithaca.files.numbers import counted, number
 from ithaca.formulations.families import module_of
-from ithaca.results.explanation import explain
 from ithaca.results.network_explanation import NetworkExplanation
 from ithaca.results.view import Table
 from ithaca.studies.network.parts import layer_result
@@ -141,8 +140,7 @@ def layer_folded(result: NetworkResult, layer: LayerResult, index: int) -> Folde
         Its number, which names drawings on the page.
     """
     alone = layer_result(result, layer)
-    explanation = explain(alone, alone.solutions, None)
-    best = best_configuration(alone, explanation)
+    best = best_configuration(alone)
     nest = layer.layer.nest
     text = (
         f"{nest} with {nest.shown_sizes}; "

@@ -18,17 +18,15 @@ from ithaca.exports.report.answer import (
     resources,
     verdict,
 )
-from ithaca.exports.report.blocks import Listing, Paragraph, Section
+from ithaca.exports.report.blocks import Listing, Paragraph, Section, view_blocks
 from ithaca.exports.report.landscape import AROUND, landscape
 from ithaca.exports.report.proof import certificate, designs
 from ithaca.formulations.families import module_of
-from ithaca.results.explanation import Explanation
 from ithaca.solver.result import Result
 
 
 def report_page(
     result: Result,
-    explanation: Explanation,
     statements: Sequence[str],
     around: int = AROUND,
     checkpoint: Callable[[], None] | None = None,
@@ -40,11 +38,9 @@ def report_page(
     distance of a factor from the answer's in the landscape; ``checkpoint`` is called now and
     then while the answer is run, and may end that by an `InputError`; without it, it is not run.
     """
-    best = best_configuration(result, explanation)
+    best = best_configuration(result)
     own = FamilySections() if best is None else family_sections(best, checkpoint)
-    sections = (
-        _nothing(result, explanation) if best is None else _sections(best, own, statements, around)
-    )
+    sections = _nothing(result) if best is None else _sections(best, own, statements, around)
     heading = result.profile.heading
     return rendered(
         f"{heading[0][1].partition(' ')[0]} on {result.platform_name}",
@@ -132,7 +128,6 @@ def _loops(best: BestConfiguration) -> tuple[Section, ...]:
     )
 
 
-def _nothing(result: Result, explanation: Explanation) -> tuple[Section, ...]:
-    failure = explanation.failure or "nothing was found"
-    text = f"{failure[:1].upper()}{failure[1:]}."
-    return (Section("answer", "Why there is no configuration", (Paragraph(text),)), designs(result))
+def _nothing(result: Result) -> tuple[Section, ...]:
+    why = view_blocks(result.view[1:])
+    return (Section("answer", "Why there is no configuration", why), designs(result))

@@ -16,7 +16,6 @@ from ithaca.exports.report.answer import BestConfiguration, best_configuration
 from ithaca.exports.report.families import spatial
 from ithaca.files.numbers import engineering
 from ithaca.formulations.spatial.mapping_design import mapping_design
-from ithaca.results.explanation import explain
 from tests.browser import cut_texts, shown
 from tests.command_line import refused, succeed
 
@@ -37,7 +36,7 @@ def page(result: ithaca.Result, tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 @pytest.fixture(scope="module")
 def best(result: ithaca.Result) -> BestConfiguration:
-    found = best_configuration(result, explain(result, result.solutions, None))
+    found = best_configuration(result)
     assert found is not None
     return found
 

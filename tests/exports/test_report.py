@@ -101,7 +101,7 @@ def written(result: Callable[[str], Result]) -> Callable[[str], str]:
 
 def page_of(result: Result, around: int = 2) -> str:
     explanation = explain(result, result.solutions, None)
-    return report_page(result, explanation, statements(result, explanation), around)
+    return report_page(result, statements(result, explanation), around)
 
 
 @pytest.mark.ci(every=10)
@@ -204,7 +204,7 @@ def test_the_same_result_gives_the_same_page(
 
 def test_the_array_is_laid_out_by_its_model(result: Callable[[str], Result]) -> None:
     loaded = result("inside")
-    known = best_configuration(loaded, explain(loaded, loaded.solutions, None))
+    known = best_configuration(loaded)
     assert known is not None
     assert loaded.best is not None
     assert loaded.best.tiling is not None
@@ -233,7 +233,7 @@ def test_the_roofline_is_that_of_the_textbook(result: Callable[[str], Result], n
     from ithaca.formulations.systolic.insight.facts import facts
 
     loaded = result(name)
-    known = best_configuration(loaded, explain(loaded, loaded.solutions, None))
+    known = best_configuration(loaded)
     assert known is not None
     design = systolic(known.problem)
     costs = design.costs(known.configuration)
@@ -310,7 +310,7 @@ def test_landscape_holds_the_answer_and_no_better_point(result: Callable[[str], 
     from ithaca.exports.report.landscape import survey
 
     loaded = result("mm")
-    known = best_configuration(loaded, explain(loaded, loaded.solutions, None))
+    known = best_configuration(loaded)
     assert known is not None
     found, answer = survey(known, 3), known.value
     assert found.marked is not None

@@ -395,7 +395,7 @@ def test_results_are_explained_and_reported(solved: tuple[Sample, Result]) -> No
     lines = statements(result, explanation)
     assert str(sample.least()) in "\n".join(lines)
     assert result.best is not None
-    page = report_page(result, explanation, lines, around=2)
+    page = report_page(result, lines, around=2)
     assert result.best.design in page
     assert result.best.configuration is not None
     lines = profile_of(result.best.problem.design).loops(result.best.configuration)

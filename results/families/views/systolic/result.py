@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
-from ithaca.files.numbers import counted, is_or_are, number, rounded
+from ithaca.files.numbers import counted, number, rounded
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.insight.cycles import PES, binding
-from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.formulations.systolic.packages import packages_text
 from ithaca.formulations.target import Target
-from ithaca.results.result_view import breakdown, design_table, objective_fact
+from ithaca.results.result_view import (
+    breakdown,
+    design_table,
+    limit_facts,
+    nothing_found,
+    objective_fact,
+)
 from ithaca.results.view import Block, Fact
 from ithaca.results.wording import gap_text, microjoules
 from ithaca.solver.certificate import Certificate, Status, relative_gap
@@ -54,7 +59,7 @@ def view(result: Result) -> Iterator[Block]:
         )
     yield ""
     if result.best is None:
-        yield _nothing_found(result)
+        yield nothing_found(result)
     else:
         yield from _best(result, result.best)
     if len(result.designs) > 1:
@@ -139,11 +144,7 @@ def _best(result: Result, best: Solution) -> Iterator[Block]:
     yield Fact("", f"{rounded(moved)} MB at {rounded(metrics['bandwidth'])} GB/s")
     power = rounded(metrics["power"] / 1000)
     yield Fact("energy", f"{microjoules(metrics['energy'])} µJ, {power} W")
-    for limit in best.problem.limits:
-        used = limit.used(metrics)
-        share = f" ({float(used / limit.bound):.1%})" if limit.bound else ""
-        unit = f" {METRICS[limit.metric].unit}" if limit.metric in METRICS else ""
-        yield Fact(limit.metric, f"{number(used)} of {number(limit.bound)}{unit}{share}")
+    yield from limit_facts(best, lambda share: f"{float(share):.1%}")
     yield Fact("limited by", _bottleneck(best))
     yield from breakdown(best)
     yield from WORDS
@@ -195,19 +196,6 @@ def _bottleneck(best: Solution) -> str:
         name = "the PEs" if bound.second.name == PES else bound.second.name
         text += f"; next: {name} with {number(bound.second.cycles)}"
     return text
-
-
-def _nothing_found(result: Result) -> str:
-    infeasible = [s for s in result.designs if s.certificate.status is Status.INFEASIBLE]
-    if len(infeasible) == len(result.designs):
-        return "infeasible: no configuration of any design meets the limits"
-    some = (
-        f"; {len(infeasible)} of {len(result.designs)} designs "
-        f"{is_or_are(len(infeasible))} infeasible"
-    )
-    bounds = [s.certificate.lower_bound for s in result.designs if s not in infeasible]
-    least = None if None in bounds else min(bound for bound in bounds if bound is not None)
-    return f"nothing found in time; lower bound {number(least)}" + (some if infeasible else "")
 
 
 def target_text(
