@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
 
@@ -117,8 +117,8 @@ def view_blocks(view: View) -> tuple[Block, ...]:
                     blocks.append(Statements(()).adding(block))
             case Loops(lines):
                 blocks.append(Listing("The mapping as a loop nest", lines))
-            case Table():
-                blocks.append(block)
+            case Table(caption, columns):
+                blocks.append(replace(block, caption=caption or f"By {columns[0]}"))
             case _ if block:
                 blocks.append(Paragraph(block))
     return tuple(blocks)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ithaca.exports.report.answer import Card, findings, verdict
-from ithaca.exports.report.blocks import Block, Section, chart_figure
+from ithaca.exports.report.blocks import Section, chart_figure, view_blocks
 from ithaca.exports.report.page import rendered
 from ithaca.files.numbers import number
 from ithaca.results.view import Table
@@ -14,7 +14,7 @@ from ithaca.results.view import Table
 def study_page(answer: Any) -> str:
     """A self-contained HTML page about a `Front`, a `Study` or a `CodesignStudy`."""
     tables = [block for block in answer.view if isinstance(block, Table)]
-    blocks, columns = list[Block](tables), [name for table in tables for name in table.columns]
+    blocks, columns = [*view_blocks(tables)], [name for table in tables for name in table.columns]
     names = {text.partition(" ")[0] for text in (answer.title, *columns)}
     if blocks and answer.picture is not None:
         blocks.insert(0, chart_figure("points-chart", answer.picture))
