@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 from importlib import import_module
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
+
+from typer import Option
 
 from ithaca.commands.api.live_line import tell
-from ithaca.commands.api.options import AsJson
+from ithaca.commands.api.options import AsJson, Written
 from ithaca.commands.conclusion import OutputOptions, Outputs, conclude
 from ithaca.commands.outcome import nothing_found, print_document, say
 from ithaca.commands.typed import calls
@@ -25,6 +28,36 @@ def told(options: Any = OutputOptions) -> Callable[..., None]:
 
     command.__annotations__["outputs"] = options
     return command
+
+
+def plotted(words: str, check: str = "", options: Any = Outputs) -> Callable[..., None]:
+    """A command that tells an answer, and plots it.
+
+    Parameters
+    ----------
+    words : str
+        The help of ``--plot``.
+    check : str, optional
+        Name of what refuses axes or objectives of which there is no plot, before any is solved.
+    options : type, optional
+        How the answer may be told.
+    """
+
+    def command(ask: Callable[..., Answer], *, plot: Any = None, outputs: Any) -> None:
+        """Tell an answer."""
+        refuses = check and plot is not None
+        charts = "ithaca.exports.charts.of_studies"
+        answer: Any = ask(before=getattr(import_module(charts), check)) if refuses else ask()
+        nothing = answer.failure and answer.picture is None
+        conclude(answer, outputs, (None if nothing else plot, answer.plot))
+
+    hint = Annotated[Path | None, Option("--plot", help=words), Written(_check_plot)]
+    command.__annotations__ |= {"plot": hint, "outputs": options}
+    return command
+
+
+def _check_plot(path: Path) -> None:
+    import_module("ithaca.exports.charts.files").check_plot(path)
 
 
 def line(show: Callable[[str], None] = say) -> Callable[..., None]:
@@ -49,6 +82,30 @@ PLAIN: Mapping[str, tuple[str, Callable[[], Callable[..., None]]]] = {
     "solve": ("solving", told),
     "refine": ("refining", told),
     "match": ("matching", partial(told, Outputs)),
+    "pareto": (
+        "fronts",
+        partial(
+            plotted,
+            "Plot to .png, .svg, .pdf or .html (two or three objectives).",
+            "check_front_plottable",
+        ),
+    ),
+    "whatif": (
+        "studies",
+        partial(
+            plotted,
+            "Plot to .png, .svg, .pdf or .html (one or two --vary).",
+            "check_plottable",
+        ),
+    ),
+    "codesign": (
+        "codesign",
+        partial(
+            plotted,
+            "Plot the front, or energy by layer, to .png, .svg, .pdf or .html.",
+            options=OutputOptions,
+        ),
+    ),
     "export": ("exporting", line),
     "seed": ("seeding", line),
     # on stderr: the page may go to /dev/stdout

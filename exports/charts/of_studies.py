@@ -113,11 +113,11 @@ def grid_chart(
     )
 
 
-def check_front_plottable(objectives: int) -> None:
+def check_front_plottable(objectives: Sequence[object]) -> None:
     """Refuse to plot a front of more than three objectives."""
-    if not 2 <= objectives <= 3:
+    if not 2 <= len(objectives) <= 3:
         raise InputError(
-            f"--plot shows two or three objectives, not {objectives}; "
+            f"--plot shows two or three objectives, not {len(objectives)}; "
             "allowed: two or three, or no --plot"
         )
 
@@ -160,7 +160,7 @@ def points_chart(
     InputError
         If there are more objectives.
     """
-    check_front_plottable(len(labels))
+    check_front_plottable(labels)
     third = len(labels) == 3
     # a line through all points, which is on the front only where it has two objectives, and the
     # points of each kind
