@@ -35,6 +35,7 @@ class Loops:
     """A mapping as a loop nest, line by line."""
 
     lines: tuple[str, ...]
+    kind: ClassVar[str] = "loops"
 
 
 #: What is said: facts, sentences (empty ones keep others apart), tables, loops.

@@ -10,7 +10,6 @@ from typing import Any
 from ithaca.exports.charts.chart import Bar, BarChart
 from ithaca.exports.report.blocks import (
     Block,
-    Paragraph,
     Section,
     Statements,
     chart_figure,
@@ -242,7 +241,7 @@ def resources(best: BestConfiguration) -> Section:
             )
         )
     shares = [bar.value for bar in bars if bar.value is not None]
-    block: Block = Paragraph("No limits were given.")
+    block: Block = "No limits were given."
     if shares:
         ends = (min(0.0, *shares), max(100.0, *shares))
         chart = BarChart(

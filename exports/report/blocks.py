@@ -16,14 +16,6 @@ from ithaca.results.view import Fact, Loops, Table, View
 
 
 @dataclass(frozen=True, slots=True)
-class Paragraph:
-    """A sentence or several."""
-
-    text: str
-    kind: ClassVar[str] = "paragraph"
-
-
-@dataclass(frozen=True, slots=True)
 class Statements:
     """Statements under terms."""
 
@@ -37,15 +29,6 @@ class Statements:
         if not fact.term:
             return Statements((*before, (last[0], (*last[1], fact.text))))
         return Statements((*self.entries, (fact.term, (fact.text,))))
-
-
-@dataclass(frozen=True, slots=True)
-class Listing:
-    """Lines as they are."""
-
-    caption: str
-    lines: tuple[str, ...]
-    kind: ClassVar[str] = "listing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +84,8 @@ class Folded:
     kind: ClassVar[str] = "folded"
 
 
-Block = Paragraph | Statements | Listing | Table | ChartFigure | Folded
+#: Sentences are plain texts.
+Block = str | Statements | Loops | Table | ChartFigure | Folded
 
 
 def view_blocks(view: View) -> tuple[Block, ...]:
@@ -115,12 +99,10 @@ def view_blocks(view: View) -> tuple[Block, ...]:
                     blocks[-1] = last.adding(block)
                 else:
                     blocks.append(Statements(()).adding(block))
-            case Loops(lines):
-                blocks.append(Listing("The mapping as a loop nest", lines))
             case Table(caption, columns):
                 blocks.append(replace(block, caption=caption or f"By {columns[0]}"))
             case _ if block:
-                blocks.append(Paragraph(block))
+                blocks.append(block)
     return tuple(blocks)
 
 

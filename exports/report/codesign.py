@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ithaca.exports.charts.codesign import accelerators_chart, energy_chart
 from ithaca.exports.report.answer import Card, findings, verdict
-from ithaca.exports.report.blocks import Block, Paragraph, Section, chart_figure, view_blocks
+from ithaca.exports.report.blocks import Block, Section, chart_figure, view_blocks
 from ithaca.exports.report.network import layer_folded
 from ithaca.exports.report.page import rendered
 from ithaca.files.numbers import engineering, number
@@ -80,4 +80,4 @@ def _layers(result: CodesignResult, best: HardwarePoint) -> list[Section]:
     text = "Each layer opens: its mapping, and what is proven of it on this accelerator."
     parts = [(network, layer) for network in result.networks for layer in network.layers]
     folded = (layer_folded(network, layer, place) for place, (network, layer) in enumerate(parts))
-    return [*sections, Section("layers", "The layers", (Paragraph(text), *folded))]
+    return [*sections, Section("layers", "The layers", (text, *folded))]

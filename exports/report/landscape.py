@@ -8,7 +8,7 @@ import numpy as np
 
 from ithaca.exports.charts.chart import HeatMap, metric_unit
 from ithaca.exports.report.answer import BestConfiguration
-from ithaca.exports.report.blocks import Paragraph, Section, chart_figure
+from ithaca.exports.report.blocks import Section, chart_figure
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import number
 from ithaca.results.view import Table
@@ -73,7 +73,7 @@ def landscape(best: BestConfiguration, around: int = AROUND) -> Section:
     try:
         chart = survey(best, around)
     except InputError as error:
-        return Section("landscape", title, (Paragraph(f"Not drawn: {error}."),))
+        return Section("landscape", title, (f"Not drawn: {error}.",))
     text = (
         f"Each cell is the configuration with the least {best.objective} among those "
         "with its two factors, evaluated exactly: "
@@ -91,7 +91,7 @@ def landscape(best: BestConfiguration, around: int = AROUND) -> Section:
         )
     table = Table("The figures of the heat map", *chart.figures, folded=True)
     figure = chart_figure("landscape-map", chart)
-    return Section("landscape", title, (Paragraph(text), figure, table))
+    return Section("landscape", title, (text, figure, table))
 
 
 def above(value: float, answer: float) -> str:

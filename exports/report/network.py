@@ -20,7 +20,6 @@ from ithaca.exports.report.answer import (
 from ithaca.exports.report.blocks import (
     Block,
     Folded,
-    Paragraph,
     Section,
     chart_figure,
     view_blocks,
@@ -60,7 +59,7 @@ def network_page(
     sections += _choices(result)
     text = "Each layer opens: its factors, its array drawn, and what is proven of every design."
     arrays = (layer_folded(result, layer, index) for index, layer in enumerate(result.layers))
-    sections.append(Section("arrays", "The array of each layer", (Paragraph(text), *arrays)))
+    sections.append(Section("arrays", "The array of each layer", (text, *arrays)))
     title = f"{result.network.name} on {request.place}"
     proof = None if result.total is None else result.total.certificate
     return rendered(title, facts, verdict(result, proof), _cards(result, explained), sections)
@@ -94,7 +93,7 @@ def _layers(result: NetworkResult) -> Section:
     runs = counted(sum(layer.layer.count for layer in result.layers), "run")
     view.append(f"{runs} of layers, {work} multiply-accumulates; by {result.method}.")
     chart = chart_figure("layers-chart", layer_bars(result))
-    return Section("layers", "The layers", (Paragraph(text), chart, *view_blocks(view)))
+    return Section("layers", "The layers", (text, chart, *view_blocks(view)))
 
 
 def _choices(result: NetworkResult) -> list[Section]:
@@ -146,7 +145,7 @@ def layer_folded(result: NetworkResult, layer: LayerResult, index: int) -> Folde
         f"{nest} with {nest.shown_sizes}; "
         f"{counted(layer.layer.count, 'run')}: {', '.join(layer.layer.sources)}."
     )
-    blocks: list[Block] = [Paragraph(text)]
+    blocks: list[Block] = [text]
     blocks += view_blocks(alone.view[1:])
     if best is not None:
         own = module_of("ithaca.exports.report.families", best.problem.design.family)

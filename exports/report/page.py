@@ -18,10 +18,11 @@ from ithaca.exports.report.answer import (
     resources,
     verdict,
 )
-from ithaca.exports.report.blocks import Listing, Paragraph, Section, view_blocks
+from ithaca.exports.report.blocks import Section, view_blocks
 from ithaca.exports.report.landscape import AROUND, landscape
 from ithaca.exports.report.proof import certificate, designs
 from ithaca.formulations.families import module_of
+from ithaca.results.view import Loops
 from ithaca.solver.result import Result
 
 
@@ -117,15 +118,11 @@ def _sections(
 def _loops(best: BestConfiguration) -> tuple[Section, ...]:
     """The mapping as a loop nest, where the family has one to show."""
     lines = best.solution.profile.loops(best.configuration)
-    text = Paragraph(
+    text = (
         "What runs in parallel and in which order, and where tiles are loaded and "
         "stored; loops of one iteration are left out."
     )
-    return (
-        (Section("loops", "Loop nest", (text, Listing("The mapping as a loop nest", lines))),)
-        if lines
-        else ()
-    )
+    return (Section("loops", "Loop nest", (text, Loops(lines))),) if lines else ()
 
 
 def _nothing(result: Result) -> tuple[Section, ...]:

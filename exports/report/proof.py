@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ithaca.exports.charts.chart import Bar, BarChart, LineChart, Series, metric_unit, wide_spread
 from ithaca.exports.report.answer import BestConfiguration
-from ithaca.exports.report.blocks import Block, Paragraph, Section, chart_figure
+from ithaca.exports.report.blocks import Block, Section, chart_figure
 from ithaca.files.numbers import number
 from ithaca.results.result_view import design_table
 from ithaca.results.view import Table
@@ -40,9 +40,9 @@ def certificate(best: BestConfiguration) -> Section:
             "The lower bound equals the value in exact arithmetic, so no "
             f"search could find better{among}."
         )
-        blocks.append(Paragraph(text))
+        blocks.append(text)
     proof = f"Over all designs: {whole.told}; engine {whole.method}; {number(whole.nodes)} boxes"
-    blocks.append(Paragraph(f"{proof}, {whole.seconds:.2f} s."))
+    blocks.append(f"{proof}, {whole.seconds:.2f} s.")
     if own.trace:
         title = f"Incumbent and lower bound over time, design {best.solution.design}"
         blocks.append(chart_figure("convergence", _convergence(own.trace, title, best)))
@@ -60,7 +60,7 @@ def certificate(best: BestConfiguration) -> Section:
             )
         )
     else:
-        blocks.append(Paragraph(NO_TRACE))
+        blocks.append(NO_TRACE)
     return Section("certificate", "The certificate", tuple(blocks))
 
 
@@ -107,7 +107,7 @@ def designs(result: Result) -> Section:
         design = result.problem.design
         label, also = metric_label(objective, design), metric_unit(objective, design)
         chart = BarChart(f"The least {objective} of every design", label, bars, also=also)
-        blocks += [Paragraph(text), chart_figure("designs-chart", chart)]
+        blocks += [text, chart_figure("designs-chart", chart)]
     blocks.append(design_table(result))
     return Section("designs", "Design comparison", tuple(blocks))
 

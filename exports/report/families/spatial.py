@@ -15,7 +15,6 @@ from ithaca.exports.report.answer import BestConfiguration, FamilySections
 from ithaca.exports.report.blocks import (
     Block,
     ChartFigure,
-    Paragraph,
     Section,
     chart_figure,
     stacked,
@@ -72,13 +71,13 @@ def _energy(best: BestConfiguration, design: MappingDesign) -> Section:
     """Energy by level, as parts of a whole."""
     metrics, architecture = best.solution.metrics, design.architecture
     if not metrics.get("energy"):
-        return Section("energy", "Energy by level", (Paragraph("No energy is stated."),))
+        return Section("energy", "Energy by level", ("No energy is stated.",))
     spent = {level.name: metrics[f"{level.name}.energy"] for level in architecture.levels}
     spent[architecture.compute.name] = metrics["energy"] - sum(spent.values())
     text = f"Accesses times their energies, {rounded(metrics['energy'] / 10**6)} µJ in all."
     parts = {name: energy / 10**6 for name, energy in spent.items()}
     blocks = stacked("energy-chart", f"{best.subject}: energy by level", "µJ", parts)
-    return Section("energy", "Energy by level", (Paragraph(text), *blocks))
+    return Section("energy", "Energy by level", (text, *blocks))
 
 
 def _time(best: BestConfiguration) -> Section:
@@ -98,7 +97,7 @@ def _time(best: BestConfiguration) -> Section:
         "The latency is that of the slowest part; all overlap. What a level's words "
         "take is their number over its bandwidth."
     )
-    return Section("time", "What binds", (Paragraph(text), chart_figure("time-chart", chart)))
+    return Section("time", "What binds", (text, chart_figure("time-chart", chart)))
 
 
 def _roofline(best: BestConfiguration, design: MappingDesign, mapping: Mapped) -> Section:
@@ -110,9 +109,7 @@ def _roofline(best: BestConfiguration, design: MappingDesign, mapping: Mapped) -
         if wait.level not in slowest or wait.cycles > slowest[wait.level].cycles:
             slowest[wait.level] = wait
     if not slowest:
-        return Section(
-            "roofline", "Roofline", (Paragraph("No level has a bandwidth that limits it."),)
-        )
+        return Section("roofline", "Roofline", ("No level has a bandwidth that limits it.",))
     roofs, points = dict[Fraction, list[str]](), []
     for name, wait in slowest.items():
         instances = working(design.architecture, mapping, name)
@@ -157,9 +154,7 @@ def _roofline(best: BestConfiguration, design: MappingDesign, mapping: Mapped) -
         "of all levels and of the multipliers, and on the line of what binds."
     )
     table = Table("The figures of the roofline", *chart.figures, folded=True)
-    return Section(
-        "roofline", "Roofline", (Paragraph(text), chart_figure("roofline-chart", chart), table)
-    )
+    return Section("roofline", "Roofline", (text, chart_figure("roofline-chart", chart), table))
 
 
 def _drawn(design: MappingDesign, mapping: Mapped, metrics: Mapping[str, Fraction]) -> Section:
@@ -206,7 +201,7 @@ def _drawn(design: MappingDesign, mapping: Mapped, metrics: Mapping[str, Fractio
     return Section(
         "hierarchy",
         "The memory hierarchy",
-        (Paragraph(description), _figure(title, description, boxes, arrows)),
+        (description, _figure(title, description, boxes, arrows)),
     )
 
 
@@ -251,7 +246,7 @@ def accelerator_section(architecture: Architecture) -> Section:
         "instance of the level above it can move."
     )
     figure = _figure(architecture.name, description, boxes, arrows)
-    return Section("hierarchy", "The chosen accelerator", (Paragraph(description), figure))
+    return Section("hierarchy", "The chosen accelerator", (description, figure))
 
 
 def _figure(

@@ -11,7 +11,6 @@ from ithaca.exports.report.answer import BestConfiguration, FamilySections
 from ithaca.exports.report.blocks import (
     Block,
     ChartFigure,
-    Paragraph,
     Section,
     chart_figure,
     stacked,
@@ -80,7 +79,7 @@ def _parts(view: ArrayView) -> tuple[ChartFigure, Table]:
     return stacked("parts", title, "cycles", parts)
 
 
-def _modules(view: ArrayView) -> tuple[Paragraph, ChartFigure, Table]:
+def _modules(view: ArrayView) -> tuple[str, ChartFigure, Table]:
     costs, bound = view.costs, view.facts.binding
     first, main = bound.first, bound.main
     entries = [(PES, "processing elements", "", None, None, costs.pe)]
@@ -143,7 +142,7 @@ def _modules(view: ArrayView) -> tuple[Paragraph, ChartFigure, Table]:
         folded=True,
     )
     return (
-        Paragraph(text),
+        text,
         chart_figure(
             "modules", BarChart(f"Cycles at work in the {bound.phase}", "cycles", bars, line)
         ),

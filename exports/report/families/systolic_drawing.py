@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from markupsafe import Markup
 
-from ithaca.exports.report.blocks import ChartFigure, Paragraph, Section
+from ithaca.exports.report.blocks import ChartFigure, Section
 from ithaca.exports.report.drawing import LINE, Box, Drawing
 from ithaca.exports.report.families.systolic_layout import (
     Layout,
@@ -129,9 +129,7 @@ def array_drawing(costs: Costs, name: str = "array") -> Section:
         text += " Rows and columns that are not drawn are counted where they would be."
     drawings = Markup("").join(_draw(plan, shape, sizes, name) for sizes in SIZES)
     caption = f"The array of design {costs.point.array.name}, schematically"
-    return Section(
-        name, "The array", (Paragraph(text), ChartFigure(drawings, caption), _table(plan))
-    )
+    return Section(name, "The array", (text, ChartFigure(drawings, caption), _table(plan)))
 
 
 def _table(plan: Layout) -> Table:

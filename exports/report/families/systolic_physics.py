@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from ithaca.exports.charts.chart import LineChart, Series
 from ithaca.exports.report.answer import BestConfiguration
-from ithaca.exports.report.blocks import Paragraph, Section, chart_figure, stacked
+from ithaca.exports.report.blocks import Section, chart_figure, stacked
 from ithaca.files.numbers import number, rounded
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.cost_model import Costs
@@ -37,9 +37,7 @@ def roofline(best: BestConfiguration, roofs: Roofs) -> Section:
     )
     chart = roofline_chart(best, roofs)
     table = Table("The figures of the roofline", *chart.figures, folded=True)
-    return Section(
-        "roofline", "Roofline", (Paragraph(text), chart_figure("roofline-chart", chart), table)
-    )
+    return Section("roofline", "Roofline", (text, chart_figure("roofline-chart", chart), table))
 
 
 def roofline_chart(best: BestConfiguration, roofs: Roofs) -> LineChart:
@@ -145,4 +143,4 @@ def energy(costs: Costs) -> Section:
     )
     parts = {text: spent[kind] / 10**6 for kind, text in KINDS.items()}
     blocks = stacked("energy-chart", "Energy by component", "µJ", parts)
-    return Section("energy", "Energy by component", (Paragraph(text), *blocks))
+    return Section("energy", "Energy by component", (text, *blocks))

@@ -9,7 +9,7 @@ import numpy as np
 
 from ithaca.exports.charts.chart import HeatMap
 from ithaca.exports.report.answer import BestConfiguration
-from ithaca.exports.report.blocks import Block, Paragraph, Section, chart_figure
+from ithaca.exports.report.blocks import Block, Section, chart_figure
 from ithaca.files import signals
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import number, percent
@@ -35,7 +35,7 @@ def timeline_sections(
     try:
         return (Section("run", title, _run(best, checkpoint)),)
     except InputError as error:
-        return (Section("run", title, (Paragraph(f"Not simulated: {error}."),)),)
+        return (Section("run", title, (f"Not simulated: {error}.",)),)
 
 
 def _run(best: BestConfiguration, checkpoint: Callable[[], None]) -> tuple[Block, ...]:
@@ -48,9 +48,7 @@ def _run(best: BestConfiguration, checkpoint: Callable[[], None]) -> tuple[Block
     run = simulation.run
     if simulation.cycles is None:
         fifos = ", ".join(f"'{wait.fifo}'" for wait in run.hanging[:3])
-        return (
-            Paragraph(f"The array hangs after {number(run.cycles)} cycles, at the FIFOs {fifos}."),
-        )
+        return (f"The array hangs after {number(run.cycles)} cycles, at the FIFOs {fifos}.",)
     busiest = max(run.modules, key=lambda module: module.working)
     text = (
         f"With ideal memory the array takes {number(simulation.cycles)} cycles; "
@@ -77,9 +75,9 @@ def _run(best: BestConfiguration, checkpoint: Callable[[], None]) -> tuple[Block
     try:
         chart = run_chart(run, checkpoint)
     except InputError:
-        return Paragraph(f"{text} It is too long to be drawn."), table
+        return f"{text} It is too long to be drawn.", table
     text += " Dark is at work, light waits; modules that begin first are at the top."
-    return Paragraph(text), chart_figure("run-chart", chart), table
+    return text, chart_figure("run-chart", chart), table
 
 
 def run_chart(run: SimulatedRun, checkpoint: Callable[[], None] = signals.check) -> HeatMap:
