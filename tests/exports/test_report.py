@@ -12,6 +12,7 @@ from itertools import pairwise
 from math import prod
 from pathlib import Path
 
+import markupsafe
 import pytest
 from matplotlib.colors import to_hex, to_rgb
 
@@ -29,6 +30,7 @@ from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.metrics import energies
 from ithaca.results.explanation import explain
 from ithaca.results.files import load_result
+from ithaca.results.view import Fact
 from ithaca.solver.certificate import Status
 from ithaca.solver.result import Result
 from tests.command_line import ithaca, succeed
@@ -102,6 +104,17 @@ def written(result: Callable[[str], Result]) -> Callable[[str], str]:
 def page_of(result: Result, around: int = 2) -> str:
     explanation = explain(result, result.solutions, None)
     return report_page(result, statements(result, explanation), around)
+
+
+@pytest.mark.ci(every=10)
+@pytest.mark.parametrize("name", SOLVES)
+def test_the_page_says_what_the_terminal_says(
+    written: Callable[[str], str], result: Callable[[str], Result], name: str
+) -> None:
+    text = written(name)
+    facts = [block for block in result(name).view if isinstance(block, Fact)]
+    assert {"best", "objective", "latency", "limited by"} <= {term for term, _ in facts}
+    assert [fact for fact in facts if f">{markupsafe.escape(fact.text)}<" not in text] == []
 
 
 @pytest.mark.ci(every=10)
