@@ -498,7 +498,8 @@ def test_bounds_that_are_not_met_are_told(result: Callable[[str], Result]) -> No
     best = replace(loaded.best, certificate=open_)
     text = page_of(replace(loaded, best=best, designs=(best,)))
     assert "Not proven optimal" in text
-    assert f"No latency below {number(bound)} is possible" in text
+    assert f"not proven: lower bound {number(bound)}, gap 25.00%" in text
     assert "holds no trace" in text
     unknown = replace(loaded.best, certificate=replace(open_, lower_bound=None, gap=None))
-    assert "No lower bound is known." in page_of(replace(loaded, best=unknown, designs=(unknown,)))
+    page = page_of(replace(loaded, best=unknown, designs=(unknown,)))
+    assert "not proven: lower bound –, unknown gap" in page
