@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -33,9 +34,15 @@ def files(layer: str) -> list[Path]:
     return sorted((ROOT / layer).rglob("*.py")) or [ROOT / f"{layer}.py"]
 
 
+@cache
+def nodes(text: str) -> list[ast.AST]:
+    """All nodes of a source text, which is parsed once for all tests."""
+    return list(ast.walk(ast.parse(text)))
+
+
 def imported(text: str) -> Iterator[tuple[int, str]]:
     """Line and name of every module of the package that a source text imports, wherever in it."""
-    for node in ast.walk(ast.parse(text)):
+    for node in nodes(text):
         if isinstance(node, ast.Import):
             yield from (
                 (node.lineno, alias.name)
@@ -236,7 +243,7 @@ def targets(text: str, modules: Collection[str]) -> set[str]:
     """The files that a source text imports, wherever in it: `from a import b` is of `a.b`, if that
     is a file."""
     found = set()
-    for node in ast.walk(ast.parse(text)):
+    for node in nodes(text):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):

@@ -147,6 +147,7 @@ def test_tools_are_named_by_one_word(tmp_path: Path) -> None:
     assert "--to is 'optuma'; allowed: optuna" in command("seed", *asked, "--to", "optuma").stderr
 
 
+@pytest.mark.ci
 def test_answers_are_documents(tmp_path: Path) -> None:
     succeed("solve", "mm", *SMALL, "--dataflow", "i,j", "-o", "r.json", cwd=tmp_path)
     checks = json.loads(succeed("verify", "r.json", "--json", cwd=tmp_path).stdout)

@@ -218,6 +218,7 @@ def test_a_wrong_program_is_seen(tmp_path: Path) -> None:
         assert complaint in ran.stdout + ran.stderr
 
 
+@pytest.mark.ci(every=3)
 @pytest.mark.parametrize("target", ["instructions", "gemmini", "tensorlib"])
 def test_answers_of_other_kinds_are_refused_in_one_line(target: str, tmp_path: Path) -> None:
     array, levels = tmp_path / "array.json", tmp_path / "levels.json"

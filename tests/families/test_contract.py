@@ -218,7 +218,7 @@ def check_found(solution: Solution) -> Fraction:
     return value
 
 
-@pytest.mark.ci(every=2)
+@pytest.mark.ci(every=4)
 @each_family
 @pytest.mark.parametrize("method", PROVERS, ids=lambda method: method.value)
 def test_engines_prove_what_enumeration_finds(sample: Sample, method: Method) -> None:
@@ -232,6 +232,7 @@ def test_engines_prove_what_enumeration_finds(sample: Sample, method: Method) ->
                 assert check_found(solution) == expected == solution.certificate.lower_bound
 
 
+@pytest.mark.ci(every=4)
 @each_family
 @pytest.mark.parametrize("method", PROVERS, ids=lambda method: method.value)
 def test_engines_say_by_how_much_nothing_is_feasible(sample: Sample, method: Method) -> None:

@@ -103,6 +103,7 @@ def random_arrays(
             yield design, Configuration(values)
 
 
+@pytest.mark.ci(every=3)
 @pytest.mark.parametrize(
     ("name", "dataflow", "blocks", "dtype"),
     [

@@ -66,6 +66,7 @@ def test_cycles_are_close_where_rows_of_a_word_are_drained(dataflow: tuple[str, 
     assert sum(map(abs, off)) <= 0.01 * len(off)
 
 
+@pytest.mark.ci(every=3)
 @pytest.mark.parametrize("dataflow", dataflows(workload("mm")), ids=",".join)
 def test_only_transfers_take_longer(dataflow: tuple[str, ...]) -> None:
     """The array computes what it did, with as many modules, words and blocks."""

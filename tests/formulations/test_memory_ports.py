@@ -44,6 +44,7 @@ from tests.formulations.memory_access import SEVERAL_PORTS, on, random_arrays, s
 from tests.solver.enumeration import packed, subset, tile_values
 
 
+@pytest.mark.ci(every=4)
 @pytest.mark.parametrize("regime", REGIMES)
 @pytest.mark.parametrize(
     ("name", "dataflow"),

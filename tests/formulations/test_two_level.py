@@ -128,6 +128,7 @@ def test_buffers_are_filled_where_the_loops_move_on(
             assert words[group.tensor] == fills * size, configuration
 
 
+@pytest.mark.ci(every=4)
 @pytest.mark.parametrize("regime", REGIMES)
 @pytest.mark.parametrize(("name", "dataflow", "most"), ARRAYS)
 def test_cycles_are_close_to_those_of_the_simulated_array(

@@ -103,7 +103,7 @@ def test_optimum_equals_the_other_engines_on_many_problems(seed: int) -> None:
     check_against_others(varied_problem(seed), exhaustively=True)
 
 
-@pytest.mark.ci(every=2)
+@pytest.mark.ci(every=6)
 @pytest.mark.parametrize("dataflow", MM_DATAFLOWS)
 def test_the_designs_of_size_64_are_proven(dataflow: tuple[str, ...]) -> None:
     problem = mm_problem((64, 64, 64), dataflow)
@@ -209,6 +209,7 @@ def test_a_product_of_large_metrics_fits_below_a_start() -> None:
     assert (solution.value, solution.certificate.status) == (optimum.value, Status.OPTIMAL)
 
 
+@pytest.mark.ci
 def test_a_start_outside_the_space_or_the_limits_is_ignored() -> None:
     problem = mm_problem((16, 16, 16), dsp="100", bram18k="100")
     expected = solve_exact(problem).value

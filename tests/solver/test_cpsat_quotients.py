@@ -196,7 +196,7 @@ def test_a_constant_over_a_metric_takes_no_longer_than_the_metric() -> None:
     assert one.configuration == other.configuration
 
 
-@pytest.mark.ci(every=2)
+@pytest.mark.ci
 @pytest.mark.parametrize("objective", ["power", "(comm - comp)/latency"])
 def test_a_time_limit_leaves_a_valid_bound(objective: str) -> None:
     problem = mm_problem((48, 40, 32), objective=objective)

@@ -105,6 +105,7 @@ def test_a_plateau_ends_with_any_of_its_points(objective: str, value: Fraction) 
     assert solution.certificate.nodes < 1000
 
 
+@pytest.mark.ci(every=2)
 @pytest.mark.parametrize("seed", range(4))
 def test_exact_bounds_of_boxes_bound_their_configurations(seed: int) -> None:
     """Along random ways from the root to a single configuration they only grow, up to the

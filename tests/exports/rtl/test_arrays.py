@@ -122,6 +122,7 @@ def test_random_hardware_takes_the_simulated_cycles(seed: int, folder: Path) -> 
     check(folder, random_case(seed, names[seed % len(names)]), seed)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     "seed", [0, *(pytest.param(n, marks=pytest.mark.ci) for n in range(1, 12))]
 )
@@ -195,6 +196,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     "fault",
     [
@@ -243,7 +245,7 @@ def test_the_waveform_of_the_guide_is_the_one_that_is_written(folder: Path, tmp_
     assert PICTURE.read_text() == text
 
 
-@pytest.mark.ci(every=12)
+@pytest.mark.ci
 @pytest.mark.parametrize("seed", range(12))
 def test_what_is_written_is_clean(seed: int, folder: Path) -> None:
     names = [*workload_names(), "two levels"]

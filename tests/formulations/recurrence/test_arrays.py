@@ -121,6 +121,7 @@ NESTS = [
 ]
 
 
+@pytest.mark.ci(every=3)
 @pytest.mark.parametrize(("name", "sizes"), NESTS, ids=str)
 def test_the_count_is_what_a_run_of_every_word_takes(name: str, sizes: dict[str, int]) -> None:
     nest = nest_of(name, **sizes)
@@ -209,6 +210,7 @@ BUILT = {
 }
 
 
+@pytest.mark.ci(every=3)
 @pytest.mark.parametrize("space", BUILT)
 def test_modules_and_buffers_are_those_that_the_compiler_builds(space: str) -> None:
     array = RecurrenceArray(find_recurrence("lu", {"n": 9}), tuple(space.split(",")), Timing())

@@ -72,7 +72,7 @@ def computed(
             )
 
 
-@pytest.mark.ci(every=20)
+@pytest.mark.ci(every=40)
 @pytest.mark.parametrize("sums", Sums)
 @pytest.mark.parametrize(("name", "stride", "dataflow"), CASES)
 def test_buildable_designs_compute_what_numpy_does(

@@ -230,7 +230,7 @@ def test_metrics_are_those_of_calls_played_one_by_one(nest: LoopNest, name: str,
                 assert design.work.held_words(tiles, FRACTION) == held_words(nest, binding, tiles)
 
 
-@pytest.mark.ci(every=3)
+@pytest.mark.ci(every=9)
 @pytest.mark.parametrize(("nest", "name", "flow"), list(cases()))
 @pytest.mark.parametrize(("words", "objective"), [(40, "latency"), (200, "latency"), *ENERGIES])
 def test_optima_are_those_of_enumeration(

@@ -660,7 +660,7 @@ def test_bounds_never_exceed_what_follows_on_nested_meshes_and_padded(seed: int)
     check_bounds(drawn_problem(seed), seed)
 
 
-@pytest.mark.ci(every=10)
+@pytest.mark.ci(every=20)
 @pytest.mark.parametrize("seed", range(2000, 2040))
 def test_bounds_of_tensors_that_pass_by_levels(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     """What is taken again outside a level, with the tiles of the level: proofs and any mapping."""

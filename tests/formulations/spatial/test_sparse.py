@@ -64,7 +64,7 @@ def slack(case: Mapping[str, Any], metrics: Mapping[str, float], level: str) -> 
 NUMBERED = list(enumerate(cases()))
 
 
-@pytest.mark.ci(every=8)
+@pytest.mark.ci(every=16)
 @pytest.mark.parametrize(("number", "case"), NUMBERED, ids=[str(n) for n, _ in NUMBERED])
 def test_figures_are_the_tools(number: int, case: dict[str, Any], tmp_path: Path) -> None:
     row = evaluated(case, tmp_path)

@@ -86,6 +86,7 @@ def test_an_interrupted_product_has_an_honest_bound() -> None:
         assert part.value is None or whole.value is None or part.value >= whole.value
 
 
+@pytest.mark.ci(every=4)
 @pytest.mark.parametrize("seed", range(12))
 def test_a_product_has_a_bound_before_any_layer_is_searched(seed: int) -> None:
     question = asked(seed, "edp")

@@ -69,6 +69,7 @@ def check(
     )
 
 
+@pytest.mark.ci(every=3)
 @pytest.mark.parametrize("seed", [0, 1, 2, 5, 84])  # in the last one nothing fits
 def test_proofs_against_all_shared_loops_and_mappings(seed: int) -> None:
     check(seed)
@@ -86,6 +87,7 @@ def test_more_proofs_most_of_them_of_loops_shared_inside() -> None:
     assert found["nested"] >= 50
 
 
+@pytest.mark.ci(every=2)
 @pytest.mark.parametrize(
     ("seed", "objective"),
     [
