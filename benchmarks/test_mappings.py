@@ -15,7 +15,8 @@ import pytest
 from ithaca.solver.certificate import Status
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.staged.engine import solve_staged
-from tests.formulations.spatial.test_search import LAYERS, least_evaluated, published
+from tests.formulations.spatial.drawn import published
+from tests.formulations.spatial.test_search_figures import LAYERS, least_evaluated
 
 #: Seconds that a proof may take on one thread, by architecture and objective.
 TARGETS = {

@@ -20,7 +20,7 @@ from typing import Any
 
 import ithaca
 from tests.formulations.spatial.cases import nest_of
-from tests.formulations.spatial.test_uneven import GOLDEN, STATEMENTS
+from tests.formulations.spatial.placed import GOLDEN, STATEMENTS
 
 SCRIPT = Path(__file__).with_name("accelforge_mapper.py")
 

@@ -30,7 +30,7 @@ from ithaca.workloads.kernel_files import statement_nest
 from ithaca.workloads.library import workload
 from ithaca.workloads.nest import LoopNest
 from tests.exports.test_instructions import random_calls, sized
-from tests.formulations.spatial.test_intrinsic import designs, machine
+from tests.formulations.spatial.calls import designs, machine
 
 CC = shutil.which("cc") or shutil.which("gcc")
 OURS = Path(__file__).parent / "gemmini"

@@ -35,7 +35,7 @@ from ithaca.workloads.kernel_files import statement_nest
 from ithaca.workloads.library import workload
 from ithaca.workloads.nest import LoopNest
 from tests.command_line import refused, succeed
-from tests.formulations.spatial.test_intrinsic import designs, machine
+from tests.formulations.spatial.calls import designs, machine
 
 WORKLOADS = {
     "mm": "ijk",

@@ -8,19 +8,15 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from html.parser import HTMLParser
-from itertools import pairwise
 from math import prod
 from pathlib import Path
 
 import markupsafe
 import pytest
-from matplotlib.colors import to_hex, to_rgb
 
 from ithaca.commands.api.explaining import statements
 from ithaca.exports.charts.axes import short
-from ithaca.exports.charts.page import STYLE
-from ithaca.exports.charts.palette import LEAST_CONTRAST, ROLES, SERIES, heat, ink, luminance
-from ithaca.exports.charts.palette import contrast as contrast_of
+from ithaca.exports.charts.palette import ROLES, SERIES
 from ithaca.exports.report.answer import best_configuration
 from ithaca.exports.report.families.systolic_layout import Side, Spread, elided, layout
 from ithaca.exports.report.landscape import above
@@ -346,28 +342,6 @@ def test_cells_say_how_far_above_the_answer(value: float, answer: float, text: s
     assert above(value, answer) == text
 
 
-def contrast(one: str, other: str) -> float:
-    return contrast_of(to_rgb(one), to_rgb(other))
-
-
-def test_contrast_is_that_of_the_guidelines() -> None:
-    assert contrast("#000000", "#ffffff") == pytest.approx(21)
-    assert contrast("#777777", "#ffffff") == pytest.approx(
-        4.48, abs=0.005
-    )  # the known grey that just fails
-
-
-@pytest.mark.parametrize("most", [False, True])
-def test_cells_can_be_read_on_every_colour_and_the_best_is_dark(most: bool) -> None:
-    colours = heat(most)
-    fills = [to_hex(colours(n)) for n in range(colours.N)]
-    assert len(set(fills)) == colours.N > 40
-    assert all(contrast(fill, ink(to_rgb(fill))) >= LEAST_CONTRAST for fill in fills)
-    # and without colour: lightness grows from the best to the worst
-    from_best = reversed(fills) if most else fills
-    assert all(luminance(to_rgb(a)) < luminance(to_rgb(b)) for a, b in pairwise(from_best))
-
-
 def test_charts_have_the_colours_of_the_page(written: Callable[[str], str]) -> None:
     text = written("mm")
     charts = re.findall(r"<svg.*?</svg>", text, re.DOTALL)
@@ -387,43 +361,6 @@ def test_charts_have_the_colours_of_the_page(written: Callable[[str], str]) -> N
     plain = [re.sub("|".join(SERIES), "", chart) for chart in charts]
     heat = [chart for chart in plain if "#" in re.sub(r"(,|[(\"]#[a-z])[^)\"]*", "", chart)]
     assert ["landscape-map" in chart for chart in heat] == [True]
-
-
-def test_text_contrasts_in_both_schemes() -> None:
-    import ithaca.exports.report as package
-
-    style = STYLE + (Path(next(iter(package.__path__))) / "style.css").read_text(encoding="utf-8")
-    blocks = re.findall(r":root \{([^}]*--[^}]*)\}", style)
-    assert len(blocks) == 4
-    light, dark = (
-        {
-            k: v
-            for part in blocks[at::2]
-            for k, v in re.findall(r"--([a-z0-9-]+): (#[0-9a-f]{6})", part)
-        }
-        for at in (0, 1)
-    )
-    assert {role: light[role] for role in ROLES} == ROLES  # pictures are like pages by day
-    for colours in (light, light | dark):
-        for text, grounds in {
-            "ink": ("ground", "sheet", "pe", "dram", "open-ground", "good-ground", "bad-ground"),
-            "soft": ("ground", "sheet"),
-            "link": ("ground", "sheet"),
-            "good": ("good-ground",),
-            "open": ("open-ground",),
-            "bad": ("bad-ground",),
-            "answer": ("sheet",),
-        }.items():
-            for ground in grounds:
-                assert contrast(colours[text], colours[ground]) >= 4.5, (text, ground)
-        assert all(contrast(colours["ink"], colours[f"g{n}-ground"]) >= 4.5 for n in range(6))
-        assert all(
-            contrast(colour, colours[ground]) >= 3
-            for colour in SERIES[1:]
-            for ground in ("sheet", "ground")
-        )
-        for shape in ("main", "answer", "limit", "g0", "g1", "g2", "g3", "g4", "g5"):
-            assert contrast(colours[shape], colours["sheet"]) >= 3, shape
 
 
 def test_numbers_of_axes_are_short() -> None:

@@ -13,7 +13,7 @@ from ithaca.formulations.problem import Limit, Problem, read_objective
 from ithaca.formulations.spatial.mapping_space import MappingOptions
 from ithaca.formulations.spatial.uneven.design import UnevenDesign
 from tests.families.mapped import ARCHITECTURE, NEST
-from tests.formulations.spatial.test_uneven import placed_models
+from tests.formulations.spatial.placed import placed_models
 
 DESIGN = UnevenDesign(NEST, ARCHITECTURE, MappingOptions(divisors_only=True))
 

@@ -3,10 +3,9 @@ single cycles."""
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
-from math import ceil, comb
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -16,29 +15,23 @@ import ithaca
 from ithaca.files.errors import InputError
 from ithaca.formulations.flow.component import library
 from ithaca.formulations.flow.graph import find_graph, graph_names
-from ithaca.formulations.flow.run import FlowRun, run_graph
+from ithaca.formulations.flow.run import run_graph
+from tests.formulations.flows import (
+    COPIES,
+    DENSITY,
+    RATE,
+    STEPS,
+    WINDOW,
+    binomial,
+    cycles_of,
+    expected_most,
+    parts,
+    run,
+    simulated,
+    small,
+    waiting,
+)
 from tests.refusals import refusals
-
-
-def small(**fields: Any) -> dict[str, Any]:
-    """A buffer that a multiplier reads 8 values of, zeros and all, in each of 3 steps."""
-    document: dict[str, Any] = {
-        "name": "small",
-        "tensors": {"x": {"bits": 16}},
-        "components": {"buffer": {"of": "sram", "parameters": {"width": 32}}, "unit": "mac"},
-        "edges": ["buffer.out -> unit.in"],
-        "intervals": {"all": {"inputs": {"buffer.in": {"of": "x", "shape": [2, 4], "steps": 3}}}},
-    }
-    return document | fields
-
-
-def run(document: dict[str, Any], **parameters: int | Fraction) -> FlowRun:
-    stated = {name: Fraction(value) for name, value in parameters.items()}
-    return run_graph(find_graph(document), stated)
-
-
-def parts(of: FlowRun) -> dict[str, tuple[Fraction, Fraction | None]]:
-    return {part.name: (part.cycles, part.energy) for part in of.parts}
 
 
 def test_pipelined_components_take_the_longest_and_others_the_sum() -> None:
@@ -189,46 +182,6 @@ def test_supernodes_in_supernodes() -> None:
     assert run(nested(multipliers=8), m=1).cycles == 3 * (1 + 4)
 
 
-def binomial(count: int, share: float) -> list[float]:
-    return [comb(count, k) * share**k * (1 - share) ** (count - k) for k in range(count + 1)]
-
-
-def expected_most(chances: Sequence[float], copies: int) -> float:
-    """The expected largest of independent numbers, of their chances."""
-    below = np.cumsum(chances) ** copies
-    return float(sum(1 - below[:-1]))
-
-
-def cycles_of(chances: Sequence[float], cycles: Callable[[int], int]) -> list[float]:
-    """Chances of numbers of cycles, of those of nonzeros."""
-    found = [0.0] * (max(map(cycles, range(len(chances)))) + 1)
-    for count, chance in enumerate(chances):
-        found[cycles(count)] += chance
-    return found
-
-
-WINDOW, RATE, DENSITY, COPIES, STEPS = 64, 8, 0.2, 6, 4
-
-
-def waiting(**parameters: object) -> dict[str, Any]:
-    """Six copies that extract nonzeros of windows of their own, and wait for each other."""
-    copies = {
-        "copies": COPIES,
-        "components": {
-            "index": {"of": "index", "parameters": {"window": WINDOW, "rate": RATE}},
-            "wait": {"of": "synchronise", "parameters": parameters},
-        },
-        "edges": ["index.out -> wait.in"],
-    }
-    feed = {"of": "x", "shape": [WINDOW], "steps": STEPS}
-    return small(
-        tensors={"x": {"bits": 16, "density": DENSITY}},
-        components={"pe": copies},
-        edges=[],
-        intervals={"all": {"repeat": 5, "inputs": {"pe.index.in": feed}}},
-    )
-
-
 @pytest.mark.parametrize("every", [1, 2, 4])
 def test_copies_that_wait_take_the_expected_largest(every: int) -> None:
     """By chances of nonzeros in a window, of windows together, and of the largest of copies."""
@@ -244,30 +197,6 @@ def test_copies_that_wait_take_the_expected_largest(every: int) -> None:
     mean = 5 * STEPS * sum(cycles * chance for cycles, chance in enumerate(one))
     assert float(parts(done)["pe.index"][0]) == pytest.approx(mean, rel=0.01)
     assert "pe.wait" in [part.name for part in done.binding]
-
-
-def simulated(work: Sequence[Sequence[int]], room: int) -> int:
-    """Cycles of copies with queues, cycle by cycle: in each one a step is given to all, if all have
-    room, and those with a step work at it."""
-    queues = [deque[int]() for _ in work[0]]
-    given, cycle = 0, 0
-    while given < len(work) or any(queues):
-        for queue in queues:
-            while queue and not queue[0]:
-                queue.popleft()
-        if given < len(work) and all(len(queue) < room for queue in queues):
-            for queue, cycles in zip(queues, work[given], strict=True):
-                queue.append(cycles)
-            given += 1
-        for queue in queues:
-            while queue and not queue[0]:
-                queue.popleft()
-            if queue:
-                queue[0] -= 1
-                if not queue[0]:
-                    queue.popleft()
-        cycle += given < len(work) or any(queues)
-    return cycle + 1
 
 
 @pytest.mark.parametrize("room", [1, 2, 5])

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import re
-import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache, partial
-from importlib.util import find_spec
 from itertools import product
 from math import prod
 from pathlib import Path
@@ -20,7 +17,7 @@ from unittest.mock import patch
 import pytest
 
 from benchmarks.paper import __main__ as command
-from benchmarks.paper import dmazerunner_table, figure_9, files, methods_compared
+from benchmarks.paper import dmazerunner_table, figure_9, methods_compared
 from benchmarks.paper.convolutions import dataflow_text
 from benchmarks.paper.experiment import (
     NAMES,
@@ -33,14 +30,11 @@ from benchmarks.paper.experiment import (
     Table,
     find_experiment,
 )
-from benchmarks.paper.files import ENDINGS, file_names, write_experiment
-from ithaca.exports.charts.chart import Chart, LineChart, Series
-from ithaca.files import signals
-from ithaca.files.errors import InputError
-from ithaca.files.writing import check_folder
+from benchmarks.paper.files import ENDINGS, write_experiment
+from ithaca.exports.charts.chart import LineChart, Series
 from ithaca.studies.codesign.workloads import find_workloads
 from ithaca.studies.peers.recorder import SampleBudget
-from tests.command_line import interrupted, ithaca
+from tests.command_line import ithaca
 
 #: Its claims are about what is found in so many seconds: on a busy machine they may differ.
 TIMED = "figure-9"
@@ -369,83 +363,6 @@ def test_seconds_that_are_too_few_are_refused(name: str, what: str, tmp_path: Pa
     assert not (tmp_path / "out").exists()
 
 
-def test_a_stopped_experiment_ends_before_it_has_anything() -> None:
-    for name in NAMES:
-        with pytest.raises(KeyboardInterrupt):
-            find_experiment(name).run(Run(stop=lambda: True))
-
-
-@pytest.fixture
-def program() -> Iterator[None]:
-    """Signals are the program's own, as on the command line."""
-    before = {number: signal.getsignal(number) for number in signals.SIGNALS}
-    signals.install()
-    yield
-    signals.install()  # forgets those that came
-    for number, handler in before.items():
-        signal.signal(number, handler)
-
-
-@pytest.mark.ci
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.usefixtures("program")
-def test_an_interrupted_experiment_leaves_no_file(number: signal.Signals, tmp_path: Path) -> None:
-    def interrupted(how: Run) -> Outcome:
-        os.kill(os.getpid(), number)
-        return small_outcome(how)
-
-    before = signal.getsignal(number)
-    with pytest.raises(KeyboardInterrupt):
-        command.run([replace(SMALL, run=interrupted)], Run(), tmp_path)
-    assert list(tmp_path.iterdir()) == []
-    assert signal.getsignal(number) == before
-
-
-def test_an_interruption_while_writing_waits_for_whole_files(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    draw = files.picture
-
-    def interrupted(chart: Chart) -> bytes:
-        os.kill(os.getpid(), signal.SIGINT)
-        return draw(chart)
-
-    monkeypatch.setattr(files, "picture", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        command.run([SMALL, SMALL], Run(), tmp_path)
-    assert sorted(path.name for path in tmp_path.iterdir()) == [
-        "small.csv",
-        "small.json",
-        "small.png",
-    ]
-
-
-@pytest.mark.ci
-def test_an_interruption_ends_the_searches_of_others_at_once(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    ran = []
-
-    def interrupted(*arguments: object) -> None:
-        ran.append(arguments)
-        os.kill(os.getpid(), signal.SIGINT)
-        raise AssertionError("it went on")
-
-    before = signal.getsignal(signal.SIGINT)
-    monkeypatch.setattr(methods_compared, "run_peer", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        methods_compared.compare(
-            ["random"],
-            [methods_compared.BEST_DESIGN],
-            [0, 1],
-            {"random": SampleBudget(10)},
-            16,
-            Run(),
-        )
-    assert len(ran) == 1
-    assert signal.getsignal(signal.SIGINT) == before
-
-
 @pytest.mark.ci
 def test_runs_side_by_side_find_the_same(tmp_path: Path) -> None:
     budget = {"random": SampleBudget(50)}
@@ -456,82 +373,6 @@ def test_runs_side_by_side_find_the_same(tmp_path: Path) -> None:
     )
     assert [c.trace.value for c in one] == [c.trace.value for c in two]
     assert all(0 < c.share(c.trace.value) <= 1 for c in one)
-
-
-@pytest.mark.parametrize("failing", ["csv_text", "picture", "experiment_document"])
-def test_a_failure_while_writing_leaves_no_file(
-    failing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def interrupted(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(files, failing, interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        write_experiment(tmp_path, SMALL, Run(), small_outcome(Run()))
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_failure_while_renaming_puts_back_the_files_of_before(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write_experiment(tmp_path, SMALL, Run(), small_outcome(Run()))
-    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    rename: Callable[[Path, Path], Path] = Path.replace
-
-    def interrupted(self: Path, target: Path) -> Path:
-        if Path(target) == tmp_path / "small.json" and self.parent.name != "before":
-            raise KeyboardInterrupt
-        return rename(self, target)
-
-    monkeypatch.setattr(Path, "replace", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        write_experiment(tmp_path, SMALL, Run(seed=1), small_outcome(Run()))
-    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
-
-
-def test_folders_that_cannot_be_written_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    (tmp_path / "small.csv").mkdir()
-    for folder, what in (
-        (tmp_path / "file", "it is a file"),
-        (tmp_path / "a" / "b", "not an existing"),
-        (tmp_path, "directory"),
-    ):
-        with pytest.raises(InputError, match=what):
-            check_folder(folder, file_names("small"))
-
-
-def test_the_command_refuses_bad_words_in_one_line(tmp_path: Path) -> None:
-    for arguments, what in (
-        (("figure-99",), "allowed: figure-1, table-3"),
-        (("table-3", "--quick", "--full"), "--quick and --full"),
-        (("table-3", "--list"), "--list goes with no name"),
-        (("table-3", "--seed", "-1"), "--seed"),
-        (
-            ("table-3", "--run-seconds", "5"),
-            "--run-seconds says nothing to table-3; allowed with it: figure-7, figure-8",
-        ),
-        (("figure-7", "--run-seconds", "0"), "--run-seconds"),
-        (("table-3", "-o", str(tmp_path / "a" / "b")), "cannot write"),
-    ):
-        done = paper(*arguments)
-        assert done.returncode == 2
-        assert done.stdout == ""
-        assert what in done.stderr
-        assert done.stderr.count("\n") == 1
-
-
-@pytest.mark.ci
-def test_an_interrupted_command_says_so_and_leaves_nothing(tmp_path: Path) -> None:
-    peers = all(find_spec(library) for library in ("optuna", "torch", "pymoo", "nevergrad"))
-    name = "figure-7" if peers else "figure-5"
-    status, output, errors = interrupted(
-        name, "--full", "-o", tmp_path / "out", program="benchmarks.paper.__main__"
-    )
-    assert (status, output) == (1, "")
-    assert "interrupted" in errors
-    assert errors.count("\n") == 1
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.ci

@@ -6,10 +6,8 @@ import random
 from dataclasses import replace
 from fractions import Fraction
 from statistics import median
-from typing import Any
 
 import numpy as np
-import pyomo.environ as pyo
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -17,7 +15,6 @@ from hypothesis import strategies as st
 from ithaca.formulations.algebra.posynomial import NotPosynomialError
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Limit, Problem
-from ithaca.formulations.pyomo_model import design_model
 from ithaca.formulations.systolic.derivation import derive, designs
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.metrics import parse_objective
@@ -26,18 +23,17 @@ from ithaca.solver.certificate import Status
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.gp.duality import certified_bound, proves_infeasible
 from ithaca.solver.gp.engine import solve_gp
-from ithaca.solver.gp.ipopt import Callbacks, solve_program
+from ithaca.solver.gp.ipopt import solve_program
 from ithaca.solver.gp.model import GeometricModel, build_geometric_model
-from ithaca.solver.gp.program import GeometricProgram
-from ithaca.solver.gp.ranges import Propagator, Ranges
+from ithaca.solver.gp.ranges import Propagator
 from ithaca.solver.gp.regions import region_program
 from ithaca.solver.gp.search import GpSearch
 from ithaca.solver.gp.seeds import round_points
-from ithaca.solver.nlp.pyomo_bridge import solve_pyomo
 from ithaca.solver.options import SolveOptions
 from ithaca.workloads.library import workload
-from tests.problems import MM_DATAFLOWS, mm_points, mm_problem, mm_tiling
+from tests.problems import mm_points, mm_problem, mm_tiling
 from tests.solver.test_exact import random_problem
+from tests.solver.test_gp_programs import SIMD, program, root
 
 #: Proven optima of the six buildable designs of 1024³ on the U250 (exact model edition).
 OPTIMA = {
@@ -60,22 +56,6 @@ OBJECTIVES = (
     "max(latency, 50*bram18k)",
     "comm*dsp",
 )
-
-
-SIMD = "t2.k"
-
-
-def root(model: GeometricModel, simd: int) -> Ranges:
-    ranges = Propagator(model).sharpen(
-        Propagator(model).root().restricted(model.names.index(SIMD), low=simd, high=simd)
-    )
-    assert ranges is not None
-    return ranges
-
-
-def program(problem: Problem, simd: int = 8) -> GeometricProgram:
-    model = build_geometric_model(problem)
-    return region_program(model, root(model, simd)).program
 
 
 def searched(problem: Problem, programs: int = 1, value: Fraction | None = None) -> GpSearch:
@@ -185,92 +165,6 @@ def test_other_nests_with_halos_and_more_loops() -> None:
 
 
 # -- the compiled program ------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("dataflow", MM_DATAFLOWS)
-def test_derivatives_agree_with_differences(dataflow: tuple[str, ...]) -> None:
-    compiled = program(mm_problem((96, 80, 40), dataflow, "A"))
-    generator = np.random.default_rng(0)
-    y = generator.uniform(compiled.low, compiled.high)
-    multipliers = generator.uniform(0, 1, compiled.blocks.sizes.size)
-    here = compiled.evaluate(y)
-    hessian = compiled.hessian(here, multipliers)
-    step = 1e-6
-    for variable in range(y.size):
-        move = np.zeros_like(y)
-        move[variable] = step
-        above, below = compiled.evaluate(y + move), compiled.evaluate(y - move)
-        assert here.jacobian[:, variable] == pytest.approx(
-            (above.constraints - below.constraints) / (2 * step), abs=1e-6
-        )
-        slope = multipliers @ (above.jacobian - below.jacobian) / (2 * step)
-        assert hessian[variable] == pytest.approx(slope, abs=1e-6)
-
-
-def test_ipopt_finds_no_fault_in_the_derivatives(capfd: pytest.CaptureFixture[str]) -> None:
-    # the checker compares sparse structures and values, first and second derivatives, with
-    # differences
-    options = {
-        "derivative_test": "second-order",
-        "derivative_test_perturbation": 1e-6,
-        "print_level": 5,
-        "max_iter": 1,
-    }
-    solve_program(program(mm_problem((96, 80, 40))), options=options)
-    assert "No errors detected by derivative checker" in capfd.readouterr().out
-
-
-def test_the_hessian_has_the_structure_it_declares() -> None:
-    compiled = program(mm_problem((96, 80, 40), ("i", "k")))
-    callbacks = Callbacks(compiled)
-    y = 0.5 * (compiled.low + compiled.high)
-    dense = compiled.hessian(compiled.evaluate(y), np.ones(compiled.blocks.sizes.size))
-    rows, columns = callbacks.hessianstructure()
-    dense[rows, columns] = dense[columns, rows] = 0
-    assert not dense.any()
-
-
-def program_model(compiled: GeometricProgram) -> Any:
-    """A compiled geometric program as a Pyomo model: to check one form against the other."""
-    model = pyo.ConcreteModel()
-    model.y = pyo.Var(
-        range(compiled.low.size),
-        bounds=lambda _, i: (float(compiled.low[i]), float(compiled.high[i])),
-        initialize=lambda _, i: float(0.5 * (compiled.low[i] + compiled.high[i])),
-    )
-    model.limits = pyo.ConstraintList()
-    blocks = compiled.blocks
-    for start, size in zip(blocks.starts, blocks.sizes, strict=True):
-        terms = [
-            sum(float(blocks.matrix[t, i]) * model.y[i] for i in np.flatnonzero(blocks.matrix[t]))
-            + float(blocks.offset[t])
-            for t in range(start, start + size)
-        ]
-        model.limits.add((terms[0] if size == 1 else pyo.log(sum(pyo.exp(t) for t in terms))) <= 0)
-    model.goal = pyo.Objective(expr=model.y[compiled.cost])
-    return model
-
-
-@pytest.mark.parametrize("dataflow", [("i", "j"), ("k",)])
-def test_the_compiled_form_agrees_with_pyomo(dataflow: tuple[str, ...]) -> None:
-    problem = mm_problem((1024, 1024, 1024), dataflow)
-    model = build_geometric_model(problem)
-    ranges = root(model, 8)
-    compiled = region_program(model, ranges).program
-    fast = solve_program(compiled)
-    generic = solve_pyomo(program_model(compiled))
-    assert fast.converged
-    assert generic.converged
-    assert generic.objective == pytest.approx(fast.point[compiled.cost], abs=1e-6)
-    # the same straight from the cost model, where only the ceiling of packs is looser
-    columns = [c for c in range(model.base) if model.names[c] in model.spans]
-    limits = {
-        model.names[c]: (float(np.exp(ranges.low[c])), float(np.exp(ranges.high[c])))
-        for c in columns
-    }
-    direct = solve_pyomo(design_model(problem, limits))
-    assert direct.converged
-    assert generic.objective - 0.12 <= direct.objective <= generic.objective + 1e-6
 
 
 # -- certified bounds ----------------------------------------------------------------------

@@ -20,8 +20,8 @@ from ithaca.solver.portfolio import solve_designs
 from ithaca.solver.proof_state import ProofState
 from ithaca.solver.staged.engine import solve_staged
 from ithaca.workloads.library import workload
+from tests.formulations.spatial.drawn import posed, published
 from tests.formulations.spatial.test_map_layers import ASKED, tensors, write
-from tests.formulations.spatial.test_search import posed, published
 
 
 @pytest.mark.ci

@@ -11,7 +11,7 @@ from ithaca.files.errors import InputError
 from ithaca.workloads.networks.find import find_network, network_names
 from ithaca.workloads.networks.network import Network
 from ithaca.workloads.networks.network_files import read_network
-from tests.workloads.test_networks_onnx import Graph, vgg16
+from tests.workloads.graphs import Graph, vgg16
 
 
 def following(network: Network) -> list[str]:

@@ -27,13 +27,8 @@ from ithaca.formulations.spatial.mapping import Slot
 from ithaca.formulations.spatial.points import SpatialPoint, evaluate_points
 from ithaca.formulations.spatial.variation import MESHES, figures
 from tests.formulations.spatial.cases import nest_of
-from tests.formulations.spatial.test_search import (
-    bounds_towards,
-    check_with_limit,
-    drawn_problem,
-    posed,
-    scattered,
-)
+from tests.formulations.spatial.drawn import check_with_limit, drawn_problem, posed
+from tests.formulations.spatial.test_search_bounds import bounds_towards, scattered
 from tests.reference import DATA
 
 

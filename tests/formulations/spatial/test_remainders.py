@@ -35,7 +35,7 @@ from ithaca.solver.certificate import Status
 from ithaca.solver.staged.engine import solve_staged
 from tests.command_line import refused, succeed
 from tests.formulations.spatial.cases import golden, nest_of, random_architecture
-from tests.formulations.spatial.test_search import (
+from tests.formulations.spatial.drawn import (
     MOST,
     OBJECTIVES,
     check_with_limit,

@@ -29,8 +29,8 @@ from ithaca.formulations.spatial.variation import MESHES
 from ithaca.solver.certificate import Status
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.staged.engine import solve_staged
+from tests.formulations.spatial.drawn import drawn_architecture, drawn_nest, with_blocks
 from tests.formulations.spatial.test_dmazerunner_proofs import random_layer, small_machine
-from tests.formulations.spatial.test_search import drawn_architecture, drawn_nest, with_blocks
 
 #: Metrics of layers that objectives are made of.
 OBJECTIVES = ("latency", "energy", "edp")

@@ -31,7 +31,8 @@ from ithaca.workloads.affine import Access, Affine
 from ithaca.workloads.nest import LoopNest
 from tests.command_line import refused, succeed
 from tests.formulations.spatial.cases import nest_of
-from tests.formulations.spatial.test_uneven import GOLDEN, level, problem
+from tests.formulations.spatial.placed import GOLDEN, level
+from tests.formulations.spatial.test_uneven import problem
 
 STATEMENTS = (
     "C[m][n] += A[m][k] * B[k][n]",

@@ -20,7 +20,8 @@ from ithaca.formulations.spatial.search.stage import TimeloopStage
 from ithaca.solver.staged.engine import solve_staged
 from ithaca.workloads.nest import LoopNest
 from tests.formulations.spatial.cases import nest_of
-from tests.formulations.spatial.test_search import MOST, check, passed, posed, scattered
+from tests.formulations.spatial.drawn import MOST, check, posed
+from tests.formulations.spatial.test_search_bounds import passed, scattered
 
 WINDOWS = (
     "O[p] += W[c][r] * I[c][{}*p+{}*r]",

@@ -19,7 +19,7 @@ from ithaca.formulations.spatial.mapping_space import MappingOptions
 from ithaca.formulations.spatial.uneven.design import UnevenDesign
 from ithaca.workloads.nest import LoopNest
 from tests.formulations.spatial.cases import nest_of
-from tests.formulations.spatial.test_uneven import Placed, level, model_of, primes
+from tests.formulations.spatial.placed import Placed, level, model_of, primes
 
 #: Chains of nests, with the loops that some of them may share: their names by nest.
 CHAINS = (

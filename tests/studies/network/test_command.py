@@ -17,10 +17,9 @@ import pytest
 from ithaca.solver import schedule
 from tests.command_line import begin, ithaca, refused, start, succeed
 from tests.refusals import refusals
-from tests.studies.network.tiny import TINY, tiny_file
+from tests.studies.network.tiny import QUICK, TINY, tiny_file
 
 #: Restricted so that a run takes a second.
-QUICK = ("--divisors-only", "--limit", "dsp=400,bram18k=400")
 
 
 @pytest.mark.ci

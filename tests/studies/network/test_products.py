@@ -36,9 +36,10 @@ from ithaca.studies.network.runner import RunOptions
 from ithaca.workloads.library import workload
 from ithaca.workloads.networks.network import Layer, Network
 from tests.command_line import refused, succeed
-from tests.studies.network.test_fused import BUDGETS, chains
-from tests.studies.network.test_fused import asked as of_chain
-from tests.studies.network.test_fused import points as every
+from tests.studies.network.chains import asked as of_chain
+from tests.studies.network.chains import chains
+from tests.studies.network.chains import points as every
+from tests.studies.network.test_fused import BUDGETS
 from tests.studies.network.tiny import TINY, limited, tiny_request
 
 #: Energy and latency.

@@ -25,7 +25,8 @@ from ithaca.solver.options import Budget, SolveOptions
 from ithaca.studies.network.tiles import TileSearch
 from tests.command_line import ithaca, succeed
 from tests.formulations.spatial.cases import nest_of
-from tests.formulations.spatial.test_uneven import GOLDEN, problem
+from tests.formulations.spatial.placed import GOLDEN
+from tests.formulations.spatial.test_uneven import problem
 from tests.refusals import refusals
 from tests.studies.network.all_tiles import (
     CHAINS,

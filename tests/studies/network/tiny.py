@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -12,6 +13,12 @@ from ithaca.formulations.systolic.question import ArrayQuestion
 from ithaca.workloads.networks.find import find_network
 from ithaca.workloads.networks.network import Network
 from tests.problems import array_question
+
+QUICK = ("--divisors-only", "--limit", "dsp=400,bram18k=400")
+MODES = [(), ("--mode", "shared-dataflow"), ("--mode", "shared-array", "--layers", "mm")]
+
+#: Writes the result of the network, solved in some mode, and edited.
+Written = Callable[..., Path]
 
 TINY = """\
 name: tiny

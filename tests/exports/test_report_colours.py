@@ -1,0 +1,73 @@
+"""Colours of pages and charts can be told apart and read upon."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from matplotlib.colors import to_hex, to_rgb
+
+from ithaca.exports.charts.page import STYLE
+from ithaca.exports.charts.palette import LEAST_CONTRAST, ROLES, SERIES, heat, ink, luminance
+from ithaca.exports.charts.palette import contrast as contrast_of
+
+
+def contrast(one: str, other: str) -> float:
+    return contrast_of(to_rgb(one), to_rgb(other))
+
+
+def test_contrast_is_that_of_the_guidelines() -> None:
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+    assert contrast("#777777", "#ffffff") == pytest.approx(
+        4.48, abs=0.005
+    )  # the known grey that just fails
+
+
+@pytest.mark.parametrize("most", [False, True])
+def test_cells_can_be_read_on_every_colour_and_the_best_is_dark(most: bool) -> None:
+    colours = heat(most)
+    fills = [to_hex(colours(n)) for n in range(colours.N)]
+    assert len(set(fills)) == colours.N > 40
+    assert all(contrast(fill, ink(to_rgb(fill))) >= LEAST_CONTRAST for fill in fills)
+    # and without colour: lightness grows from the best to the worst
+    from_best = reversed(fills) if most else fills
+    assert all(luminance(to_rgb(a)) < luminance(to_rgb(b)) for a, b in pairwise(from_best))
+
+
+def test_text_contrasts_in_both_schemes() -> None:
+    import ithaca.exports.report as package
+
+    style = STYLE + (Path(next(iter(package.__path__))) / "style.css").read_text(encoding="utf-8")
+    blocks = re.findall(r":root \{([^}]*--[^}]*)\}", style)
+    assert len(blocks) == 4
+    light, dark = (
+        {
+            k: v
+            for part in blocks[at::2]
+            for k, v in re.findall(r"--([a-z0-9-]+): (#[0-9a-f]{6})", part)
+        }
+        for at in (0, 1)
+    )
+    assert {role: light[role] for role in ROLES} == ROLES  # pictures are like pages by day
+    for colours in (light, light | dark):
+        for text, grounds in {
+            "ink": ("ground", "sheet", "pe", "dram", "open-ground", "good-ground", "bad-ground"),
+            "soft": ("ground", "sheet"),
+            "link": ("ground", "sheet"),
+            "good": ("good-ground",),
+            "open": ("open-ground",),
+            "bad": ("bad-ground",),
+            "answer": ("sheet",),
+        }.items():
+            for ground in grounds:
+                assert contrast(colours[text], colours[ground]) >= 4.5, (text, ground)
+        assert all(contrast(colours["ink"], colours[f"g{n}-ground"]) >= 4.5 for n in range(6))
+        assert all(
+            contrast(colour, colours[ground]) >= 3
+            for colour in SERIES[1:]
+            for ground in ("sheet", "ground")
+        )
+        for shape in ("main", "answer", "limit", "g0", "g1", "g2", "g3", "g4", "g5"):
+            assert contrast(colours[shape], colours["sheet"]) >= 3, shape

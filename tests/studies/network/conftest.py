@@ -1,0 +1,32 @@
+"""The results of the tiny network, solved once for all tests that read or edit them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.command_line import succeed
+from tests.studies.network.tiny import QUICK, Written, tiny_file
+
+
+@pytest.fixture(scope="session")
+def solved(tmp_path_factory: pytest.TempPathFactory) -> Written:
+    """Writes the result of the tiny network, solved in some mode, and edited."""
+    folder = tmp_path_factory.mktemp("results")
+    network, known = tiny_file(folder), {}
+
+    def write(*words: str, edit: Callable[[Any], None] = lambda document: None) -> Path:
+        if words not in known:
+            limits = () if "--limit" in words else QUICK[1:]
+            done = succeed("network", network, QUICK[0], *limits, *words, "--json")
+            known[words] = done.stdout
+        document = json.loads(known[words])
+        edit(document)
+        (path := folder / "edited.json").write_text(json.dumps(document))
+        return path
+
+    return write
