@@ -46,16 +46,16 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
 #: those of files beside the folders are ``tests``. A run says which take more: what makes them do
 #: so belongs to CI (`ci` in pyproject.toml), or is too slow.
 BUDGETS = {
-    "exports": 60,
-    "families": 32,
-    "formulations": 65,
-    "paper": 10,
-    "refine": 10,
+    "exports": 36,
+    "families": 10,
+    "formulations": 78,
+    "paper": 4,
+    "refine": 5,
     "results": 15,
-    "solver": 75,
+    "solver": 57,
     "studies": 50,
-    "workloads": 10,
-    "tests": 40,
+    "workloads": 7,
+    "tests": 42,
 }
 _FAST = "not slow and not ci"
 
