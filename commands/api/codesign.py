@@ -141,13 +141,8 @@ def codesign(
     extents = parse_sizes(sizes or {})
     own_search = module_of("ithaca.commands.families", chosen_space.accelerator.family, "splitting")
     if own_search is not None:
-        refused = {
-            "--results": results,
-            "--scheduler": scheduler,
-        }
-        if ignored := [name for name, value in refused.items() if value] + (
-            ["--method"] if method != PROOF else []
-        ):
+        refused = {"--results": results, "--scheduler": scheduler, "--method": method != PROOF}
+        if ignored := [name for name, value in refused.items() if value]:
             raise InputError(
                 f"{ignored[0]} does not go with space {chosen_space.name}; allowed: "
                 f"one search, without {ignored[0]}"

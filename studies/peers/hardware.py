@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from ithaca.files.errors import InputError
@@ -116,16 +116,12 @@ class HardwareEvaluator:
         question, space = self.question, self.question.space
         if not space.allows(point):
             return None, ()
-        figures, costs, layers = space.at(point), space.cost(point), list[Solution]()
-        alone = HardwarePoint(point, costs, (), ())
-        own = [
-            _share(alone.total(a), a.bound)
-            for a in question.limited
-            if a.bound is not None and not a.shares
-        ]
+        figures, layers = space.at(point), list[Solution]()
+        bare = HardwarePoint(point, space.cost(point), (), ())
+        own = self._shares(bare, whole=False)
         if any(share > 1 for share in own):
-            return None, tuple(own)
-        objective = self.lead.of_layer(costs)
+            return None, own
+        objective = self.lead.of_layer(bare.costs)
         for work in question.works:
             run = self.bank.run(work, figures, objective)
             answer = self.bank.best(run, self._options)
@@ -135,16 +131,18 @@ class HardwareEvaluator:
                 self._asked.add(run.ask)
                 self._proofs += answer.solution.certificate.seconds
             layers.append(answer.solution)
-        bare = HardwarePoint(point, costs, (), tuple(layers))
+        bare = replace(bare, layers=tuple(layers))
         values = tuple(bare.total(amount) for amount in question.minimised)
-        shares = tuple(
-            _share(bare.total(a), a.bound) for a in question.limited if a.bound is not None
+        return replace(bare, values=values), self._shares(bare, whole=True)
+
+    def _shares(self, known: HardwarePoint, *, whole: bool) -> tuple[Fraction, ...]:
+        """What is used of each limit, or of the hardware's alone."""
+        limited = (a for a in self.question.limited if whole or not a.shares)
+        pairs = ((known.total(a), a.bound) for a in limited if a.bound is not None)
+        return tuple(
+            used / bound if bound > 0 else Fraction(2 if used > bound else 1)
+            for used, bound in pairs
         )
-        return HardwarePoint(point, costs, values, tuple(layers)), shares
-
-
-def _share(used: Fraction, bound: Fraction) -> Fraction:
-    return used / bound if bound > 0 else Fraction(2 if used > bound else 1)
 
 
 @dataclass(frozen=True)

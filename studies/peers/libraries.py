@@ -184,61 +184,36 @@ def _logarithms(evaluator: Evaluator, scores: Scores) -> tuple[Floats, Floats]:
     return evaluator.scaled(scores.objective), scores.excess
 
 
-def search_cma(evaluator: Evaluator, seed: int, starts: Sequence[Configuration]) -> Ended | None:
-    """Covariance matrix adaptation; its distribution begins around the best start if there are
-    any.
-
-    Parameters
-    ----------
-    evaluator : Evaluator
-        Scores configurations, and ends the search when its budget is used up.
-    seed : int
-        Fixes what chance decides.
-    starts : sequence of Configuration
-        Configurations known to be feasible.
-    """
-    points = evaluator.starts(starts)
-    if not len(points):
-        return _nevergrad(evaluator, "CMA", seed, (), None)
-    units = evaluator.coordinates.to_units(points)
-    return _nevergrad(
-        evaluator, "CMA", seed, (), units[int(evaluator.points(points).cost.argmin())]
-    )
-
-
-def search_de(evaluator: Evaluator, seed: int, starts: Sequence[Configuration]) -> Ended | None:
-    """Differential evolution; starts are suggested, so that they are of the first population.
-
-    Parameters
-    ----------
-    evaluator : Evaluator
-        Scores configurations, and ends the search when its budget is used up.
-    seed : int
-        Fixes what chance decides.
-    starts : sequence of Configuration
-        Configurations known to be feasible.
-    """
-    units = evaluator.coordinates.to_units(evaluator.starts(starts))
-    return _nevergrad(evaluator, "TwoPointsDE", seed, units.tolist(), None)
-
-
-def _nevergrad(
-    evaluator: Evaluator,
-    name: str,
-    seed: int,
-    suggested: Sequence[Sequence[float]],
-    centre: np.ndarray | None,
+def search_nevergrad(
+    name: str, evaluator: Evaluator, seed: int, starts: Sequence[Configuration]
 ) -> Ended | None:
-    ng, coordinates = peer("nevergrad"), evaluator.coordinates
-    first = np.full(coordinates.count, 0.5) if centre is None else np.clip(centre, 0.0, 1.0)
+    """Covariance matrix adaptation (``CMA``), whose distribution begins around the best start if
+    there are any; or differential evolution, to which starts are suggested, so that they are of the
+    first population.
+
+    Parameters
+    ----------
+    name : str
+        The name of nevergrad's optimizer.
+    evaluator : Evaluator
+        Scores configurations, and ends the search when its budget is used up.
+    seed : int
+        Fixes what chance decides.
+    starts : sequence of Configuration
+        Configurations known to be feasible.
+    """
+    ng, points = peer("nevergrad"), evaluator.starts(starts)
+    units, first = evaluator.coordinates.to_units(points), np.full(evaluator.coordinates.count, 0.5)
+    if name == "CMA" and len(points):
+        first = np.clip(units[int(evaluator.points(points).cost.argmin())], 0.0, 1.0)
     space = ng.p.Array(init=first, lower=np.zeros(first.size), upper=np.ones(first.size))
     space.random_state.seed(seed)
     optimizer = ng.optimizers.registry[name](
         parametrization=space, budget=evaluator.recorder.budget.samples
     )
     # nevergrad asks for the latest suggestion first
-    for units in reversed(suggested):
-        optimizer.suggest(np.asarray(units))
+    for known in units[::-1] if name != "CMA" else ():
+        optimizer.suggest(known)
     while True:
         candidate = optimizer.ask()
         optimizer.tell(candidate, float(evaluator.units(candidate.value[None, :]).cost[0]))
