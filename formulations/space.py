@@ -18,6 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from ithaca.files.errors import InputError
+from ithaca.files.messages import among, quoted
 from ithaca.formulations.algebra.array_types import Integers
 from ithaca.formulations.algebra.expression import Expression, Symbol
 from ithaca.formulations.algebra.interval import Interval, as_interval
@@ -89,6 +91,13 @@ class Quantity:
     def label(self, value: int) -> str:
         """A value for people."""
         return self.labels[value - 1] if self.labels else str(value)
+
+    def labelled(self, label: object, at: str) -> int:
+        """The value that a label is of; an `InputError` that begins with its place if of none."""
+        known = {self.label(value): value for value in self.values}
+        if str(label) not in known:
+            raise InputError(f"{at} is {quoted(label)}{among(label, known)}")
+        return known[str(label)]
 
     def among(self, *values: int) -> Quantity:
         """The same with these listed values alone, between which its range then lies."""

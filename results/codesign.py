@@ -291,13 +291,8 @@ def _read_accelerator(question: Question, read: Any, at: str) -> HardwarePoint:
         names = ", ".join(q.name for q in space.quantities)
         raise InputError(f"{at}.hardware has {', '.join(read.hardware)}; allowed: {names}")
     for quantity in space.quantities:
-        allowed = {quantity.label(value): value for value in quantity.values}
         label = read.hardware[quantity.name]
-        if str(label) not in allowed:
-            raise InputError(
-                f"{at}.hardware.{quantity.name} is {quoted(label)}{among(label, allowed)}"
-            )
-        values[quantity.name] = allowed[str(label)]
+        values[quantity.name] = quantity.labelled(label, f"{at}.hardware.{quantity.name}")
     point = Configuration(values)
     if broken := [rule.text for rule in space.rules if not rule.allows(point)]:
         raise InputError(

@@ -22,7 +22,7 @@ from ithaca.exports.charts.of_studies import grid_chart
 from ithaca.files.answer import StudyAnswer
 from ithaca.files.documents import validated
 from ithaca.files.errors import EDITED, InputError
-from ithaca.files.messages import among, errors_at, meant, quoted
+from ithaca.files.messages import errors_at, meant, quoted
 from ithaca.files.numbers import counted, json_number, number
 from ithaca.files.writing import SCHEMA
 from ithaca.formulations.design import Metric
@@ -278,10 +278,7 @@ def _axis(
         ), lambda q, weight: _weighted(q, plain, weight)
     quantity = next((each for each in space.quantities if each.name == name), None)
     if quantity is not None:
-        allowed = {quantity.label(value): value for value in quantity.values}
-        if unknown := [str(value) for value in choices if str(value) not in allowed]:
-            raise InputError(f"{at} is {quoted(unknown[0])}{among(unknown[0], allowed)}")
-        values = tuple(allowed[str(value)] for value in choices)
+        values = tuple(quantity.labelled(str(value), at) for value in choices)
         labels = tuple(map(quantity.label, values)) if quantity.labels else values
         return StudyAxis(name, values, labels, quantity.unit), lambda q, value: _fixed(
             q, name, value
