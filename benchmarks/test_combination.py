@@ -3,7 +3,7 @@
 Run with ``pytest benchmarks/test_combination.py --benchmark-only -s``. For each problem: how far
 the root bounds of intervals and of geometric programs (one per SIMD factor) are from the proven
 optimum, then boxes and seconds to the proof of the exact search alone, of the search with the
-programs' bound, seeds and coarse boxes from the start, and of the default.
+programs' bound and seeds from the start, and of the default.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.solver.auto import solve_auto
-from ithaca.solver.combination import bound_and_seed, close_coarse_boxes
+from ithaca.solver.combination import bound_and_seed
 from ithaca.solver.exact.search import Search
 from ithaca.solver.gp.search import GpSearch
 from ithaca.solver.options import SolveOptions
@@ -88,13 +88,12 @@ def alone(problem: Problem) -> tuple[Fraction | None, int]:
 
 
 def combined(problem: Problem) -> tuple[Fraction | None, int]:
-    """Geometric programs first: bound, seeds, coarse boxes."""
+    """Geometric programs first: bound and seeds."""
     search = Search(build_model(problem), SolveOptions(time_limit=0.0))
     bound_and_seed(problem, search, SolveOptions())
     search.run()
     search.options = SolveOptions(time_limit=0.05)
     search.run()
-    close_coarse_boxes(problem, search, SolveOptions())
     search.options = SolveOptions()
     state = search.run()
     return state.value, state.boxes

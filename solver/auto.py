@@ -2,11 +2,10 @@
 
 Exact search proves most problems before any other engine has been imported, so it goes first. If it
 has not finished after a moment, geometric programs bound the problem globally, their rounded optima
-seed the search, evolution looks for a better incumbent from there, and coarse boxes that the
-programs prove empty of improvements are dropped; then it goes on where it was. Where even the
-tables of exact search take longer than that moment, evolution finds the first incumbent meanwhile.
-When a time limit leaves the problem open, CP-SAT spends the last part of it on the same problem,
-from the incumbent and the bound found so far.
+seed the search, and evolution looks for a better incumbent from there; then it goes on where it
+was. Where even the tables of exact search take longer than that moment, evolution finds the first
+incumbent meanwhile. When a time limit leaves the problem open, CP-SAT spends the last part of it on
+the same problem, from the incumbent and the bound found so far.
 
 A `ProofState` is this, step by step: whoever solves many problems decides how far each goes, and
 when.

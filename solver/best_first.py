@@ -4,8 +4,8 @@ examined."""
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
-from heapq import heapify, heappop, heappush, nsmallest
+from collections.abc import Iterator
+from heapq import heappop, heappush, nsmallest
 from itertools import count
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -55,12 +55,6 @@ class BestFirst(Generic[Bound, Item]):
     def first(self, most: int) -> list[Item]:
         """The most promising parts, up to so many, in this order; all stay open."""
         return [item for *_, item in nsmallest(most, self._heap, key=lambda entry: entry[:2])]
-
-    def revise(self, part: Callable[[Item], tuple[Bound, Item] | None]) -> None:
-        """Replace every part by what is left of it, with its bound; None closes it."""
-        pairs = ((number, part(item)) for _, number, item in self._heap)
-        self._heap = [(left[0], number, left[1]) for number, left in pairs if left is not None]
-        heapify(self._heap)
 
     def clear(self) -> None:
         """Close all parts."""

@@ -1,4 +1,4 @@
-"""Bring geometric programs to bear on an exact search: at the root, and on coarse boxes.
+"""Bring geometric programs to bear on an exact search: at the root.
 
 Intervals see integrality and are weak where quantities of several loops pull against each other;
 geometric programs see those trade-offs and are blind to integrality. The search keeps what either
@@ -14,17 +14,10 @@ from typing import Any
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.solver.engines import Method, engine
-from ithaca.solver.exact.cells import coarse_cells
 from ithaca.solver.exact.search import Search
-from ithaca.solver.gp.search import GpSearch
-from ithaca.solver.options import SolveOptions, deadline
+from ithaca.solver.options import SolveOptions
 from ithaca.solver.seeding import STAGES, Start, solver_start
 from ithaca.solver.solution import Solution
-
-#: Depths of the trees at which cells are tried; cells tried before it must have paid; most cells
-#: per depth.
-DEPTHS = (2, 3)
-TRIAL, MOST_CELLS = 2, 64
 
 #: Configurations that a short evolution evaluates at most: the other engines are to prove
 #: something, too.
@@ -89,45 +82,3 @@ def better_incumbent(
         problem, replace(options, any_tie=True), start=incumbent, samples=SAMPLES, known=known
     )
     return better.configuration
-
-
-def close_coarse_boxes(problem: Problem, search: Search, options: SolveOptions) -> tuple[int, int]:
-    """Drop the open boxes of coarse cells in which geometric programs prove that nothing better is.
-
-    A depth at which the most crowded cells stay open is given up at once.
-
-    Parameters
-    ----------
-    problem : Problem
-        The problem.
-    search : Search
-        Exact search of it.
-    options : SolveOptions
-        Time limit and interruption.
-
-    Returns
-    -------
-    tuple of int
-        How many cells were bounded, and boxes dropped.
-
-    Raises
-    ------
-    NotPosynomialError
-        If the objective has no geometric program.
-    """
-    should_stop = deadline(options.time_limit, options.stop)
-    cells_tried = dropped = 0
-    shared = GpSearch(problem).model
-    for depth in DEPTHS:
-        cells = coarse_cells(search.model, depth)
-        closed: list[int] = []
-        for tried, code in enumerate(search.crowded_cells(cells, MOST_CELLS), start=1):
-            if should_stop() or (tried > TRIAL and not closed):
-                break
-            inside = GpSearch(problem, search.state.value, model=shared, within=cells.ranges(code))
-            inside.run(0)
-            cells_tried += 1
-            if inside.complete and inside.incumbent is None:
-                closed.append(code)
-        dropped += search.close(cells, closed)
-    return cells_tried, dropped

@@ -203,7 +203,7 @@ class ProofState:
         self.seconds += budget.spent
 
     def combine(self, options: SolveOptions) -> None:
-        """Let other engines bound, seed and thin out the search, once."""
+        """Let other engines bound and seed the search, once."""
         search = self._search
         if (
             self._combined
@@ -213,15 +213,11 @@ class ProofState:
             or self.closed(options)
         ):
             return
-        from ithaca.solver.combination import close_coarse_boxes
-
         self._combined, budget = True, Budget(options)
         known = self._bound_and_seed(search, budget.part(EVOLUTION_SHARE))
-        if not (known.infeasible or options.gap_is_met(search.state.value, known.lower_bound)):
-            if not self._evolved:
-                self._evolve(budget.part(EVOLUTION_SHARE))
-            if known.lower_bound is not None:
-                close_coarse_boxes(self.problem, search, budget.part(1 - CPSAT_SHARE))
+        met = options.gap_is_met(search.state.value, known.lower_bound)
+        if not (known.infeasible or met or self._evolved):
+            self._evolve(budget.part(EVOLUTION_SHARE))
         self._run(replace(options, time_limit=0.0))
         self.seconds += budget.spent
 

@@ -10,7 +10,6 @@ the rounding of floats allowed for, and every incumbent is evaluated by the Frac
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf
@@ -29,7 +28,6 @@ from ithaca.formulations.algebra.rounding import (
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.solver.best_first import TreeSearch
-from ithaca.solver.exact.cells import Cells, most_crowded
 from ithaca.solver.exact.descent import descend
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.progress import Progress, Report
@@ -177,32 +175,6 @@ class Search(TreeSearch, ProvingSearch):
         """Drop every open box: no configuration meets the limits, as proven elsewhere."""
         check_bound(self.problem, self.state.value, None, infeasible=True)
         self._parts.clear()
-
-    @property
-    def open_boxes(self) -> int:
-        """Number of boxes not yet split."""
-        return sum(bounds.size for _, bounds in self._parts)
-
-    def crowded_cells(self, cells: Cells, count: int) -> list[int]:
-        """The cells that hold most open boxes, the most crowded first."""
-        codes = [cells.codes(nodes) for nodes, _ in self._parts]
-        return most_crowded(codes, count) if codes else []
-
-    def close(self, cells: Cells, closed: Sequence[int]) -> int:
-        """Drop the boxes of cells that hold no improvement, as proven elsewhere; returns how
-        many."""
-
-        def left(
-            part: tuple[Nodes, Floats],
-        ) -> tuple[tuple[float, ...], tuple[Nodes, Floats]] | None:
-            nodes, bounds = part
-            open_ = ~np.isin(cells.codes(nodes), closed)
-            nodes, bounds = nodes[:, open_], bounds[:, open_]
-            return (tuple(bounds[:, 0].tolist()), (nodes, bounds)) if open_.any() else None
-
-        before = self.open_boxes
-        self._parts.revise(left)
-        return before - self.open_boxes
 
     def _open_bound(self) -> Fraction | None:
         """The least value any open box may hold, on the objective's grid."""

@@ -48,30 +48,23 @@ class Node:
 class GpSearch(Incumbent):
     """One branch and bound run; `run` may be called again to go on.
 
-    Regions that hold nothing better than a known ``value`` are dropped. The problem's model is
-    built unless it is given; ``within`` are smallest and largest values of quantities, to search
-    this region only. Raises `NotPosynomialError` if the objective is not posynomial.
+    Regions that hold nothing better than a known ``value`` are dropped. Raises
+    `NotPosynomialError` if the objective is not posynomial.
     """
 
     def __init__(
         self,
         problem: Problem,
         value: Fraction | None = None,
-        *,
-        model: GeometricModel | None = None,
-        within: Mapping[str, tuple[int, int]] | None = None,
     ) -> None:
         super().__init__(problem, value)
-        self.model: GeometricModel = model or build_geometric_model(problem)
+        self.model: GeometricModel = build_geometric_model(problem)
         self.step: Fraction = granularity(problem.symbolic().objective, problem.space.powers)
         self.programs = 0
         self._propagator = Propagator(self.model)
         self._open: BestFirst[float, Node] = BestFirst()
-        root = self._restricted(self._propagator.root(), within or {})
-        self._pending = [
-            self._restricted(root, {name: (v, v) for name, v in cell.items()})
-            for cell in self.model.cells
-        ]
+        root = self._propagator.root()
+        self._pending = [self._within(root, cell) for cell in self.model.cells]
 
     # -- results -----------------------------------------------------------------------
 
@@ -163,9 +156,9 @@ class GpSearch(Incumbent):
             )
         )
 
-    def _restricted(self, ranges: Ranges, within: Mapping[str, tuple[int, int]]) -> Ranges:
-        for name, (low, high) in within.items():
-            ranges = ranges.restricted(self.model.names.index(name), low=low, high=high)
+    def _within(self, ranges: Ranges, cell: Mapping[str, int]) -> Ranges:
+        for name, value in cell.items():
+            ranges = ranges.restricted(self.model.names.index(name), low=value, high=value)
         return ranges
 
     # -- bounds ------------------------------------------------------------------------

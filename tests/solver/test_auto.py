@@ -143,10 +143,10 @@ def test_a_search_ends_where_geometric_programs_prove_infeasibility(
 ) -> None:
     problem = mm_problem((24, 20, 16))
     search = Search(build_model(problem), SolveOptions())
-    assert search.open_boxes
+    assert search._parts
     monkeypatch.setattr(combination, "solver_start", lambda *_, **__: Start(None, True, (), ()))
     bound_and_seed(problem, search, SolveOptions())
-    assert not search.open_boxes
+    assert not search._parts
     start = solve_exact(problem).configuration
     assert start is not None
     search.offer(start)
