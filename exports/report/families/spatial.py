@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from html import escape
 from textwrap import wrap
 
 from markupsafe import Markup
 
 from ithaca.exports.charts.chart import Bar, BarChart, LineChart, Series
+from ithaca.exports.charts.page import environment
 from ithaca.exports.report.answer import BestConfiguration, FamilySections
 from ithaca.exports.report.blocks import (
     Block,
@@ -270,47 +270,24 @@ def _drawing(
     width: int,
 ) -> str:
     """The drawing for pages of a kind, so many pixels wide."""
-    top, parts = MARGIN, list[str]()
-    for place, (name, text) in enumerate(boxes):
-        lines = [*_folded(name, width - 4 * MARGIN), *_folded(text, width - 4 * MARGIN)]
-        bold = len(_folded(name, width - 4 * MARGIN))
-        height = LINE * len(lines) + MARGIN
-        parts.append(
-            f'<rect x="{MARGIN}" y="{top}" width="{width - 2 * MARGIN}" height="{height}" '
-            'rx="6" fill="none" stroke="currentColor"/>'
-        )
-        parts += (
-            _text(2 * MARGIN, top + LINE * (at + 1), line, "bold" if at < bold else "normal")
-            for at, line in enumerate(lines)
-        )
-        top += height
-        if place < len(arrows):
-            beside, x = _folded(arrows[place], width - 5 * MARGIN), 3 * MARGIN
-            end = top + LINE * max(len(beside), 1) + MARGIN
-            parts.append(
-                f'<path d="M{x} {top}V{end}M{x - 5} {end - 8}L{x} {end}L{x + 5} {end - 8}" '
-                'fill="none" stroke="currentColor"/>'
-            )
-            parts += (
-                _text(x + MARGIN, top + LINE * (at + 1), line) for at, line in enumerate(beside)
-            )
-            top = end
-    name = f"hierarchy-{kind}"
-    return (
-        f'<svg class="{kind}" viewBox="0 0 {width} {top + MARGIN}" role="img" '
-        f'aria-labelledby="{name}-title {name}-desc" width="{width}" height="{top + MARGIN}">'
-        f'<title id="{name}-title">{escape(title)}</title>'
-        f'<desc id="{name}-desc">{escape(description)}</desc>{"".join(parts)}</svg>'
+    inside = width - 4 * MARGIN
+    beside = [_folded(arrow, inside - MARGIN) for arrow in arrows]
+    template = environment("ithaca.exports.report").get_template("hierarchy.html")
+    return template.render(
+        title=title,
+        description=description,
+        kind=kind,
+        width=width,
+        line=LINE,
+        margin=MARGIN,
+        boxes=[(_folded(name, inside), _folded(text, inside)) for name, text in boxes],
+        arrows=[*beside, *[None] * (len(boxes) - len(arrows))],
     )
 
 
 def _folded(text: str, room: int) -> list[str]:
     """Lines of a text that fit into so many pixels."""
     return wrap(text, room * 2 // 15, break_on_hyphens=False)
-
-
-def _text(x: int, y: int, text: str, weight: str = "normal") -> str:
-    return f'<text x="{x}" y="{y}" fill="currentColor" font-weight="{weight}">{escape(text)}</text>'
 
 
 def _words(metrics: Mapping[str, Fraction], level: str, tensor: str, what: str) -> str:
