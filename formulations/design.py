@@ -178,7 +178,6 @@ class Design(ABC):
         their size."""
         return None
 
-    def tiled(self, following: Sequence[Design], words: Sequence[int]) -> Tiled | None:
-        """How this and what runs after it may pass tiles on of so many words in all; None if they
-        cannot."""
+    def tiled(self, following: Sequence[Design]) -> Tiled | None:
+        """How this and what runs after it may pass tiles on; None if they cannot."""
         return None

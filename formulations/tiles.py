@@ -4,8 +4,36 @@ there as a whole."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol
+
+
+@dataclass(frozen=True)
+class Plans:
+    """Of which kinds of plans all are searched."""
+
+    again: bool = True
+    """Layers may compute the same tile again in turns of a loop that does not index it."""
+    windows: bool = True
+    """Loops that move windows may be shared; halos are computed again."""
+
+    @property
+    def among(self) -> str:
+        """Them in words, for certificates."""
+        trips = "share loops whose trips divide" + ("" if self.windows else " and move no windows")
+        parts = [
+            "pass tiles on at the level inside the outermost",
+            "run as often as those beside them",
+            trips,
+            *(["share those of windows once"] if self.windows else []),
+            "store in inner levels inside of these alone",
+            "run whole tiles",
+            *(["compute no tile again"] if not self.again else []),
+            *(["keep no halos"] if self.windows else []),
+        ]
+        return f"plans in which layers {', '.join(parts[:-1])}, and {parts[-1]}"
+
 
 #: At least the energy and the latency of every member.
 Roofs = tuple[Mapping[str, Fraction], ...]
@@ -16,11 +44,13 @@ class Ways(Protocol):
 
     @property
     def trips(self) -> tuple[tuple[int, ...], ...]:
-        """Trips of the loops that every member shares. Inside, it costs nothing less than with
-        divisors of these."""
+        """Trips of the loops that every member shares."""
 
-    def inside(self, number: int) -> Any:
-        """The design whose least energy is what a member needs inside, at least."""
+    def inside(self, number: int) -> tuple[tuple[int, ...], Any]:
+        """The design whose least energy bounds what a member needs inside, and its trips."""
+
+    def least_inside(self, number: int, known: Mapping[tuple[int, ...], Fraction]) -> Fraction:
+        """At least what a member needs inside, where that is known of some trips."""
 
     @property
     def outside(self) -> Roofs:
@@ -36,6 +66,10 @@ class Ways(Protocol):
 
 class Tiled(Protocol):
     """Designs that may pass tiles on, each to the next."""
+
+    @property
+    def plans(self) -> Plans:
+        """Of which kinds they are."""
 
     @property
     def least(self) -> tuple[Any, ...]:

@@ -130,7 +130,7 @@ class SpatialFamily(Family[MappingDesign]):
         known: Any = design  # of any edition
         shared: dict[str, Any] = {
             "architecture": known.architecture,
-            "problem": workload_document(known.nest),
+            "problem": workload_document(known.alone),
             "edition": known.edition,
             "constraints": known.constraints,
         }

@@ -30,6 +30,11 @@ class MappingDesign(Design):
     edition: ClassVar[str]
     """Edition of the model."""
 
+    @property
+    def alone(self) -> LoopNest:
+        """The nest by itself, whatever it computes again for others."""
+        return self.nest
+
     def ordered(self, slot: Slot, loop: str) -> bool:
         """Whether no other choice decides which places of a loop are inside one."""
         return True

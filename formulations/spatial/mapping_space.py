@@ -90,7 +90,7 @@ class MappingSpace(MappingDesign):
     def __post_init__(self) -> None:
         self.architecture.check_tensors(self.nest)
         self.constraints.check(self.nest, self.architecture)
-        check_supported(self.nest)
+        check_supported(self.alone)
         for level, order in self.fixed_orders:
             if sorted(order) != sorted(self.nest.loops):
                 raise InputError(

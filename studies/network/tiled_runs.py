@@ -84,8 +84,7 @@ class TiledRuns:
             if len({run.count for run in runs}) > 1:
                 continue
             designs = [self._problems_of[run.nest][0].design for run in runs]
-            words = [run.written // run.count for run in runs[:-1]]
-            tiled = designs[0].tiled(designs[1:], words)
+            tiled = designs[0].tiled(designs[1:])
             if tiled is not None and all(len(self._problems_of[run.nest]) == 1 for run in runs):
                 ways[first, last] = tiled
         return ways

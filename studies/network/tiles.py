@@ -23,13 +23,6 @@ from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.solution import Solution
 from ithaca.solver.staged.engine import solve_staged
 
-#: What ways are all of.
-AMONG = (
-    "plans in which layers pass tiles on at the level inside the outermost, run as often as "
-    "those beside them, share loops whose trips divide and that move no windows, store in inner "
-    "levels inside of these alone, run whole tiles, and compute nothing twice"
-)
-
 
 class TileSearch:
     """The search of the best way."""
@@ -94,13 +87,13 @@ class TileSearch:
             method="staged",
             nodes=self._nodes,
             seconds=self._budget.spent,
-        ).within(AMONG, AMONG)
+        ).within(among := self._tiled.plans.among, among)
 
     def _search_inside(self, part: Ways) -> None:
         """Find out what runs cost inside at least."""
-        for number, (trips, known) in enumerate(zip(part.trips, self._inside, strict=True)):
+        for number, known in enumerate(self._inside):
+            trips, design = part.inside(number)
             if trips not in known:
-                design = part.inside(number)
                 energy = read_objective("energy", "objective", design.vocabulary)
                 solution = solve_staged(Problem(design, (), energy), self._budget.share())
                 known[trips] = solution.certificate.lower_bound or Fraction(0)
@@ -110,12 +103,7 @@ class TileSearch:
         bounds = []
         for number, more in enumerate(part.outside):
             problem, roofs = self._problems[number], self._roofs[number]
-            known = (
-                inside
-                for trips, inside in self._inside[number].items()
-                if not any(n % m for n, m in zip(part.trips[number], trips, strict=True))
-            )
-            least = max(known, default=Fraction(0))
+            least = part.least_inside(number, self._inside[number])
             energy, latency = least + more["energy"], max(roofs["latency"], more["latency"])
             metrics = {**roofs, "energy": energy, "latency": latency, "edp": energy * latency}
             bounds.append(problem.objective.value(metrics))

@@ -11,6 +11,7 @@ from ithaca.formulations.spatial.uneven.space import UnevenSpace
 from ithaca.formulations.spatial.uneven.stage import UnevenStage
 from ithaca.formulations.spatial.uneven.tiles import TiledNests, tiled_nests
 from ithaca.formulations.stage import Stage
+from ithaca.formulations.tiles import Plans
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,6 @@ class UnevenDesign(UnevenSpace):
         """Options of all loops, joined (`ithaca.formulations.spatial.uneven.stage`)."""
         return UnevenStage(self, problem) if self.moving and not problem.falling else None
 
-    def tiled(self, following: Sequence[Design], words: Sequence[int]) -> TiledNests | None:
+    def tiled(self, following: Sequence[Design]) -> TiledNests | None:
         nests = [design for design in (self, *following) if isinstance(design, UnevenDesign)]
-        return tiled_nests(nests, words) if len(nests) > len(following) else None
+        return tiled_nests(nests, Plans()) if len(nests) > len(following) else None

@@ -37,7 +37,8 @@ from ithaca.formulations.spatial.uneven.model import (
     NodeTrips,
     UnevenModel,
 )
-from ithaca.workloads.nest import Sizes
+from ithaca.formulations.spatial.uneven.turns import Turn
+from ithaca.workloads.nest import LoopNest, Sizes
 
 #: Orders of storage nodes at most.
 MOST_ORDERS = 5000
@@ -57,6 +58,10 @@ class SharedLoops:
     and those that it takes or passes on where only some of the loops are shared."""
     beside: int = 0
     """Words of what stays meanwhile for other nests."""
+    turns: tuple[Turn, ...] = ()
+    """Of those that are none of the nest's own: what it computes in each."""
+    whole: LoopNest | None = None
+    """The nest by itself, where there are such turns."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +91,10 @@ class UnevenSpace(MappingSpace):
                 f"{len(self.nodes)} storage nodes have {self._order_count:,} orders; "
                 f"allowed in edition uneven: at most {MOST_ORDERS:,} (see --nodes levels)",
             )
+
+    @property
+    def alone(self) -> LoopNest:
+        return self.nest if self.shared is None else self.shared.whole or self.nest
 
     # -- storage nodes -------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from pydantic import Field
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.data_models import PAIRS, built, model_of
+from ithaca.formulations.data_models import LISTED, PAIRS, built, model_of
 from ithaca.formulations.design import Design
 from ithaca.formulations.families import family_of
 from ithaca.formulations.hardware.space import HardwareSpace
@@ -32,6 +32,7 @@ from ithaca.formulations.spatial.question import MappingQuestion
 from ithaca.formulations.spatial.uneven.design import UnevenDesign
 from ithaca.formulations.spatial.uneven.model import HOME
 from ithaca.formulations.spatial.uneven.space import SharedLoops
+from ithaca.formulations.spatial.uneven.turns import Turn, turned
 from ithaca.results.network_parts import (
     Count,
     FailureDocument,
@@ -58,6 +59,8 @@ class _BestDocument(Document):
 
 
 Trips = Annotated[dict[str, Count], PAIRS]
+_list: Any = list  # of models that are made here
+_TurnDocument = model_of(Turn, trips=(Count, ...), extent=(Count, 1))
 
 
 class _SharedDocument(
@@ -66,6 +69,8 @@ class _SharedDocument(
         trips=(Trips, {}),
         around=(Annotated[dict[str, Trips], PAIRS], {}),
         beside=(Annotated[int, Field(ge=0)], 0),
+        turns=(Annotated[_list[_TurnDocument], LISTED], []),
+        whole=None,
     )
 ):
     """Loops that a layer shares with those that it passes tiles to, or takes them from."""
@@ -144,7 +149,7 @@ def layer_fields(result: LayerResult) -> dict[str, Any]:
     head = family_of(result.answer.problem.design).head_fields(result.answer.problem.design)
     stated = {name: head[name] for name in ("problem", "memory", "constraints") if name in head}
     shared = result.answer.problem.design.shared
-    return {**stated, "shared": shared, "utilisation": result.efficiency}
+    return {**stated, **({"shared": shared} if shared else {}), "utilisation": result.efficiency}
 
 
 def result(read: Any) -> NetworkResult:
@@ -196,14 +201,17 @@ def _read_layer(
     return LayerResult(Layer(read.name, nest, read.count, read.sources), solution, (solution,))
 
 
-def _sharing(design: Design, read: _SharedDocument) -> Design:
+def _sharing(design: Design, read: Any) -> Design:
     if not isinstance(design, UnevenDesign) or not design.kept:
         raise InputError("shared is stated; allowed: in edition uneven, with what is kept")
     own = design.keeps(HOME)
     if wrong := min(read.around.keys() - own, default=None):
         known = ", ".join(sorted(own))
         raise InputError(f"shared.around has {quoted(wrong)}; allowed: {known}")
-    return replace(design, shared=built(SharedLoops, read))
+    shared = built(SharedLoops, read)
+    nest = turned(design.nest, shared.turns)
+    whole = design.nest if shared.turns else None
+    return replace(design, nest=nest, shared=replace(shared, whole=whole))
 
 
 # -- layers on accelerators of hardware spaces -----------------------------------------

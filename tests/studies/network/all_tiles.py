@@ -21,19 +21,20 @@ from ithaca.workloads.nest import LoopNest
 from tests.formulations.spatial.cases import nest_of
 from tests.formulations.spatial.placed import Placed, level, model_of, primes
 
-#: Chains of nests, with the loops that some of them may share: their names by nest.
+#: Chains of nests, with the loops that some of them may share: their names by nest, + where a nest
+#: has none and computes the same again.
 CHAINS = (
-    (("T[m][n] += A[m][k] * B[k][n]", "C[m][p] += T[m][n] * W[n][p]"), ("mm", "nn")),
+    (("T[m][n] += A[m][k] * B[k][n]", "C[m][p] += T[m][n] * W[n][p]"), ("mm", "nn", "+p")),
     (("T[m][n] += A[m][k] * B[k][n]", "C[m] += T[m][n] * W[n]"), ("mm", "nn")),
     (("T[b][m] += A[b][k] * B[b][k][m]", "C[b] += T[b][m] * W[m]"), ("bb", "mm")),
-    (("T[m][p] += A[m][p+r] * B[r]", "C[n][p] += T[m][p] * W[m][n]"), ("mm", "pp")),
+    (("T[m][p] += A[m][p+r] * B[r]", "C[n][p] += T[m][p] * W[m][n]"), ("mm", "pp", "+n")),
     (
         (
             "T[m][n] += A[m][k] * B[k][n]",
             "U[m][p] += T[m][n] * W[n][p]",
             "C[m] += U[m][p] * V[p]",
         ),
-        ("mmm", "nn-", "-pp"),
+        ("mmm", "nn-", "+pp"),
     ),
     (
         (
@@ -41,7 +42,7 @@ CHAINS = (
             "U[n] += T[m] * V[m][n]",
             "C[p] += U[n] * W[n][p]",
         ),
-        ("mm-", "-nn"),
+        ("mm-", "+nn", "++p"),
     ),
     (
         (
@@ -50,7 +51,37 @@ CHAINS = (
             "X[p] += U[m] * W[m][p]",
             "C[q] += X[p] * Y[p][q]",
         ),
-        ("mmm-", "nn--", "--pp"),
+        ("mmm-", "nn--", "++pp", "+++q"),
+    ),
+)
+
+#: Chains with windows, and of every loop that moves what the next nest reads with its loops: that
+#: nest's loop, its stride and the window's loop. Loops of turns have upper-case names.
+WINDOWS = (
+    (("T[p] += A[p][k] * B[k]", "C[q] += T[q+r] * W[r]"), ("pq",), {"p": ("q", 1, "r")}),
+    (
+        ("T[m][p] += A[m][p+t] * B[m][t]", "C[n][q] += T[m][q+r] * W[n][m][r]"),
+        ("mm", "pq", "+n"),
+        {"p": ("q", 1, "r")},
+    ),
+    (
+        ("T[m][p] += A[k][p] * B[m][k]", "C[q] += T[m][2*q+r] * W[m][r]"),
+        ("mm", "pq"),
+        {"p": ("q", 2, "r")},
+    ),
+    (
+        (
+            "T[m][p] += A[k][p] * B[m][k]",
+            "U[m][q] += T[m][q+r] * V[m][r]",
+            "C[n][q] += U[m][q] * W[n][m]",
+        ),
+        ("mmm", "pq-", "pqq", "++n"),
+        {"p": ("q", 1, "r")},
+    ),
+    (
+        ("T[p] += A[p][k] * B[k]", "U[q] += T[q+r] * V[r]", "C[x] += U[x+y] * W[y]"),
+        ("pq-", "pqx"),
+        {"p": ("q", 1, "r"), "q": ("x", 1, "y")},
     ),
 )
 
@@ -64,7 +95,49 @@ class Chain:
     shared: tuple[str, ...]
     options: MappingOptions
     objective: str
+    windows: Mapping[str, tuple[str, int, str]] = field(default_factory=dict)
     known: dict[Any, Any] = field(default_factory=dict)
+
+    def ends_once(self, own: str) -> bool:
+        """Whether some turns of a shared loop have halos."""
+        return any(d in self.windows and d != own.rstrip("-")[-1] for d in own if d.isalpha())
+
+    def in_turns(self, number: int, trips: Sequence[int]) -> LoopNest:
+        """A nest that writes tiles with their halos, and again what does not change."""
+        key = "turns", number, tuple(trips)
+        if key not in self.known:
+            self.known[key] = self._in_turns(number, trips)
+        return self.known[key]
+
+    def _in_turns(self, number: int, trips: Sequence[int]) -> LoopNest:
+        nest, sizes = self.nests[number], dict(self.nests[number].sizes)
+        written, read = str(nest.output), [list(access) for access in nest.inputs]
+        read = [list(map(str, ranks)) for ranks in read]
+        for c, (own, n) in enumerate(zip(self.shared, trips, strict=True)):
+            loop, last = own[number], len(own.rstrip("-")) - 1
+            if n == 1 or loop == "-" or (loop != "+" and not self.ends_once(own[number:])):
+                continue
+            name = "abcdefgh"[c].upper()
+            sizes[name] = n
+            written = written.replace("[", f"[{name}][", 1)
+            if loop == "+":
+                continue
+            width = step = self.nests[last].sizes[own[last]] // n
+            for at in reversed(range(number, last)):
+                if own[at] in self.windows:
+                    _, stride, window = self.windows[own[at]]
+                    reads = self.nests[at + 1].sizes[window]
+                    width, step = stride * (width - 1) + reads, stride * step
+            sizes[loop] = width
+            for access, ranks in zip(nest.inputs, read, strict=True):
+                for at, rank in enumerate(access):
+                    if rank.coefficient(loop):
+                        ranks[at] += f"+{rank.coefficient(loop) * step}*{name}"
+        texts = (
+            access.tensor + "".join(f"[{rank}]" for rank in ranks)
+            for access, ranks in zip(nest.inputs, read, strict=True)
+        )
+        return nest_of(f"{written} += {' * '.join(texts)}", sizes)
 
     def passed(self, number: int) -> list[str]:
         """The tensors that a nest takes or leaves as tiles."""
@@ -75,13 +148,6 @@ class Chain:
     def designs(self) -> list[UnevenDesign]:
         return [UnevenDesign(nest, self.architecture, self.options) for nest in self.nests]
 
-    def words(self) -> list[int]:
-        """Of what is passed on."""
-        return [
-            prod(nest.sizes[d] for access in [nest.output] for rank in access for d in rank.loops)
-            for nest in self.nests[:-1]
-        ]
-
 
 def random_chain(rng: Random) -> Chain:
     """A small chain, on levels whose capacities bind."""
@@ -90,7 +156,7 @@ def random_chain(rng: Random) -> Chain:
         loops = sorted({c for text in statements for c in text if c.islower()})
         sizes = {loop: rng.choice((1, 2, 2, 3, 4)) for loop in loops}
         counts = {d: len(primes(n)) for d, n in sizes.items()}
-        moving = sum(counts[own.strip("-")[0]] for own in shared)
+        moving = sum(counts[own.rstrip("-")[-1]] for own in shared)
         own = [{d: n for d, n in sizes.items() if d in text} for text in statements]
         if not all(max(each.values()) > 1 for each in own):
             continue
@@ -111,6 +177,37 @@ def random_chain(rng: Random) -> Chain:
     options = MappingOptions(True, nodes_by_level=rng.random() < 0.3)
     objective = rng.choice(("energy", "energy", "latency"))
     return Chain(tuple(nests), architecture, shared, options, objective)
+
+
+def window_chain(rng: Random) -> Chain:
+    """A small chain of which some windows overlap."""
+    while True:
+        statements, shared, windows = rng.choice(WINDOWS)
+        loops = sorted({c for text in statements for c in text if c.islower()})
+        sizes = {loop: rng.choice((1, 2, 2, 3, 4)) for loop in loops}
+        for loop, (moves, stride, window) in reversed(windows.items()):
+            sizes[moves] = max(sizes[moves], 2)
+            sizes[window] = max(sizes[window], 2, stride)
+            sizes[loop] = stride * (sizes[moves] - 1) + sizes[window]
+        cells = sum(len(primes(n)) for n in sizes.values())
+        own = [{d: n for d, n in sizes.items() if d in text} for text in statements]
+        if (
+            all(max(each.values()) > 1 for each in own)
+            and 3 <= cells <= 7
+            and max(sizes.values()) < 9
+            and sum(len(primes(sizes[each.rstrip("-")[-1]])) for each in shared) <= 4
+        ):
+            break
+    nests = [nest_of(text, each) for text, each in zip(statements, own, strict=True)]
+    levels = (
+        level("DRAM", None, rng.choice((20, 200)), rng.choice((None, 1, 3))),
+        level("Buffer", rng.choice((5, 6, 7, 8, 10)), rng.randint(1, 2), None),
+    )
+    x = rng.choice((1, 2))
+    architecture = Architecture("drawn", levels, Compute("mac", x, x, 1, Fraction(1)))
+    options = MappingOptions(True, nodes_by_level=rng.random() < 0.3)
+    objective = rng.choice(("energy", "energy", "latency"))
+    return Chain(tuple(nests), architecture, shared, options, objective, windows)
 
 
 def three_products(rng: Random) -> Chain:
@@ -152,6 +249,14 @@ class Rows:
     """Words of the level that tiles are passed on at."""
 
 
+def names_of(chain: Chain, number: int) -> list[str]:
+    """Of all loops that may be shared, in a nest; those of turns have names of their own."""
+    return [
+        name.upper() if own[number] == "+" or chain.ends_once(own[number:]) else own[number]
+        for own, name in zip(chain.shared, "abcdefgh", strict=False)
+    ]
+
+
 def rows_of(
     chain: Chain,
     number: int,
@@ -160,13 +265,13 @@ def rows_of(
 ) -> Rows:
     """All places of all further prime factors in all orders of further nodes, given the trips
     around nodes between shared loops, and those around all others."""
-    nest, passed = chain.nests[number], chain.passed(number)
-    names = [own[number] for own in chain.shared]
+    nest, passed = chain.in_turns(number, trips), chain.passed(number)
+    names = names_of(chain, number)
     architecture = fitted_to(nest, chain.architecture).retaining(
         [(t, 1) for t in passed], [a.tensor for a in nest.accesses]
     )
     assert architecture is not None
-    design = UnevenDesign(nest, architecture, chain.options)
+    design = UnevenDesign(chain.nests[number], architecture, chain.options)
     between = (*between, *((t, tuple(trips)) for t in passed if t not in dict(between)))
     first = [(1, t) for t, _ in between]
     outer = dict(zip(names, trips, strict=True))
@@ -219,7 +324,9 @@ def rows_of(
         for rule in model.rules():
             if rule.level != "Buffer":
                 fits &= np.broadcast_to(rule.used <= rule.bound, (many,))
-        whole = model.used(1) + sum(model.tile(1, t) - 1 for t in passed)
+        whole = model.used(1) + sum(
+            words_of(chain, number, t, dict(between)[t]) - 1 for t in passed
+        )
         expression = read_objective(chain.objective, "objective", None).expression
         metrics = {name: model.metric(name) for name in expression.symbols}
         own = np.broadcast_to(expression.evaluate(metrics, NUMPY), (many,))
@@ -232,12 +339,27 @@ def rows_of(
 Nodes = Mapping[int, tuple[tuple[str, tuple[int, ...]], ...]]
 
 
-def tile_of(chain: Chain, number: int, tensor: str, trips: Sequence[int]) -> int:
-    """Words of what a tensor has inside of shared loops."""
-    nest, outer = (
-        chain.nests[number],
-        {o[number]: n for o, n in zip(chain.shared, trips, strict=True)},
-    )
+def words_of(chain: Chain, number: int, tensor: str, trips: tuple[int, ...]) -> int:
+    """Words of what a nest takes or leaves in turns of some shared loops."""
+    at = number if tensor == chain.nests[number].output.tensor else number - 1
+    return tile_of(chain, at, tensor, trips, trips)
+
+
+def tile_of(
+    chain: Chain, number: int, tensor: str, trips: tuple[int, ...], whole: tuple[int, ...]
+) -> int:
+    """Words of what a tensor has inside of some of the shared loops."""
+    key = "words", number, tensor, trips, whole
+    if key not in chain.known:
+        chain.known[key] = _tile_of(chain, number, tensor, trips, whole)
+    return int(chain.known[key])
+
+
+def _tile_of(
+    chain: Chain, number: int, tensor: str, trips: tuple[int, ...], whole: tuple[int, ...]
+) -> int:
+    nest = chain.in_turns(number, whole)
+    outer = dict(zip(names_of(chain, number), trips, strict=True))
     access = next(each for each in nest.accesses if each.tensor == tensor)
     return prod(
         1 + sum(rank.coefficient(d) * (nest.sizes[d] // outer.get(d, 1) - 1) for d in rank.loops)
@@ -262,13 +384,25 @@ def least_within(
         key = first, nodes[first], outer
         if key not in chain.known:
             chain.known[key] = rows_of(chain, *key)
-        rows = chain.known[key]
-        return float(np.where(rows.used + beside[first] <= room, rows.values, inf).min())
+        left = (*key, room - beside[first])
+        if left not in chain.known:
+            rows = chain.known[key]
+            chain.known[left] = float(np.where(rows.used <= left[-1], rows.values, inf).min())
+        return float(chain.known[left])
     cells = [
         (number, p)
         for number, own in enumerate(chain.shared)
-        if own[first] != "-" != own[last]
-        for p in primes(chain.nests[first].sizes[own[first]] // outer[number])
+        if own[first] != "-"
+        and own[last].isalpha()
+        and (not chain.ends_once(own) or (own.rstrip("-")[last + 1 :] == "" and outer[number] == 1))
+        and not any(
+            n > 1
+            and other != own
+            and (chain.ends_once(other) or chain.ends_once(own))
+            and any(one == two != "+" and one != "-" for one, two in zip(own, other, strict=True))
+            for other, n in zip(chain.shared, outer, strict=True)
+        )
+        for p in primes(chain.nests[last].sizes[own[last]] // outer[number])
     ]
     able = [
         (number, access.tensor)
@@ -298,7 +432,7 @@ def least_within(
             held = {n: beside[n] for n in numbers}
             for gap, (at, tensor) in enumerate(order):
                 more[at] = (*more[at], (tensor, around(gap)))
-                words = tile_of(chain, at, tensor, around(gap))
+                words = tile_of(chain, at, tensor, around(gap), around(last_gap))
                 held = {n: own + (0 if n == at else words) for n, own in held.items()}
             if min(room - own for own in held.values()) < 0:
                 continue
@@ -335,6 +469,24 @@ def turn(
             nest = chain.nests[number]
             tensor = (nest.inputs[0] if takes else nest.output).tensor
             own[number] = (*own[number], (tensor, trips))
-            words = tile_of(chain, number, tensor, trips)
+            words = words_of(chain, number, tensor, trips)
             held = {n: known + (0 if n == number else words) for n, known in held.items()}
     return least_within(chain, numbers, trips, own, held)
+
+
+def thin_products(rng: Random) -> Chain:
+    """Two products of which the first adds up little: to compute tiles again may pay."""
+    statements, shared = CHAINS[0]
+    while True:
+        sizes = {d: rng.choice((3, 5, 7)) for d in "mnp"} | {"k": rng.choice((1, 1, 2))}
+        if sum(len(primes(sizes[d])) for d in "mnp") == 3:
+            break
+    nests = [nest_of(text, {d: n for d, n in sizes.items() if d in text}) for text in statements]
+    levels = (
+        level("DRAM", None, rng.choice((50, 200)), rng.choice((None, None, 1))),
+        level("Buffer", rng.choice((5, 6, 7, 8)), 1, None),
+    )
+    architecture = Architecture("drawn", levels, Compute("mac", 1, 1, 1, Fraction(1)))
+    options = MappingOptions(True, nodes_by_level=rng.random() < 0.3)
+    objective = rng.choice(("energy", "energy", "latency"))
+    return Chain(tuple(nests), architecture, shared, options, objective)
