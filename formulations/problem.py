@@ -258,17 +258,22 @@ class Problem:
         """
         return self._symbolic
 
+    def check_names(self) -> None:
+        """Refuse names of metrics that the design does not have."""
+        for where, text, expression in self._asked:
+            if unknown := min(expression.symbols - self.design.vocabulary.keys(), default=None):
+                known = among(unknown, sorted(self.design.vocabulary))
+                raise InputError(
+                    f"{where}: {quoted(text)} uses the unknown name {quoted(unknown)}{known}"
+                )
+
     @cached_property
     def _symbolic(self) -> SymbolicProblem:
         values = Symbols()
         metrics = self.design.metrics(values, SYMBOLIC, self.used_metrics)
         expressions = []
+        self.check_names()
         for where, text, expression in self._asked:
-            if unknown := min(expression.symbols - metrics.keys(), default=None):
-                known = among(unknown, sorted(self.design.vocabulary))
-                raise InputError(
-                    f"{where}: {quoted(text)} uses the unknown name {quoted(unknown)}{known}"
-                )
             self._check_size(expression, f"{where}: {quoted(text)}")
             try:
                 expressions.append(expression.substitute(metrics))

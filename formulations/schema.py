@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 from fractions import Fraction
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, PlainSerializer, PlainValidator, WithJsonSchema
 
@@ -14,6 +15,7 @@ from ithaca.files.numbers import fraction, json_number
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.machine import LARGEST, LEAST, RTL, Machine, MemoryTiming, Sums
 from ithaca.formulations.problem import Limit
+from ithaca.workloads.densities import read_densities
 from ithaca.workloads.kernel_files import with_sparsity
 from ithaca.workloads.library import documented_workload
 from ithaca.workloads.nest import LoopNest
@@ -82,6 +84,13 @@ class KernelDocument(Document):
     simd: Annotated[str, Field(max_length=10_000)]  # empty where no loop is vectorised
 
 
+class DensityDocument(Document):
+    """How many words of a tensor are not zero."""
+
+    distribution: Literal["hypergeometric", "fixed_structured"]
+    density: Annotated[float, Field(ge=0, le=1)]
+
+
 class NestDocument(Document):
     """A nest with its extents."""
 
@@ -90,11 +99,15 @@ class NestDocument(Document):
     parameters: dict[str, int] = Field(default_factory=dict)
     kernel: KernelDocument | None = None
     block_sparse: Text | None = None
+    densities: dict[str, DensityDocument] = Field(default_factory=dict)
 
     def nest(self) -> LoopNest:
         """The nest these fields describe. Raises `InputError` if there is no such nest."""
         kernel = None if self.kernel is None else self.kernel.model_dump()
         nest = documented_workload(self.name, self.sizes, self.parameters, kernel)
+        own = {tensor: dict(each) for tensor, each in self.densities.items()}
+        densities = read_densities({"densities": own}, own, "problem")
+        nest = replace(nest, densities=densities)
         return with_sparsity(nest, self.block_sparse, "block_sparse")
 
 

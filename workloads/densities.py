@@ -6,7 +6,7 @@ Tiles are told apart by their words alone.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from math import ceil, exp, floor, lgamma, prod
 from typing import Any
@@ -108,6 +108,17 @@ def read_densities(
         return tuple((each, _density(own[each], f"{where}: {name}.{each}")) for each in own)
     except InputError as error:
         return str(error)
+
+
+def density_fields(densities: Iterable[tuple[str, Density]]) -> dict[str, dict[str, Any]]:
+    """Densities as a problem states them, by tensor."""
+    return {
+        tensor: {
+            "distribution": "hypergeometric" if own.uniform else "fixed_structured",
+            "density": own.share,
+        }
+        for tensor, own in densities
+    }
 
 
 def _density(own: Any, at: str) -> Density:

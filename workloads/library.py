@@ -11,6 +11,7 @@ from typing import Any
 from ithaca.files.errors import InputError
 from ithaca.files.messages import among, quoted
 from ithaca.files.reading import packaged_names
+from ithaca.workloads.densities import density_fields
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import is_statement
 
@@ -105,6 +106,8 @@ def workload_document(nest: LoopNest) -> dict[str, Any]:
             "untiled": untiled,
             "simd": nest.simd,
         }
+    if nest.densities and not isinstance(nest.densities, str):
+        document["densities"] = density_fields(nest.densities)
     return document | nest.labels
 
 

@@ -59,9 +59,8 @@ class LoopNest:
     """One line for users; it tells no nests apart."""
     unread: tuple[str, ...] = field(default=(), compare=False)
     """Fields of its file that nothing here depends on, by path."""
-    densities: tuple[tuple[str, Density], ...] | str = field(default=(), compare=False)
-    """How many words of tensors are not zero, where it is said, or why that is not modelled; it
-    tells no nests apart."""
+    densities: tuple[tuple[str, Density], ...] | str = ()
+    """How many words of tensors are not zero, where it is said, or why that is not modelled."""
 
     def __repr__(self) -> str:
         return f"<LoopNest {self.name}: {self}, {self.shown_sizes}>"

@@ -21,7 +21,14 @@ from ithaca.formulations.spatial.energy_files import beside_levels
 from ithaca.formulations.spatial.mapping import Mapping as Mapped
 from ithaca.formulations.spatial.mapping import Slot
 from ithaca.formulations.spatial.mapping_design import MappingDesign, mapping_design
+from ithaca.formulations.spatial.sparse.documents import (
+    metadata_attributes,
+    sparse_energies,
+    sparse_targets,
+)
+from ithaca.formulations.spatial.sparse.parts import Sparsity
 from ithaca.solver.solution import Solution
+from ithaca.workloads.densities import density_fields
 from ithaca.workloads.nest import LoopNest
 
 VERSION = "0.4"
@@ -90,8 +97,12 @@ def files(mapped: MappedNest) -> dict[str, str]:
     """Content by file name."""
     title = f"{mapped.nest} on {mapped.architecture.name}"
     padded = mapped.mapping.padded(mapped.nest)
+    stated = problem(mapped.nest, mapped.nest.accesses, padded)
+    if densities := mapped.nest.densities:
+        assert not isinstance(densities, str)  # as those of results
+        stated["problem"]["instance"]["densities"] = density_fields(densities)
     return {
-        "problem.yaml": yaml_text(problem(mapped.nest, mapped.nest.accesses, padded), title),
+        "problem.yaml": yaml_text(stated, title),
         "arch.yaml": yaml_text(_architecture(mapped.architecture), title),
         "ert.yaml": yaml_text(_energies(mapped.architecture), title),
         "mapping.yaml": yaml_text({"mapping": [*directives(mapped)]}, title),
@@ -125,8 +136,15 @@ def _architecture(architecture: Architecture) -> dict[str, Any]:
             mesh = part.mesh_x, part.mesh_y
             inner: dict[str, Any] = {"name": f"{part.name}_mesh", "local": []}
             branch["subtree"], branch = [inner], inner
-        branch["local"].append(_storage(part) if isinstance(part, Level) else _multipliers(part))
-    return {"architecture": {"version": VERSION, **root}}
+        stated = _storage(part) if isinstance(part, Level) else _multipliers(part)
+        if isinstance(architecture.sparsity, Sparsity):
+            stated["attributes"] |= metadata_attributes(architecture.sparsity, part.name)
+        branch["local"].append(stated)
+    tree = {"architecture": {"version": VERSION, **root}}
+    if isinstance(sparsity := architecture.sparsity, Sparsity):
+        targets = [*sparse_targets(sparsity, architecture.compute.name)]
+        tree["sparse_optimizations"] = {"version": VERSION, "targets": targets}
+    return tree
 
 
 def _parts(architecture: Architecture) -> tuple[Level | Compute, ...]:
@@ -204,9 +222,11 @@ def _energies(architecture: Architecture) -> dict[str, Any]:
     """The energies of every action (pJ)."""
     tables, nothing = [], dict[str, Any]()
     for part in _parts(architecture):
+        energies = {name: json_number(pj) for name, pj in _actions(part).items()}
+        if isinstance(sparsity := architecture.sparsity, Sparsity):
+            energies |= sparse_energies(sparsity, part)
         actions = [
-            {"name": name, "arguments": nothing, "energy": json_number(pj)}
-            for name, pj in _actions(part).items()
+            {"name": name, "arguments": nothing, "energy": pj} for name, pj in energies.items()
         ]
         tables.append({"name": part.name, "actions": actions})
     return {"ERT": {"version": VERSION, "tables": tables}}
@@ -226,10 +246,10 @@ def directives(mapped: MappedNest) -> Iterator[dict[str, Any]]:
         if mapped.architecture.inner_mesh(place) is None:
             continue
         x, y = (Slot(level.name, axis) for axis in "xy")
-        along = [loop for loop in nest.loops if mapping.factor(x, loop) > 1]
+        along = [loop for loop in _laned(mapping, x, nest) if mapping.factor(x, loop) > 1]
         both = _loops(
             {loop: mapping.trips(x if loop in along else y, loop) for loop in nest.loops},
-            [*along, *(n for n in nest.loops if n not in along)],
+            [*along, *(n for n in _laned(mapping, y, nest) if n not in along)],
         )
         # the edition counts what lanes load, not what they could hand to each other
         yield {
@@ -239,6 +259,11 @@ def directives(mapped: MappedNest) -> Iterator[dict[str, Any]]:
             "split": len(along),
             "no_link_transfer": tensors,
         }
+
+
+def _laned(mapping: Mapped, slot: Slot, nest: LoopNest) -> Iterator[str]:
+    """Loops as their lanes are nested, the innermost first."""
+    yield from dict.fromkeys((*mapping.factors.get(slot, ()), *nest.loops))
 
 
 def _loops(trips: Mapping[str, str], order: Sequence[str]) -> dict[str, str]:

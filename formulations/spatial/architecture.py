@@ -244,7 +244,7 @@ class Architecture:
     JSON."""
     sparse: tuple[str, ...] = field(default=(), compare=False)
     """Paths of what its file says about sparse tensors."""
-    sparsity: Sparsity | str | None = field(default=None, compare=False)
+    sparsity: Sparsity | str | None = field(default=None, hash=False)
     """What that is, or why it is not modelled."""
     unread: tuple[str, ...] = field(default=(), compare=False)
     """Paths of what nothing here depends on."""

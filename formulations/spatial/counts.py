@@ -380,7 +380,7 @@ class MappingCounts:
         of each level.
         """
         yield from self.room_rules()
-        yield from self._mesh_rules(within_parent)
+        yield from self.mesh_rules(within_parent)
 
     def room_rules(self) -> Iterator[CapacityRule]:
         """The rules about what tiles fill."""
@@ -398,7 +398,7 @@ class MappingCounts:
                     level.name, what, self._whole.capacity(place, tensor), level.usable(words)
                 )
 
-    def _mesh_rules(self, within_parent: bool) -> Iterator[CapacityRule]:
+    def mesh_rules(self, within_parent: bool) -> Iterator[CapacityRule]:
         parts: tuple[Level | Compute, ...] = (*self._levels, self._compute)
         for place in range(len(self._levels), 0, -1):
             part, outer = parts[place], parts[place - 1]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, TypeAdapter, ValidationError
 
+from ithaca.files.messages import quoted
 from ithaca.formulations.data_models import LISTED, PAIRS, SORTED, model_of
 from ithaca.formulations.schema import Positive
 from ithaca.formulations.spatial.architecture import (
@@ -19,12 +20,25 @@ from ithaca.formulations.spatial.architecture import (
     Unit,
 )
 from ithaca.formulations.spatial.constraints import Constraints, FactorRange
+from ithaca.formulations.spatial.sparse.parts import Sparsity
 
 
 def _words(text: str) -> str:
     if not re.fullmatch("[0-9]{1,12}", text):
         raise ValueError("a number of words")
     return text
+
+
+def _sparsity(value: Any) -> Any:
+    """What a document says of sparse tensors, whose dataclasses JSON has as objects."""
+    if not isinstance(value, dict):
+        return value
+    try:
+        return TypeAdapter(Sparsity).validate_python(value)
+    except ValidationError as error:
+        (first, *_) = error.errors()
+        place = ".".join(map(str, first["loc"]))
+        raise ValueError(f"{place} is {quoted(first['input'])}: {first['msg']}") from None
 
 
 _list: Any = list  # of models that are made here
@@ -48,7 +62,6 @@ TensorizedDocument = model_of(
 )
 NetworkDocument = model_of(OperandNetworks)
 _Unstated = Annotated[str, Field(exclude=True)]  # earlier versions did
-_Excluded = Annotated[list[str], LISTED, Field(exclude=True)]
 
 
 class ArchitectureDocument(
@@ -56,9 +69,9 @@ class ArchitectureDocument(
         Architecture,
         description=(_Unstated, ""),
         source=(_Unstated, ""),
-        sparsity=(Annotated[Any, Field(exclude=True)], None),
-        sparse=(_Excluded, []),
-        unread=(_Excluded, []),
+        sparsity=(Annotated[Sparsity | None, BeforeValidator(_sparsity)], None),
+        sparse=(Annotated[list[str], LISTED], []),
+        unread=(Annotated[list[str], LISTED, Field(exclude=True)], []),
         levels=(Annotated[_list[LevelDocument], LISTED], ...),
         compute=(ComputeDocument, ...),
         bursts=(BurstsDocument | None, None),

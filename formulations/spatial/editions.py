@@ -24,8 +24,9 @@ from ithaca.formulations.spatial.intrinsic import design as intrinsic
 from ithaca.formulations.spatial.intrinsic.array import Binding, array_of
 from ithaca.formulations.spatial.intrinsic.design import IntrinsicDesign
 from ithaca.formulations.spatial.mapping_design import MappingDesign
-from ithaca.formulations.spatial.mapping_space import MappingOptions
+from ithaca.formulations.spatial.mapping_space import MappingOptions, MappingSpace
 from ithaca.formulations.spatial.metrics import common_metrics, priced
+from ithaca.formulations.spatial.sparse.design import SparseDesign
 from ithaca.formulations.spatial.uneven.design import UnevenDesign
 from ithaca.formulations.spatial.variation import (
     BURSTS,
@@ -101,8 +102,9 @@ class SpatialEdition:
     """The nests that one is run as, where it has more factors than the accelerator multiplies."""
 
 
-def _mapped(setting: Setting) -> SpatialDesign:
-    return SpatialDesign(setting.nest, setting.architecture, setting.options, setting.constraints)
+def _mapped(setting: Setting) -> MappingSpace:
+    kind = SparseDesign if setting.architecture.sparse else SpatialDesign
+    return kind(setting.nest, setting.architecture, setting.options, setting.constraints)
 
 
 def _of_levels(architecture: Architecture) -> Mapping[str, Trend]:

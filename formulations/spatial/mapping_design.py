@@ -4,14 +4,19 @@ onto an architecture."""
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
+from functools import reduce
+from operator import mul
 from typing import ClassVar
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import refuse
+from ithaca.formulations.algebra.number_systems import NumberSystem
 from ithaca.formulations.design import Design
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.constraints import Constraints
+from ithaca.formulations.spatial.counts import Number, Numbers
 from ithaca.formulations.spatial.mapping import Mapping as Laid
 from ithaca.formulations.spatial.mapping import Order, Slot
 from ithaca.workloads.nest import LoopNest
@@ -38,6 +43,27 @@ class MappingDesign(Design):
     def ordered(self, slot: Slot, loop: str) -> bool:
         """Whether no other choice decides which places of a loop are inside one."""
         return True
+
+    def numbers_of(
+        self,
+        numbers: NumberSystem,
+        factor: Callable[[Slot, str], Number],
+        inside: Callable[[int, str, str], Number],
+        keeps: tuple[Mapping[str, Number], ...],
+        most: Callable[[int, str], int],
+    ) -> Numbers:
+        """Mappings by their factors; for the rest see `Numbers`."""
+        one, loops = numbers.number(Fraction(1)), self.nest.loops
+        trips, lanes, mesh = [], [], []
+        for place, level in enumerate(self.architecture.levels):
+            trips.append({loop: factor(Slot(level.name), loop) for loop in loops})
+            x, y = Slot(level.name, "x"), Slot(level.name, "y")
+            has_mesh = self.architecture.inner_mesh(place) is not None
+            along = [[factor(slot, d) for d in loops] if has_mesh else [one] for slot in (x, y)]
+            pairs = zip(loops, *along, strict=True) if has_mesh else ()
+            lanes.append({loop: a * b for loop, a, b in pairs})
+            mesh.append((reduce(mul, along[0]), reduce(mul, along[1])))
+        return Numbers(numbers, tuple(trips), tuple(lanes), tuple(mesh), inside, keeps, most)
 
     @property
     @abstractmethod

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property, reduce
+from functools import cached_property
 from itertools import takewhile
 from math import factorial, prod
-from operator import mul
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ithaca.files.errors import InputError
@@ -24,7 +23,7 @@ from ithaca.formulations.design import Design, Metric, MetricsAndParts
 from ithaca.formulations.space import Axis, Quantity, Space, make_space
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.constraints import NONE, Constraints, FactorRange
-from ithaca.formulations.spatial.counts import Number, Numbers
+from ithaca.formulations.spatial.counts import CapacityRule, Number
 from ithaca.formulations.spatial.factor_axes import at_most, factor_axis
 from ithaca.formulations.spatial.mapping import Mapping as LoopMapping
 from ithaca.formulations.spatial.mapping import Order, Slot, keep_quantity, order_quantity, slots
@@ -39,6 +38,7 @@ from ithaca.formulations.spatial.orders import (
 )
 from ithaca.formulations.spatial.remainders import Tails, ending
 from ithaca.formulations.spatial.timeloop import TimeloopModel
+from ithaca.workloads.affine import Access
 from ithaca.workloads.nest import LoopNest, Sizes
 
 if TYPE_CHECKING:
@@ -165,9 +165,13 @@ class MappingSpace(MappingDesign):
             - {tensor for tensor, _ in own.resident}
         )
 
-    @cached_property
+    @property
     def orders(self) -> Mapping[str, tuple[Order, ...]]:
-        """The orders that each level offers, outermost loop first."""
+        return self.reusing
+
+    @cached_property
+    def reusing(self) -> Mapping[str, tuple[Order, ...]]:
+        """The orders of each level that suffice where tensors are dense, outermost loop first."""
         fixed, by_level = dict(self.fixed_orders), {}
         for place, level in enumerate(self.architecture.levels):
             inside, innermost = self._inside(place), self.constraints.innermost(level.name)
@@ -251,7 +255,7 @@ class MappingSpace(MappingDesign):
                 name = keep_quantity(level.name, tensor)
                 axes.append(Axis(name, (Quantity(name, 1, 2),)))
         model, links = self.model(Symbols(), SYMBOLIC), []
-        for rule in model.rules(self.options.within_parent):
+        for rule in self.space_rules(model):
             link = at_most(rule.used, rule.bound)
             if link not in links and (
                 not isinstance(rule.used, Constant) or rule.used.value > rule.bound
@@ -264,6 +268,10 @@ class MappingSpace(MappingDesign):
 
     # -- what it costs -------------------------------------------------------------------
 
+    def space_rules(self, model: TimeloopModel) -> Iterator[CapacityRule]:
+        """The rules of the model that the space states."""
+        return model.rules(self.options.within_parent)
+
     def model(self, values: NumbersByName, numbers: NumberSystem) -> TimeloopModel:
         """The model at values of the quantities."""
         one = numbers.number(Fraction(1))
@@ -272,12 +280,7 @@ class MappingSpace(MappingDesign):
             return values[slot.quantity(loop)] if loop in self.moving else one
 
         inside = chosen_orders(self.orders, values, numbers)
-        extents = self.nest.sizes
-
-        def most(level: int, loop: str) -> int:
-            return min(extents[loop], prod(self.architecture.inner_mesh(level) or (1,)))
-
-        keeps = self.kept_at(values)
+        keeps, most = self.kept_at(values), self.most_lanes
         mapping = self.numbers_of(numbers, factor, inside, keeps, most)
         if self.ending:
             tails = Tails(self.nest, self.slots, self.ends, self.ending)
@@ -285,6 +288,11 @@ class MappingSpace(MappingDesign):
             ended = self.numbers_of(numbers, average, inside, keeps, most)
             mapping = replace(ended, whole=mapping, share=share)
         return TimeloopModel(self.architecture, self.nest, mapping)
+
+    def most_lanes(self, level: int, loop: str) -> int:
+        """The most lanes of a loop inside a level."""
+        mesh = self.architecture.inner_mesh(level) or (1,)
+        return min(self.nest.sizes[loop], prod(mesh))
 
     def kept_at(self, values: NumbersByName) -> tuple[Mapping[str, Number], ...]:
         """Whether every level keeps a tensor at values of the quantities: 1 or 0."""
@@ -297,27 +305,6 @@ class MappingSpace(MappingDesign):
             }
             for place, level in enumerate(self.architecture.levels)
         )
-
-    def numbers_of(
-        self,
-        numbers: NumberSystem,
-        factor: Callable[[Slot, str], Number],
-        inside: Callable[[int, str, str], Number],
-        keeps: tuple[Mapping[str, Number], ...],
-        most: Callable[[int, str], int],
-    ) -> Numbers:
-        """Mappings by their factors; for the rest see `Numbers`."""
-        one, loops = numbers.number(Fraction(1)), self.nest.loops
-        trips, lanes, mesh = [], [], []
-        for level in self.architecture.levels:
-            trips.append({loop: factor(Slot(level.name), loop) for loop in loops})
-            x, y = Slot(level.name, "x"), Slot(level.name, "y")
-            has_mesh = x in self.slots
-            along = [[factor(slot, d) for d in loops] if has_mesh else [one] for slot in (x, y)]
-            pairs = zip(loops, *along, strict=True) if has_mesh else ()
-            lanes.append({loop: a * b for loop, a, b in pairs})
-            mesh.append((reduce(mul, along[0]), reduce(mul, along[1])))
-        return Numbers(numbers, tuple(trips), tuple(lanes), tuple(mesh), inside, keeps, most)
 
     @cached_property
     def vocabulary(self) -> Mapping[str, Metric]:
@@ -400,6 +387,12 @@ class MappingSpace(MappingDesign):
         left; ``keeps`` is what it keeps."""
         return Tails(self.nest, self.slots, self.ends, self.ending)
 
+    def as_good(
+        self, order: Order, other: Order, several: frozenset[str], accesses: Sequence[Access]
+    ) -> bool:
+        """Whether an order of a level costs no more than another one (`orders.as_good`)."""
+        return as_good(order, other, several, accesses)
+
     def configuration(self, mapping: LoopMapping) -> Configuration:
         """The configuration that a mapping is; for orders that a level does not offer the first
         that is as good.
@@ -428,7 +421,7 @@ class MappingSpace(MappingDesign):
             able += [
                 n
                 for n, each in enumerate(offered, start=1)
-                if as_good(each, order, several, accesses)
+                if self.as_good(each, order, several, accesses)
             ]
             if not able:
                 raise InputError(

@@ -194,9 +194,9 @@ class MappingQuestion(Question):
         return architecture_names() if option == "arch" else ()
 
     def designs(self, nest: LoopNest, memory: Stored = ()) -> tuple[MappingDesign, ...]:
-        architecture = fitted(self.architecture, nest)
+        architecture = fitted(self.architecture, nest, dense=self.edition != TIMELOOP)
         constraints = read_constraints(self.constraints, architecture, nest)
-        unread = [*architecture.unread, *nest.unread, *constraints.unread]
+        unread = [*_unread(architecture, nest), *constraints.unread]
         if self.strict and unread:
             raise refuse(unread[0], "nothing reads it; allowed: without --strict, or without it")
         architecture = replace(architecture, entries=())
@@ -244,10 +244,10 @@ class MappingQuestion(Question):
         read."""
         if self.explain_files:
             yield from described(self.architecture)
-        unread = [*self.architecture.unread, *(() if nest is None else nest.unread)]
+        unread = [*_unread(self.architecture, nest)]
         if nest is not None:
             unread += read_constraints(
-                self.constraints, fitted(self.architecture, nest), nest
+                self.constraints, fitted(self.architecture, nest, dense=False), nest
             ).unread
         by_file: dict[str, list[str]] = {}
         for path in unread:
@@ -307,6 +307,14 @@ class MappingQuestion(Question):
 def read_edition(edition: str) -> str:
     """The name of an edition of the model. Raises `InputError` if it is none."""
     return parse_choice("--edition", edition, tuple(EDITIONS))
+
+
+def _unread(architecture: Architecture, nest: LoopNest | None) -> Iterator[str]:
+    """Paths of what nothing depends on: on densities something does where tensors are sparse."""
+    yield from architecture.unread
+    for path in () if nest is None else nest.unread:
+        if not (architecture.sparse and path.endswith(("densities", "commonDensity"))):
+            yield path
 
 
 def _check_room(design: MappingDesign, nest: LoopNest) -> None:

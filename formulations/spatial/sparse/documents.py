@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Literal
@@ -12,6 +12,7 @@ from pydantic import Field
 from ithaca.files.documents import Document, validated
 from ithaca.files.errors import InputError
 from ithaca.files.messages import among, quoted, refuse
+from ithaca.formulations.spatial.architecture import Compute, Level
 from ithaca.formulations.spatial.architecture_elements import Element
 from ithaca.formulations.spatial.sparse.parts import (
     ACTIONS,
@@ -31,6 +32,10 @@ _COMPUTES = {
     "skip_on_not_aligned_operands": "skips",
     "skipping": "skips",
 }
+
+
+#: Ways of saving, as files name them.
+_SAVINGS = {"gated": "gating", "skipped": "skipping"}
 
 
 class _Rank(Document):
@@ -212,3 +217,62 @@ def _rank(rank: _Rank, level: SparseLevel, at: str) -> Rank:
             at, f"words of {max(bits)} bits exceed metadata_storage_width; allowed: {level.width}"
         )
     return Rank(rank.format, bits[0], bits[1], tuple(map(tuple, rank.flattened_rankIDs)))
+
+
+# -- written -----------------------------------------------------------------------------
+
+
+def sparse_targets(sparsity: Sparsity, compute: str) -> Iterator[dict[str, Any]]:
+    """The ``targets`` of what an architecture does; ``compute`` names its multipliers."""
+    for name, level in sparsity.levels.items():
+        stored = [
+            {
+                "name": tensor,
+                "rank_application_order": "outer_to_inner" if own.inwards else "inner_to_outer",
+                "ranks": [_stated_rank(rank) for rank in reversed(own.ranks)],
+            }
+            for tensor, own in level.formats.items()
+        ]
+        ways = [
+            {
+                "type": _SAVINGS[saving.kind],
+                "options": [
+                    {"target": target, "condition_on": list(others)}
+                    for target, others in saving.options
+                ],
+            }
+            for saving in level.savings
+        ]
+        if stored or ways:
+            formats = {"representation_format": {"data_spaces": stored}} if stored else {}
+            yield {"name": name, **formats, **({"action_optimization": ways} if ways else {})}
+    done = {"gating": sparsity.gates, "skipping": sparsity.skips}
+    if any(done.values()):
+        units = [{"type": way} for way, does in done.items() if does]
+        yield {"name": compute, "compute_optimization": units}
+
+
+def _stated_rank(rank: Rank) -> dict[str, Any]:
+    bits = {"metadata_word_bits": rank.metadata_bits, "payload_word_bits": rank.payload_bits}
+    flattened = {"flattened_rankIDs": [list(loops) for loops in rank.flattens]}
+    return {"format": rank.format, **bits, **(flattened if rank.flattens else {})}
+
+
+def metadata_attributes(sparsity: Sparsity, name: str) -> dict[str, Any]:
+    """The attributes of a level that say where its metadata is, and what it converts."""
+    level = sparsity.levels.get(name, SparseLevel())
+    stated = {
+        "metadata_storage_width": level.width,
+        "metadata_storage_depth": level.room // level.width if level.width else 0,
+        "metadata_datawidth": level.word_bits,
+        "compression_supported": level.compresses,
+        "decompression_supported": level.decompresses,
+    }
+    return {attribute: value for attribute, value in stated.items() if value}
+
+
+def sparse_energies(sparsity: Sparsity, part: Level | Compute) -> dict[str, float]:
+    """Energies of what a component does with sparse tensors, by action."""
+    if isinstance(part, Compute):
+        return {f"compute_{how}": energy for how, energy in sparsity.energies.items()}
+    return dict(sparsity.levels[part.name].energies) if part.name in sparsity.levels else {}

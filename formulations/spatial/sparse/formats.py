@@ -57,7 +57,7 @@ def ranked(
         left = dict(covered)
         for place, loop in enumerate(loops):
             loops[place] = replace(loop, trips=loop.trips * left.pop(loop.name, 1))
-    ranks = (Rank("", 0, 0, (tuple(covered),)),) if stored is None else stored.ranks
+    ranks = (Rank("UB", 0, 0, (tuple(covered),)),) if stored is None else stored.ranks
     inwards = stored is None or stored.inwards
     first = len(inner.groups) if inner else 0
     groups: list[tuple[Loop, ...]] = []

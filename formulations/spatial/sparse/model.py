@@ -15,6 +15,7 @@ from math import ceil, floor
 from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.remembered import remembered
+from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.counts import CapacityRule, Number
 from ithaca.formulations.spatial.mapping import Mapping as LoopMapping
 from ithaca.formulations.spatial.mapping import Slot
@@ -27,6 +28,7 @@ from ithaca.formulations.spatial.sparse.savings import unread
 from ithaca.formulations.spatial.timeloop import TimeloopModel
 from ithaca.workloads.affine import Access
 from ithaca.workloads.densities import Density
+from ithaca.workloads.nest import LoopNest
 
 #: Tiles of fewer rows than this, by words of a row and tenths of their words that are not zero,
 #: fill rows one by one; of larger ones rows are full (`include/model/buffer.hpp`).
@@ -48,6 +50,7 @@ class SparseModel(TimeloopModel):
 
     def __init__(self, design: MappingSpace, mapping: LoopMapping) -> None:
         nest, sparsity = design.nest, design.architecture.sparsity
+        check_modelled(nest, design.architecture)
         self._dense = _dense_model(design, mapping)
         super().__init__(design.architecture, nest, self._dense._mapping)
         assert isinstance(sparsity, Sparsity)  # as callers ask
@@ -151,10 +154,6 @@ class SparseModel(TimeloopModel):
 
     def _option(self, place: int, tensor: str, others: Sequence[str]) -> tuple[float, Held, float]:
         """What a way of saving is worth, where it saves, and what share."""
-        for name in (tensor, *others):
-            if name not in self._stored:
-                known = ", ".join(self._stored)
-                raise InputError(f"sparse_optimizations has {name}, no tensor; allowed: {known}")
         held = self._stored[tensor]
         home = max(n for n in held if n <= place)
         inner = min((n for n in held if n > home), default=len(self._levels))
@@ -327,16 +326,30 @@ class SparseModel(TimeloopModel):
         return {each: Fraction(n) for each, n in counts.items()}
 
 
-def _dense_model(design: MappingSpace, mapping: LoopMapping) -> TimeloopModel:
-    """The model of the same mapping of dense tensors."""
-    nest, levels = design.nest, design.architecture.levels
-    if mapping.remainders:
-        raise InputError("remainders do not go with sparse_optimizations; allowed: whole tiles")
+def check_modelled(nest: LoopNest, architecture: Architecture) -> None:
+    """Refuse nests and tensors of which the model says nothing."""
     if len(nest.inputs) != 2:
         raise InputError(
             f"workload {nest.name} has {len(nest.inputs)} inputs, which does not go with "
             "sparse_optimizations; allowed: 2"
         )
+    assert isinstance(architecture.sparsity, Sparsity)  # as callers ask
+    tensors = [access.tensor for access in nest.accesses]
+    for level in architecture.sparsity.levels.values():
+        for target, others in (option for saving in level.savings for option in saving.options):
+            for name in (target, *others):
+                if name not in tensors:
+                    known = ", ".join(tensors)
+                    raise InputError(
+                        f"sparse_optimizations has {name}, no tensor; allowed: {known}"
+                    )
+
+
+def _dense_model(design: MappingSpace, mapping: LoopMapping) -> TimeloopModel:
+    """The model of the same mapping of dense tensors."""
+    levels = design.architecture.levels
+    if mapping.remainders:
+        raise InputError("remainders do not go with sparse_optimizations; allowed: whole tiles")
 
     def factor(slot: Slot, loop: str) -> Number:
         return Fraction(mapping.factor(slot, loop))
@@ -354,7 +367,7 @@ def _dense_model(design: MappingSpace, mapping: LoopMapping) -> TimeloopModel:
         for level in levels
     )
     numbers = design.numbers_of(FRACTION, factor, inside, keeps, most)
-    return TimeloopModel(design.architecture, nest, numbers)
+    return TimeloopModel(design.architecture, design.nest, numbers)
 
 
 def _rounded(share: float) -> float:

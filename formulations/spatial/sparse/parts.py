@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 #: Actions of a level on words, and what else of an energy table prices each, first found first.
 ACTIONS: Mapping[str, tuple[str, ...]] = {
@@ -36,8 +37,7 @@ PACKED = ("CP", "RLE", "B")
 class Rank:
     """A rank of a format."""
 
-    format: str
-    """UOP, CP, RLE, B or UB."""
+    format: Literal["UOP", "CP", "RLE", "B", "UB"]
     metadata_bits: int
     """Bits of a coordinate, run or mask."""
     payload_bits: int
@@ -70,7 +70,7 @@ class Format:
 class Saving:
     """Words of a tensor that are not read where those that they would meet are zero."""
 
-    kind: str
+    kind: Literal["gated", "skipped"]
     """``gated`` (the cycle passes) or ``skipped``."""
     options: tuple[tuple[str, tuple[str, ...]], ...]
     """Tensors, each with those on which it depends, of which the level takes the best."""

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
-from math import inf, prod
-from typing import Any
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,26 +26,15 @@ from ithaca.formulations.remembered import remembered
 from ithaca.formulations.spatial.dmazerunner.corners import Corners
 from ithaca.formulations.spatial.mapping import Slot, keep_quantity, order_quantity
 from ithaca.formulations.spatial.orders import sharing
+from ithaca.formulations.spatial.search.joined_axes import JoinedAxes
 from ithaca.formulations.spatial.search.pareto import undominated
 from ithaca.formulations.spatial.uneven.model import Node
 from ithaca.formulations.spatial.uneven.separable import SEPARABLE, Separable
 from ithaca.formulations.spatial.uneven.space import NODES, UnevenSpace
-from ithaca.formulations.stage import Block, Candidates, Cutoff
-
-#: Partial mappings that are kept after every axis in the search for first incumbents.
-BEAM = 256
-
-#: Partial mappings, all axes but one decided, that are finished before those with larger bounds.
-BAND = 1 << 15
+from ithaca.formulations.stage import Candidates, Cutoff
 
 #: Combinations that are bounded at once.
 AT_ONCE = 1 << 18
-
-#: Partial mappings that are kept at most, about 0.5 GB; of more, half as many of least bounds are.
-MOST = 1 << 23
-
-#: The partial mapping of which no axis is decided.
-START: Integers = np.zeros((1, 0), np.int64)
 
 #: Options of an axis by slot and loop: a column each, lanes along X and Y as their product.
 Table = Mapping[tuple[Slot, str], Integers]
@@ -78,15 +66,12 @@ class Prices:
     """What must not exceed a bound."""
 
 
-class UnevenStage:
+class UnevenStage(JoinedAxes):
     """A problem whose objective and limits do not fall as metrics grow."""
 
-    least = -inf
-    """Nothing is known at once."""
-
     def __init__(self, design: UnevenSpace, problem: Problem) -> None:
+        super().__init__()
         self._design, self._problem, self._corners = design, problem, Corners(problem)
-        self.dropped = inf
 
     # -- options -------------------------------------------------------------------------
 
@@ -232,9 +217,12 @@ class UnevenStage:
 
     # -- search --------------------------------------------------------------------------
 
-    def _extended(self, prices: Prices, rows: Integers, cutoff: Cutoff) -> tuple[Integers, Floats]:
-        """Rows with every option of the next axis, and bounds, where they fit and those are below
-        the cutoff."""
+    @property
+    def counts(self) -> tuple[int, int]:
+        return len(self._variants), len(self._axes)
+
+    def extended(self, variant: int, rows: Integers, cutoff: Cutoff) -> tuple[Integers, Floats]:
+        prices = self._prices_of(variant)
         axis = rows.shape[1]
         count = next(iter(prices.tables[axis].values())).size
         step = max(AT_ONCE // count, 1)
@@ -251,21 +239,12 @@ class UnevenStage:
             for used, most in prices.rules:
                 fits = used.least(made)[:, 0] <= most
                 made, least = made[fits], least[fits]
-            parts = self._kept([*parts, (made, least)])
+            parts = self.kept([*parts, (made, least)])
         made, least = map(np.concatenate, zip(*parts, strict=True))
         if axis + 1 < len(prices.tables):
             return made, least
         fits = self._fits(prices, made)
         return made[fits], least[fits]
-
-    def _kept(self, parts: list[tuple[Integers, Floats]]) -> list[tuple[Integers, Floats]]:
-        """Rows with bounds, those of large ones left out where there are too many."""
-        if sum(least.size for _, least in parts) <= MOST:
-            return parts
-        every = np.concatenate([least for _, least in parts])
-        below = float(np.partition(every, MOST // 2)[MOST // 2])
-        self.dropped = min(self.dropped, below)
-        return [(rows[least < below], least[least < below]) for rows, least in parts]
 
     @cached_property
     def _floors(self) -> Mapping[str, float]:
@@ -319,52 +298,8 @@ class UnevenStage:
                     return (along, *rest)
         return None
 
-    def incumbents(self, cutoff: Cutoff, *, hurried: bool = False) -> Candidates:
-        """The best that narrow searches find in each variant."""
-        for number in range(len(self._variants)):
-            prices, rows = self._prices_of(number), START
-            for _ in prices.tables:
-                rows, bounds = self._extended(prices, rows, cutoff)
-                rows = rows[np.argsort(bounds, kind="stable")[:BEAM]]
-                yield None
-            if rows.size:
-                yield self._configuration(prices, rows[0])
-
-    def blocks(self, cutoff: Cutoff) -> Iterator[Block]:
-        """Whole mappings that may improve. All axes but the last are joined first, variant by
-        variant; then come those of all variants together, those with the least bounds first."""
-        yield Block.empty(-inf)
-        joined: list[tuple[Integers, Floats]] = [(np.zeros((0, 0), np.int64), np.zeros(0))]
-        for number in range(len(self._variants)):
-            prices, rows, least = self._prices_of(number), START, np.full(1, -inf)
-            for _ in prices.tables[:-1]:
-                rows, least = self._extended(prices, rows, cutoff)
-            joined = self._kept([*joined, (rows, least)])
-            yield Block.empty(-inf)
-        parts, bounds = zip(*joined, strict=True)
-        sizes = [least.size for least in bounds]
-        owners = np.repeat(np.arange(-1, len(self._variants)), sizes)
-        places = np.concatenate([np.arange(size) for size in sizes])
-        every = np.concatenate(bounds)
-        order = np.argsort(every, kind="stable")
-        for begin in range(0, order.size, BAND):
-            band = order[begin : begin + BAND]
-            least_open = float(every[band[0]])
-            if not least_open < least_double(cutoff()):
-                break
-            for number in np.unique(owners[band]):
-                own = places[band[owners[band] == number]]
-                rows, least = self._extended(
-                    self._prices_of(number), parts[number + 1][own], cutoff
-                )
-                first = np.full((least.size, 1), number)
-                yield Block(np.concatenate([first, rows], axis=1), least, least_open)
-        yield Block.empty(inf)
-
-    def complete(self, rows: NDArray[Any], cutoff: Cutoff) -> Candidates:
-        """Rows are complete as they are."""
-        for row in rows:
-            yield self._configuration(self._prices_of(int(row[0])), row[1:])
+    def completed(self, variant: int, row: Integers, cutoff: Cutoff) -> Candidates:
+        yield self._configuration(self._prices_of(variant), row)
 
     def _configuration(self, prices: Prices, row: Integers) -> Configuration:
         """The mapping of a row."""

@@ -152,11 +152,36 @@ def test_what_is_not_modelled_is_refused_by_name(
     assert message in error
 
 
-def test_searches_have_dense_tensors(files: Path) -> None:
-    error = refused("map", files / "problem.yaml", "--arch", files / "arch.yaml")
+def test_other_editions_have_dense_tensors(files: Path) -> None:
+    error = refused("map", files / "problem.yaml", "--arch", files / "arch.yaml", "--edition", "uneven")  # fmt: skip
     assert "compresses, gates or skips words of sparse tensors" in error
     out = succeed("evaluate", files / "problem.yaml", "--arch", files / "arch.yaml", "--points", files / "map.yaml")  # fmt: skip
     assert "latency" in out.stdout
+
+
+def test_proven_mappings_are_verified_explained_and_exported(files: Path) -> None:
+    """What is exported has the metrics of the result, and no drawn mapping is better."""
+    result = files / "result.json"
+    arguments = (files / "problem.yaml", "--arch", files / "arch.yaml", "--objective", "energy")
+    assert "optimal" in succeed("map", *arguments, "--divisors-only", "-o", result).stdout
+    assert "confirmed" in succeed("verify", result).stdout
+    assert "Energy:" in succeed("explain", result).stdout
+    succeed("export", result, "--to", "timeloop", "-o", files / "out")
+    best = json.loads(result.read_text())["best"]["metrics"]
+    folder, rows = files / "out", []
+    for where in (folder, files):
+        name = "mapping.yaml" if where == folder else "map.yaml"
+        out = succeed("evaluate", where / "problem.yaml", "--arch", where / "arch.yaml", "--points", where / name, "--json")  # fmt: skip
+        rows += json.loads(out.stdout)["points"]
+    exported, drawn = (row["metrics"] for row in rows)
+    assert {name: exported[name] for name in best} == best
+    assert exported["energy"] <= drawn["energy"]
+
+
+def test_costs_that_fall_as_a_metric_grows_are_refused(files: Path) -> None:
+    arguments = (files / "problem.yaml", "--arch", files / "arch.yaml", "--bypass", "free", "--objective")  # fmt: skip
+    assert "never fall as a metric grows" in refused("map", *arguments, "energy/pes")
+    assert "unknown name 'foo'" in refused("map", *arguments, "foo")
 
 
 def test_remainders_are_refused(tmp_path: Path) -> None:

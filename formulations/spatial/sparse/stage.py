@@ -1,0 +1,177 @@
+"""The search of mappings of sparse tensors: what is kept is decided first, then the factors of one
+loop after the other, then orders of loops; what bounds leave is evaluated exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from itertools import product
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ithaca.formulations.algebra.array_types import Floats, Integers
+from ithaca.formulations.algebra.rounding import least_double
+from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.problem import Problem
+from ithaca.formulations.spatial.dmazerunner.corners import Corners
+from ithaca.formulations.spatial.mapping import Order, keep_quantity, order_quantity
+from ithaca.formulations.spatial.search.joined_axes import JoinedAxes
+from ithaca.formulations.spatial.sparse.bounds import LeastModel
+from ithaca.formulations.stage import Candidates, Cutoff
+
+if TYPE_CHECKING:
+    from ithaca.formulations.spatial.sparse.design import SparseDesign
+
+#: Combinations that are bounded at once, and mappings that are evaluated between looks at the
+#: clock.
+AT_ONCE, EVALUATED = 1 << 15, 64
+
+
+#: Orders of all levels together that rows are bounded for.
+ORDERS = 64
+
+
+class SparseStage(JoinedAxes):
+    """A problem whose objective and limits do not fall as metrics grow."""
+
+    beam, band = 64, 1 << 9
+
+    def __init__(self, design: SparseDesign, problem: Problem) -> None:
+        super().__init__()
+        self._design, self._problem, self._corners = design, problem, Corners(problem)
+
+    @cached_property
+    def _tables(self) -> tuple[Mapping[str, Integers], ...]:
+        """The factors that each moving loop may have, by quantity; loops of windows first, of
+        which bounds know nothing while they are open."""
+        design, nest = self._design, self._design.nest
+        windows = {d for each in nest.accesses for s in each if len(s.terms) > 1 for d in s.loops}
+        loops = sorted(design.moving, key=lambda loop: loop not in windows)
+        slot = design.slots[0]
+        return tuple(design.space.axis_of[slot.quantity(loop)].table() for loop in loops)
+
+    @cached_property
+    def _variants(self) -> tuple[Mapping[str, int], ...]:
+        """All that levels may keep, the most first, by quantity."""
+        names = [
+            keep_quantity(level.name, tensor)
+            for place, level in enumerate(self._design.architecture.levels)
+            for tensor in sorted(self._design.may_bypass(place))
+        ]
+        return tuple(
+            dict(zip(names, each, strict=True)) for each in product((2, 1), repeat=len(names))
+        )
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        return len(self._variants), len(self._tables)
+
+    def _columns(self, rows: Integers) -> dict[str, Any]:
+        tables = self._tables[: rows.shape[1]]
+        return {
+            name: column[rows[:, axis]].astype(float)
+            for axis, table in enumerate(tables)
+            for name, column in table.items()
+        }
+
+    def _bounds(self, variant: int, columns: Mapping[str, Any], inside: Any = lambda *_: 0) -> Any:
+        """Least objectives of mappings, of which some loops are decided; infinite where none
+        fits."""
+        design = self._design
+        factors = {
+            (slot, loop): columns[name]
+            for slot in design.slots
+            for loop in design.moving
+            if (name := slot.quantity(loop)) in columns
+        }
+        keeps = tuple(
+            {tensor: int(kept) for tensor, kept in level.items()}
+            for level in design.kept_at(self._variants[variant])
+        )
+        model = LeastModel(design, factors, inside, keeps)
+        metrics = {name: model.metric(name) for name in self._problem.used_metrics}
+        bounds = np.where(model.unsuited(), np.inf, self._corners.least(metrics, {}))
+        for rule in model.rules(design.options.within_parent):
+            bounds = np.where(np.asarray(rule.used) > rule.bound, np.inf, bounds)
+        return bounds
+
+    def _ordered(self, variant: int, columns: Mapping[str, Any]) -> Floats:
+        """The least bounds over the orders that suffice for dense tensors, which have the least
+        counts of all; nothing where they are many."""
+        offers, bounds = self._design.reusing.values(), list[Any]()
+        if prod(map(len, offers)) > ORDERS:
+            return np.zeros(1)
+        for orders in product(*offers):
+            offered, only = [[order] for order in orders], np.zeros((len(orders), 1), np.int64)
+            bounds.append(self._bounds(variant, columns, _inside(offered, only)))
+        least: Floats = np.minimum.reduce(bounds)
+        return least
+
+    def extended(self, variant: int, rows: Integers, cutoff: Cutoff) -> tuple[Integers, Floats]:
+        axis = rows.shape[1]
+        count = next(iter(self._tables[axis].values())).size
+        step = max(AT_ONCE // max(count, 1), 1)
+        parts: list[tuple[Integers, Floats]] = [(np.zeros((0, axis + 1), np.int64), np.zeros(0))]
+        for begin in range(0, rows.shape[0], step):
+            part = np.repeat(rows[begin : begin + step], count, axis=0)
+            options = np.tile(np.arange(count), len(part) // max(count, 1))
+            made = np.concatenate([part, options[:, None]], axis=1)
+            least = np.broadcast_to(self._bounds(variant, self._columns(made)), len(made))
+            open_ = least < least_double(cutoff())
+            made, least = made[open_], least[open_]
+            if made.size:
+                least = np.maximum(least, self._ordered(variant, self._columns(made)))
+                open_ = least < least_double(cutoff())
+                parts = self.kept([*parts, (made[open_], least[open_])])
+        made, least = map(np.concatenate, zip(*parts, strict=True))
+        return made, least
+
+    def completed(self, variant: int, row: Integers, cutoff: Cutoff) -> Candidates:
+        """The orders of a row's loops whose bounds are below the cutoff, evaluated exactly."""
+        columns = {name: column[0] for name, column in self._columns(row[None]).items()}
+        values = {**{name: int(n) for name, n in columns.items()}, **self._variants[variant]}
+        offered = [self._orders(level, values) for level in self._design.orders]
+        names = [*self._design.orders]
+        every = np.indices([len(each) for each in offered]).reshape(len(offered), -1)
+        bounds = np.broadcast_to(
+            self._bounds(variant, columns, _inside(offered, every)), every.shape[1]
+        )
+        for count, place in enumerate(np.argsort(bounds, kind="stable")):
+            if not bounds[place] < least_double(cutoff()):
+                break
+            chosen = {
+                order_quantity(name): 1 + self._design.orders[name].index(each[n])
+                for name, each, n in zip(names, offered, every[:, place], strict=True)
+            }
+            configuration = Configuration(
+                {name: (values | chosen)[name] for name in self._design.space.quantities}
+            )
+            value, known = self._problem.feasible_value(configuration), cutoff()
+            if value is not None and (known is None or value < known):
+                yield configuration
+            elif count % EVALUATED == 0:
+                yield None
+        yield None
+
+    def _orders(self, level: str, values: Mapping[str, int]) -> list[Order]:
+        """The orders of a level that differ in loops with several trips, or lanes of a
+        direction."""
+        slots = [slot for slot in self._design.slots if slot.level == level]
+        distinct: dict[Any, Order] = {}
+        for order in self._design.orders[level]:
+            loops = [d for d in order if d in self._design.moving]
+            key = tuple(tuple(d for d in loops if values[s.quantity(d)] > 1) for s in slots)
+            distinct.setdefault(key, order)
+        return [*distinct.values()]
+
+
+def _inside(offered: list[list[Order]], every: Integers) -> Any:
+    """Whether, in the orders of each column, one loop lies inside another at a level."""
+
+    def inside(level: int, inner: str, outer: str) -> Any:
+        each = [int(order.index(inner) > order.index(outer)) for order in offered[level]]
+        return each[0] if len(each) == 1 else np.array(each)[every[level]]
+
+    return inside

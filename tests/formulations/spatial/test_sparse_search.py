@@ -1,0 +1,64 @@
+"""Proven mappings of sparse tensors against enumeration, and what bounds them."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ithaca.formulations.problem import Problem, read_objective
+from ithaca.formulations.spatial.sparse.design import SparseDesign
+from ithaca.formulations.spatial.sparse.stage import SparseStage
+from ithaca.solver.auto import solve_auto
+from ithaca.solver.certificate import Status
+from ithaca.solver.options import SolveOptions
+from tests.formulations.spatial.sparse_spaces import drawn, mappings
+
+OBJECTIVES = ("energy", "edp", "latency", "energy + 3*DRAM.A.reads", "edp")
+
+
+def bounds(stage: SparseStage, design: SparseDesign, rows: list[dict[str, int]]) -> Any:
+    """Bounds of mappings in any order, with more and more loops decided: a row for each number of
+    loops."""
+    keeps = [name for name in design.space.quantities if name.startswith("keep.")]
+    variants = [{name: row[name] for name in keeps} for row in rows]
+    found = np.zeros((len(stage._tables) + 1, len(rows)))
+    for number, variant in enumerate(stage._variants):
+        places = [n for n, own in enumerate(variants) if own == variant]
+        for decided in range(len(stage._tables) + 1):
+            names = [name for table in stage._tables[:decided] for name in table]
+            columns = {name: np.array([float(rows[n][name]) for n in places]) for name in names}
+            if places:
+                found[decided, places] = stage._bounds(number, columns)
+    return found
+
+
+@pytest.mark.ci(every=20)
+@pytest.mark.parametrize("number", range(240))
+def test_proven_mappings_are_the_best_of_all(number: int) -> None:
+    """And no bound of a mapping, whole or in part, is above its value."""
+    design = drawn(number)
+    objective = read_objective(OBJECTIVES[number % len(OBJECTIVES)], "objective", None)
+    problem = Problem(design, (), objective)
+    values: dict[Any, tuple[Fraction, dict[str, int]]] = {}
+    for configuration in mappings(design):
+        value = problem.feasible_value(configuration)
+        row = {n: x for n, x in configuration.items() if not n.startswith("order.")}
+        if value is not None:
+            values[tuple(row.values())] = min(
+                values.get(tuple(row.values()), (value, row)), (value, row), key=lambda own: own[0]
+            )
+    solution = solve_auto(problem, SolveOptions())
+    if not values:
+        among = Status.UNKNOWN if problem.feasible_among else Status.INFEASIBLE
+        assert (solution.value, solution.certificate.status) == (None, among)
+        return
+    best, rows = min(value for value, _ in values.values()), [row for _, row in values.values()]
+    assert solution.value == best
+    assert solution.certificate.status is Status.OPTIMAL
+    stage = design.stage(problem)
+    assert isinstance(stage, SparseStage)
+    exact = np.array([float(value) for value, _ in values.values()])
+    assert (bounds(stage, design, rows) <= exact * (1 + 1e-12)).all()
