@@ -19,6 +19,7 @@ from ithaca.exports.report.blocks import (
     chart_figure,
     stacked,
 )
+from ithaca.exports.report.families.spatial_tiles import tiles_section
 from ithaca.files.numbers import number, percent, rounded
 from ithaca.formulations.algebra.expression import Symbol
 from ithaca.formulations.bottleneck import bottleneck, contenders
@@ -38,11 +39,12 @@ def sections(best: BestConfiguration, checkpoint: object = None) -> FamilySectio
     less."""
     design, metrics = mapping_design(best.problem.design), best.solution.metrics
     mapping = design.mapping(best.configuration)
+    held = any(metrics.get(name, 0) for name in metrics if name.endswith(".capacity"))
     counted = f"{design.architecture.levels[0].name}.cycles" in metrics
     return FamilySections(
         _occupancy(best, design) if counted else (),
         (_energy(best, design), _time(best), _roofline(best, design, mapping)) if counted else (),
-        (_drawn(design, mapping, metrics),),
+        (_drawn(design, mapping, metrics), *((tiles_section(design, metrics),) if held else ())),
     )
 
 
