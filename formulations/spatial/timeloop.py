@@ -6,12 +6,15 @@ Stated once, in plain arithmetic, for every number system; what costs are of is 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property, reduce
 
 from ithaca.formulations.remembered import remembered
 from ithaca.formulations.spatial.counts import MappingCounts, Number
+
+#: What is done with words.
+KINDS = ("read", "fill", "update")
 
 
 class TimeloopModel(MappingCounts):
@@ -44,10 +47,14 @@ class TimeloopModel(MappingCounts):
         words (both)."""
         number, level, waits = self._mapping.system.number, self._levels[place], dict[str, Number]()
         for what, rate, counts in level.rates:
-            words = self._total(place, *(getattr(self, count) for count in counts))
+            words = self.moved(place, [count.removesuffix("s") for count in counts])
             over, cycle = words * number(Fraction(rate.denominator)), Fraction(rate.numerator)
             waits[what] = self._mapping.system.ceil_div(over, number(cycle))
         return waits
+
+    def moved(self, place: int, kinds: Sequence[str]) -> Number:
+        """Words that an instance of a level reads, fills or updates in time, of all tensors."""
+        return self._total(place, *(getattr(self, f"{kind}s") for kind in kinds))
 
     @cached_property
     def latency(self) -> Number:

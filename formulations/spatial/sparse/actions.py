@@ -10,8 +10,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil, floor
 
-#: What is done with words.
-KINDS = ("read", "fill", "update")
+from ithaca.formulations.spatial.architecture import Level
+from ithaca.formulations.spatial.sparse.parts import SparseLevel
+from ithaca.formulations.spatial.timeloop import KINDS
+
+
+def prices_of(level: Level, part: SparseLevel) -> dict[str, float]:
+    """Energies of a level's actions (pJ)."""
+    stated = (level.read_energy, level.write_energy, level.update_energy)
+    return dict(zip(KINDS, map(float, stated), strict=True)) | dict(part.energies)
 
 
 @dataclass

@@ -16,7 +16,7 @@ logarithms of factorials by some units of their last place.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from math import ceil, exp, lgamma, prod
 from typing import TYPE_CHECKING, Any
@@ -27,9 +27,9 @@ from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.formulations.remembered import remembered
 from ithaca.formulations.spatial.counts import Number
 from ithaca.formulations.spatial.mapping import Slot
-from ithaca.formulations.spatial.sparse.actions import KINDS
+from ithaca.formulations.spatial.sparse.actions import prices_of
 from ithaca.formulations.spatial.sparse.parts import SparseLevel, Sparsity
-from ithaca.formulations.spatial.timeloop import TimeloopModel
+from ithaca.formulations.spatial.timeloop import KINDS, TimeloopModel
 from ithaca.workloads.affine import Access
 from ithaca.workloads.densities import Density, none_of
 
@@ -308,38 +308,19 @@ class LeastModel(TimeloopModel):
         share, trips = self._done(first, second, done=False), self._dense[0].operations
         return np.maximum(trips, self._total_computes / self._compute.instances) * share
 
-    @remembered
-    def waits(self, place: int) -> Mapping[str, Number]:
-        level = self._levels[place]
-        spread = 1.0 if self._complete else self.instances(place) / level.instances
-        read, written = (
-            sum(
-                (
-                    self._count(place, t, kind, saved="skipped" in self._ways(place, t))
-                    for t in self._kept(place)
-                    for kind in kinds
-                ),
-                self._one * 0.0,
-            )
-            * spread
-            for kinds in (KINDS[:1], KINDS[1:])
+    def moved(self, place: int, kinds: Sequence[str]) -> Number:
+        spread = 1.0 if self._complete else self.instances(place) / self._levels[place].instances
+        words = (
+            self._count(place, t, kind, saved="skipped" in self._ways(place, t))
+            for t in self._kept(place)
+            for kind in kinds
         )
-        limits = (
-            ("reads", level.read_bandwidth, read),
-            ("writes", level.write_bandwidth, written),
-            ("words", level.shared_bandwidth, read + written),
-        )
-        return {what: n / float(rate) for what, rate, n in limits if rate is not None}
+        return sum(words, self._one * 0.0) * spread
 
     @remembered
     def level_energy(self, place: int) -> Number:
         level, part = self._levels[place], self._parts[place]
-        stated = {
-            "read": float(level.read_energy),
-            "fill": float(level.write_energy),
-            "update": float(level.update_energy),
-        }
-        prices, energy = stated | dict(part.energies), self._one * 0.0
+        prices, energy = prices_of(level, part), self._one * 0.0
         working = self.instances(place)
         if level.cluster > 1:
             charged = level.charged

@@ -20,12 +20,12 @@ from ithaca.formulations.spatial.counts import CapacityRule, Number
 from ithaca.formulations.spatial.mapping import Mapping as LoopMapping
 from ithaca.formulations.spatial.mapping import Slot
 from ithaca.formulations.spatial.mapping_space import MappingSpace
-from ithaca.formulations.spatial.sparse.actions import KINDS, Held, propagate
+from ithaca.formulations.spatial.sparse.actions import Held, prices_of, propagate
 from ithaca.formulations.spatial.sparse.formats import UnsuitedError, ranked, units
 from ithaca.formulations.spatial.sparse.loops import loops_of
 from ithaca.formulations.spatial.sparse.parts import SparseLevel, Sparsity
 from ithaca.formulations.spatial.sparse.savings import unread
-from ithaca.formulations.spatial.timeloop import TimeloopModel
+from ithaca.formulations.spatial.timeloop import KINDS, TimeloopModel
 from ithaca.workloads.affine import Access
 from ithaca.workloads.densities import Density
 from ithaca.workloads.nest import LoopNest
@@ -248,32 +248,19 @@ class SparseModel(TimeloopModel):
                 room = level.usable(self._parts[place].room)
                 yield CapacityRule(level.name, what, Fraction(bits), room)
 
-    @remembered
-    def waits(self, place: int) -> Mapping[str, Number]:
-        level, working = self._levels[place], float(self._dense.instances(place))
-        read, written = (
-            sum(
-                ceil(own.moved(kinds, level.word_bits) * (own.instances / working))
-                for own in self._here(place).values()
-            )
-            for kinds in (KINDS[:1], KINDS[1:])
+    def moved(self, place: int, kinds: Sequence[str]) -> Number:
+        bits, working = self._levels[place].word_bits, float(self._dense.instances(place))
+        return sum(
+            ceil(own.moved(each, bits) * (own.instances / working))
+            for own in self._here(place).values()
+            for each in (KINDS[:1], KINDS[1:])
+            if each[0] in kinds
         )
-        limits = (
-            ("reads", level.read_bandwidth, read),
-            ("writes", level.write_bandwidth, written),
-            ("words", level.shared_bandwidth, read + written),
-        )
-        return {what: Fraction(ceil(n / rate)) for what, rate, n in limits if rate is not None}
 
     @remembered
     def level_energy(self, place: int) -> Number:
         level, part, here = self._levels[place], self._parts[place], self._here(place)
-        stated = {
-            "read": float(level.read_energy),
-            "fill": float(level.write_energy),
-            "update": float(level.update_energy),
-        }
-        prices = stated | dict(part.energies)
+        prices = prices_of(level, part)
         energy, working = 0.0, float(self._dense.instances(place))
         charged = min(working, level.charged) / working
         for tensor, own in here.items():
