@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,10 +19,8 @@ from ithaca.formulations.spatial.dmazerunner.corners import Corners
 from ithaca.formulations.spatial.mapping import Order, keep_quantity, order_quantity
 from ithaca.formulations.spatial.search.joined_axes import JoinedAxes
 from ithaca.formulations.spatial.sparse.bounds import LeastModel
+from ithaca.formulations.spatial.sparse.space import SparseSpace
 from ithaca.formulations.stage import Candidates, Cutoff
-
-if TYPE_CHECKING:
-    from ithaca.formulations.spatial.sparse.design import SparseDesign
 
 #: Combinations that are bounded at once, and mappings that are evaluated between looks at the
 #: clock.
@@ -38,7 +36,7 @@ class SparseStage(JoinedAxes):
 
     beam, band = 64, 1 << 9
 
-    def __init__(self, design: SparseDesign, problem: Problem) -> None:
+    def __init__(self, design: SparseSpace, problem: Problem) -> None:
         super().__init__()
         self._design, self._problem, self._corners = design, problem, Corners(problem)
 
