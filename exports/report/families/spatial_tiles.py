@@ -8,7 +8,7 @@ from math import sqrt
 
 from markupsafe import Markup
 
-from ithaca.exports.report.blocks import ChartFigure, Paragraph, Section
+from ithaca.exports.report.blocks import ChartFigure, Section
 from ithaca.exports.report.drawing import LINE, Drawing
 from ithaca.files.numbers import number
 from ithaca.formulations.spatial.mapping_design import MappingDesign
@@ -37,7 +37,7 @@ def tiles_section(design: MappingDesign, metrics: Mapping[str, Fraction]) -> Sec
     )
     drawings = [_drawn(held, kind, width, title, text) for kind, width in WIDTHS.items()]
     figure = ChartFigure(Markup("".join(drawings)), title)
-    return Section("tiles", "Tiles of each tensor", (Paragraph(text), figure))
+    return Section("tiles", "Tiles of each tensor", (text, figure))
 
 
 def _drawn(
