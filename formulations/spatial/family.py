@@ -37,7 +37,6 @@ from ithaca.formulations.spatial.editions import INTRINSIC, Setting
 from ithaca.formulations.spatial.explainable.profile import ExplainableProfile
 from ithaca.formulations.spatial.intrinsic.design import IntrinsicDesign
 from ithaca.formulations.spatial.intrinsic.profile import IntrinsicProfile
-from ithaca.formulations.spatial.mapping import Mapping as LoopMapping
 from ithaca.formulations.spatial.mapping import Order, Slot
 from ithaca.formulations.spatial.mapping_design import MappingDesign
 from ithaca.formulations.spatial.mapping_space import MappingOptions
@@ -149,16 +148,8 @@ class SpatialFamily(Family[MappingDesign]):
         for level in design.architecture.levels:
             own: dict[str, Any] = {"level": level.name, "keeps": sorted(mapping.keeps[level.name])}
             order = mapping.orders[level.name]
-            for name, slot in (
-                ("loops", Slot(level.name)),
-                ("x", Slot(level.name, "x")),
-                ("y", Slot(level.name, "y")),
-            ):
-                own[name] = [
-                    f"{loop}={mapping.trips(slot, loop)}"
-                    for loop in order
-                    if mapping.factor(slot, loop) > 1
-                ]
+            for name, direction in (("loops", ""), ("x", "x"), ("y", "y")):
+                own[name] = mapping.several(Slot(level.name, direction), order)
             offered = design.orders.get(level.name, (order,))
             moving = [loop for loop in order if mapping.factor(Slot(level.name), loop) > 1]
             if (first := _first_order(offered, moving)) != order:
@@ -227,16 +218,21 @@ class SpatialFamily(Family[MappingDesign]):
             for tensor in (access.tensor for access in design.nest.accesses):
                 values[f"keep.{part.level}.{tensor}"] = 2 if tensor in part.keeps else 1
         own = Configuration({name: values.get(name, 1) for name in design.space.quantities})
-        laid = design.mapping(own)
-        kept = laid.keeps
-        for part in tiling:
-            _check_trips(part, Slot(part.level), laid)
-            if set(part.keeps) != kept[part.level]:
-                raise InputError(
-                    f"{part.level}.keeps is {', '.join(part.keeps)}; allowed: "
-                    f"{', '.join(sorted(kept[part.level]))}"
-                )
+        self._check_same(design, tiling, own)
         return own
+
+    def _check_same(
+        self, design: MappingDesign, tiling: list[LevelMappingDocument], own: Configuration
+    ) -> None:
+        """Refuse other loops and kept tensors than a configuration has."""
+        for part, right in zip(tiling, self.tiling_fields(design, own), strict=False):
+            for field in ("keeps", "loops", "x", "y"):
+                value = [text for text in getattr(part, field) if not text.endswith("=1")]
+                if sorted(value) != sorted(right[field]):
+                    raise InputError(
+                        f"{part.level}.{field} is {', '.join(value) or 'nothing'}; "
+                        f"allowed: {', '.join(right[field]) or 'nothing'}"
+                    )
 
     def _tiled(self, design: IntrinsicDesign, tiling: list[LevelMappingDocument]) -> Configuration:
         """The configuration whose tiles are stated, if all else follows from them."""
@@ -251,16 +247,7 @@ class SpatialFamily(Family[MappingDesign]):
             )
         configuration = Configuration({name: values[name] for name in design.space.quantities})
         if design.space.contains(configuration):
-            for part, own in zip(tiling, self.tiling_fields(design, configuration), strict=True):
-                for field in ("keeps", "loops", "x", "y"):
-                    if sorted(getattr(part, field)) != sorted(own[field]):
-                        value, right = (
-                            " ".join(each) for each in (getattr(part, field), own[field])
-                        )
-                        raise InputError(
-                            f"{part.level}.{field} is {quoted(value)}; allowed: "
-                            f"{right}, as the tiles make it"
-                        )
+            self._check_same(design, tiling, configuration)
         return configuration
 
     def _with_nodes(
@@ -281,9 +268,7 @@ class SpatialFamily(Family[MappingDesign]):
             _read_loops(design, part, values, design.slot(nodes[0]) if nodes else None)
             order += nodes
         own = node_configuration(design, values, tuple(order), tiling[0].order)
-        laid, slots = design.mapping(own), [design.slots[0], *map(design.slot, order)]
-        for part, slot in zip((part for part in tiling if part.keeps), slots, strict=True):
-            _check_trips(part, slot, laid)
+        self._check_same(design, tiling, own)
         return own
 
     def profile(self, design: MappingDesign) -> MappingProfile[Any]:
@@ -316,18 +301,6 @@ def _read_loops(
                 )
             values[name] = int(match[2])
     return [text.partition("=")[0] for text in part.loops]
-
-
-def _check_trips(part: LevelMappingDocument, time: Slot, laid: LoopMapping) -> None:
-    """Refuse other trips than the factors make; ``time`` is the slot of temporal loops."""
-    slots = (time, Slot(part.level, "x"), Slot(part.level, "y"))
-    for slot, texts in zip(slots, (part.loops, part.x, part.y), strict=True):
-        for loop, _, trips in (text.partition("=") for text in texts):
-            if (right := laid.trips(slot, loop)) != trips:
-                raise InputError(
-                    f"{part.level} has {quoted(f'{loop}={trips}')}; allowed: "
-                    f"{loop}={right}, as the factors make it"
-                )
 
 
 def _first_order(offered: tuple[Order, ...], moving: list[str]) -> Order | None:

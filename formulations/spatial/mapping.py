@@ -90,6 +90,10 @@ class Mapping:
         fewer = self.remainders.get(slot, {}).get(loop)
         return f"{self.factor(slot, loop)}" + ("" if fewer is None else f",{fewer}")
 
+    def several(self, slot: Slot, order: Order) -> list[str]:
+        """The loops of a slot with more than one trip, in some order: ``M=4``."""
+        return [f"{n}={self.trips(slot, n)}" for n in order if self.factor(slot, n) > 1]
+
     def runs(self, loop: str) -> dict[Slot, int]:
         """How often what is inside each slot's loop runs in all, outermost first."""
         runs, found = 1, {}

@@ -48,14 +48,8 @@ def common_metrics(architecture: Architecture) -> tuple[Metric, ...]:
             "cycles",
             "the multipliers' cycles, or those of the level whose words take longest",
         ),
-        *(
-            ()
-            if architecture.unpriced
-            else (
-                Metric("energy", "pJ", "all accesses and multiply-accumulates"),
-                Metric("edp", "pJ·cycles", "energy times latency"),
-            )
-        ),
+        Metric("energy", "pJ", "all accesses and multiply-accumulates"),
+        Metric("edp", "pJ·cycles", "energy times latency"),
         Metric("computes", "MACs", "multiply-accumulates, padding included"),
         Metric("pes", "PEs", "multipliers that work", most=True),
     ]
@@ -66,7 +60,7 @@ def common_metrics(architecture: Architecture) -> tuple[Metric, ...]:
             ),
             Metric(f"{level.name}.energy", "pJ", f"accesses of all instances of {level.name}"),
         ][: 1 if level.name in architecture.unpriced else 2]
-    return tuple(metrics)
+    return tuple(priced({metric.name: metric for metric in metrics}, architecture).values())
 
 
 def count_metrics(level: str, tensors: Iterable[str]) -> Iterator[Metric]:

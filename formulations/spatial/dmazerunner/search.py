@@ -23,8 +23,8 @@ from ithaca.formulations.algebra.array_types import Floats, Integers
 from ithaca.formulations.algebra.number_systems import NUMPY, NumbersByName
 from ithaca.formulations.algebra.rounding import EXACT, ROUNDING, least_double
 from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.spatial.corners import Corners
 from ithaca.formulations.spatial.dmazerunner.choices import ChoiceColumns, OuterChoices, ragged
-from ithaca.formulations.spatial.dmazerunner.corners import Corners
 from ithaca.formulations.spatial.dmazerunner.machine import DRAM, RF, SPATIAL, SPM
 from ithaca.formulations.spatial.dmazerunner.model import reuse
 from ithaca.formulations.spatial.dmazerunner.passes import (

@@ -21,8 +21,8 @@ import numpy as np
 from ithaca.formulations.algebra.array_types import Floats
 from ithaca.formulations.algebra.number_systems import NUMPY, NumbersByName
 from ithaca.formulations.algebra.rounding import EXACT
+from ithaca.formulations.spatial.corners import Corners
 from ithaca.formulations.spatial.dmazerunner.choices import ChoiceColumns
-from ithaca.formulations.spatial.dmazerunner.corners import Corners
 from ithaca.formulations.spatial.dmazerunner.machine import Capacities, StoredLayer
 from ithaca.formulations.spatial.dmazerunner.model import Reuse, words_moved
 from ithaca.formulations.spatial.dmazerunner.passes import ArrayPass, ArrayTile, operation

@@ -24,7 +24,7 @@ from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.space import Axis, Link, Quantity, Relation, Space, make_space
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.constraints import NONE
-from ithaca.formulations.spatial.dmazerunner.corners import Corners
+from ithaca.formulations.spatial.corners import Corners
 from ithaca.formulations.spatial.intrinsic.array import Binding, array_of
 from ithaca.formulations.spatial.intrinsic.model import TensorizedWork
 from ithaca.formulations.spatial.mapping import Mapping as Laid

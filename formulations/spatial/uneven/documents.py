@@ -22,13 +22,7 @@ def node_fields(design: UnevenSpace, configuration: Mapping[str, int]) -> list[d
     def entry(level: str, keeps: Sequence[str], slot: Slot, *, last: bool) -> dict[str, Any]:
         places = {"loops": slot, "x": Slot(level, "x"), "y": Slot(level, "y")}
         return {"level": level, "keeps": sorted(keeps)} | {
-            name: [
-                f"{loop}={mapping.trips(at, loop)}"
-                for loop in design.nest.loops
-                if mapping.factor(at, loop) > 1
-            ]
-            if at.temporal or last
-            else []
+            name: mapping.several(at, design.nest.loops if at.temporal or last else ())
             for name, at in places.items()
         }
 

@@ -23,7 +23,7 @@ from ithaca.formulations.algebra.rounding import EXACT, least_double, loosened
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.remembered import remembered
-from ithaca.formulations.spatial.dmazerunner.corners import Corners
+from ithaca.formulations.spatial.corners import Corners
 from ithaca.formulations.spatial.mapping import Slot, keep_quantity, order_quantity
 from ithaca.formulations.spatial.orders import sharing
 from ithaca.formulations.spatial.search.joined_axes import JoinedAxes
