@@ -15,7 +15,7 @@ from ithaca.formulations.algebra.array_types import Floats, Integers
 from ithaca.formulations.algebra.rounding import least_double
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.spatial.dmazerunner.corners import Corners
+from ithaca.formulations.spatial.corners import Corners
 from ithaca.formulations.spatial.mapping import Order, keep_quantity, order_quantity
 from ithaca.formulations.spatial.search.joined_axes import JoinedAxes
 from ithaca.formulations.spatial.sparse.bounds import LeastModel
