@@ -111,10 +111,10 @@ WRITTEN: Mapping[str, Made] = {
 
 #: What people write for any family; networks are read and written.
 READ: Mapping[str, Made] = {
-    "workload": _of("workloads.kernel_files", "KernelDocument"),
+    "workload": _of("workloads.kernel_files", "KernelFile"),
     "problem": _problem,
     "network": _network,
-    "platform": _of("formulations.platform_files", "PlatformDocument"),
+    "platform": _of("formulations.platform_files", "PlatformFile"),
     "space": _space,
     "graph": _of("formulations.flow.graph", "FlowGraph"),
 }

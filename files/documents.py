@@ -23,7 +23,7 @@ from ithaca.files.yaml_documents import MAX_DEPTH, parse_yaml
 _Model = TypeVar("_Model", bound=BaseModel)
 
 
-class Document(BaseModel):
+class InputDocument(BaseModel):
     """Unknown fields are refused, and no value is converted to another type."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
@@ -35,7 +35,7 @@ class _WithNumbers(GenerateJsonSchema):
     def encode_default(self, dft: Any) -> Any:
         if isinstance(dft, Fraction):
             return json_number(dft)
-        if isinstance(dft, Document):
+        if isinstance(dft, InputDocument):
             return dft.model_dump(mode="json", by_alias=True, exclude_defaults=True)
         return super().encode_default(dft)
 

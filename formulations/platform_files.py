@@ -31,7 +31,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from ithaca.files.documents import Document, find_document, validated
+from ithaca.files.documents import InputDocument, find_document, validated
 from ithaca.files.errors import InputError
 from ithaca.files.messages import refuse
 from ithaca.files.numbers import fraction
@@ -47,14 +47,14 @@ MAX_BYTES = 65_536
 _PACKAGE = "ithaca.formulations.platforms"
 
 
-class ResourceDocument(Document):
+class ResourceDocument(InputDocument):
     """One kind of resource: how many there are, and the share a design may use."""
 
     total: Annotated[int, Field(ge=0, le=10**9)]
     usable: Annotated[float, Field(gt=0, le=1)] = float(DEFAULT_USABLE)
 
 
-class ResourcesDocument(Document):
+class ResourcesDocument(InputDocument):
     """The resources of a device: blocks of an FPGA, area (µm²) and power (mW) of an ASIC."""
 
     dsp: ResourceDocument | None = None
@@ -66,7 +66,7 @@ class ResourcesDocument(Document):
     power: ResourceDocument | None = None
 
 
-class MemoryDocument(Document):
+class MemoryDocument(InputDocument):
     """The memory beside a device: GB/s of all channels together, and the share that a design may
     use.
 
@@ -90,7 +90,7 @@ class MemoryDocument(Document):
         return machine.MemoryTiming(self.latency, self.refresh, self.refresh_period, max(shared, 1))
 
 
-class SourcesDocument(Document):
+class SourcesDocument(InputDocument):
     """Where figures are from."""
 
     resources: Note = ""
@@ -101,7 +101,7 @@ class SourcesDocument(Document):
 Energy = Annotated[float, Field(ge=0, le=10**9)]
 
 
-class EnergyDocument(Document):
+class EnergyDocument(InputDocument):
     """Energies relative to one multiply-accumulate, and its own (pJ), of every data type."""
 
     dram: Energy = float(DEFAULT_TECHNOLOGY.dram)
@@ -112,7 +112,7 @@ class EnergyDocument(Document):
     mac_pj: Energy = float(DEFAULT_TECHNOLOGY.mac_pj)
 
 
-class PlatformDocument(Document):
+class PlatformFile(InputDocument):
     """A device as a platform file describes it."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
@@ -138,7 +138,7 @@ def load_platform(name_or_path: str) -> Platform:
     such platform, or its file is not a platform file.
     """
     document, where = find_document("platform", name_or_path, _PACKAGE, MAX_BYTES)
-    read = validated(PlatformDocument, document, where)
+    read = validated(PlatformFile, document, where)
     resources = {
         name: Resource(Fraction(resource.total), fraction(resource.usable))
         for name in ResourcesDocument.model_fields

@@ -203,7 +203,7 @@ class _AxisRepair:
         return _all(_quantity(self.axis, name).allows(values), links, values, count)
 
     @cached_property
-    def _table(self) -> _Table:
+    def _table(self) -> _RowTable:
         """The rows of the core beside which every port has a legal value."""
         rows = self._core.table()
         count = next(iter(rows.values())).size if rows else 1
@@ -219,7 +219,7 @@ class _AxisRepair:
                 fits |= legal.reshape(-1)
             keep &= fits
             taken[name] = options[np.array(reached, bool)]
-        return _Table(
+        return _RowTable(
             {name: column[keep] for name, column in rows.items()},
             int(keep.sum()),
             self._keys,
@@ -227,7 +227,7 @@ class _AxisRepair:
         )
 
 
-class _Table:
+class _RowTable:
     """Rows, searched key by key: keys are the quantities that tell them apart, ``taken`` what ports
     take beside them."""
 

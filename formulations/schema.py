@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, PlainSerializer, PlainValidator, WithJsonSchema
 
-from ithaca.files.documents import Document as InputDocument
+from ithaca.files.documents import InputDocument as InputDocument
 from ithaca.files.messages import errors_at
 from ithaca.files.numbers import fraction, json_number
 from ithaca.formulations.algebra.parsing import parse_expression
@@ -76,7 +76,7 @@ class ObjectiveDocument(Document):
     value: Number | None
 
 
-class KernelDocument(Document):
+class StatedNestDocument(Document):
     """A nest that is not the library's."""
 
     statement: Text
@@ -97,7 +97,7 @@ class NestDocument(Document):
     name: Text
     sizes: dict[str, int]
     parameters: dict[str, int] = Field(default_factory=dict)
-    kernel: KernelDocument | None = None
+    kernel: StatedNestDocument | None = None
     block_sparse: Text | None = None
     densities: dict[str, DensityDocument] = Field(default_factory=dict)
 

@@ -43,13 +43,13 @@ from ithaca.results.schema import FirstPart, configuration_fields, tightest
 from ithaca.solver.certificate import Status
 from ithaca.solver.documents import ProofDocument
 from ithaca.solver.solution import Solution
-from ithaca.studies.codesign.question import Question, make_question
+from ithaca.studies.codesign.question import CodesignQuestion, make_question
 from ithaca.studies.codesign.result import CodesignResult, Counts, HardwarePoint, OpenBox
 from ithaca.studies.region import dominates
 from ithaca.workloads.library import workload_document
 
 
-class LayerDocument(Document):
+class CodesignLayerDocument(Document):
     """A layer that accelerators are chosen for."""
 
     name: Text
@@ -58,12 +58,12 @@ class LayerDocument(Document):
     memory: dict[str, list[int]] = Field(default_factory=dict)
 
 
-class WorkloadDocument(Document):
+class CodesignWorkloadDocument(Document):
     """A workload, and what it counts among others."""
 
     name: Text
     weight: Positive = Fraction(1)
-    layers: Annotated[list[LayerDocument], Field(min_length=1)]
+    layers: Annotated[list[CodesignLayerDocument], Field(min_length=1)]
 
     def works(self) -> list[Work]:
         """Its layers. Raises `InputError` if a nest is none."""
@@ -123,7 +123,7 @@ class CodesignPart(FirstPart):
 
     study: Literal["codesign"]
     space: Annotated[dict[str, Any], AfterValidator(_used)]
-    workloads: Annotated[list[WorkloadDocument], Field(min_length=1)]
+    workloads: Annotated[list[CodesignWorkloadDocument], Field(min_length=1)]
     objective: ObjectiveDocument | None = None
     objectives: list[Text] = Field(default_factory=list)
     limits: dict[str, Number]
@@ -181,7 +181,7 @@ def codesign_document(result: CodesignResult) -> dict[str, Any]:
     )
 
 
-def _workload(question: Question, name: str) -> dict[str, Any]:
+def _workload(question: CodesignQuestion, name: str) -> dict[str, Any]:
     own = [work for work in question.works if work.workload == name]
     layers = [
         {
@@ -195,7 +195,7 @@ def _workload(question: Question, name: str) -> dict[str, Any]:
     return {"name": name, "weight": own[0].weight, "layers": layers}
 
 
-def _accelerator(question: Question, accelerator: HardwarePoint) -> dict[str, Any]:
+def _accelerator(question: CodesignQuestion, accelerator: HardwarePoint) -> dict[str, Any]:
     return {
         "hardware": question.space.fields(accelerator.point),
         "costs": dict(accelerator.costs),
@@ -269,7 +269,7 @@ def _read(read: Any) -> CodesignResult:
     return CodesignResult(question, best, accelerators, certificate, open_, counts, falls)
 
 
-def _read_box(question: Question, read: OpenDocument, at: str) -> OpenBox:
+def _read_box(question: CodesignQuestion, read: OpenDocument, at: str) -> OpenBox:
     quantities = question.space.quantities
     if read.spans.keys() != {q.name for q in quantities} or len(read.lower_bounds) != len(
         question.objectives
@@ -285,7 +285,7 @@ def _read_box(question: Question, read: OpenDocument, at: str) -> OpenBox:
     return OpenBox(question.space.box.only(values), read.lower_bounds)
 
 
-def _read_accelerator(question: Question, read: Any, at: str) -> HardwarePoint:
+def _read_accelerator(question: CodesignQuestion, read: Any, at: str) -> HardwarePoint:
     space, values = question.space, {}
     if read.hardware.keys() != {q.name for q in space.quantities}:
         names = ", ".join(q.name for q in space.quantities)

@@ -20,11 +20,11 @@ from ithaca.results.codesign_layers import (
 from ithaca.results.explanation import RAISES, Change, ChangeKind
 from ithaca.results.network_explanation import explain_network, network_statements
 from ithaca.solver.certificate import Status, as_stated
-from ithaca.studies.codesign.question import Question
+from ithaca.studies.codesign.question import CodesignQuestion
 from ithaca.studies.codesign.result import CodesignResult, HardwarePoint
 
 #: Answers a question about the same kind of accelerator.
-Solve = Callable[[Question], CodesignResult]
+Solve = Callable[[CodesignQuestion], CodesignResult]
 
 
 def changes(result: CodesignResult, solve: Solve) -> tuple[Change, ...]:
@@ -88,7 +88,7 @@ def _next(quantity: Quantity, value: int) -> int | None:
 
 
 def _at(
-    question: Question, point: Configuration, other: dict[str, int], solve: Solve
+    question: CodesignQuestion, point: Configuration, other: dict[str, int], solve: Solve
 ) -> CodesignResult | None:
     """One accelerator, without limits on the hardware; None if there is none such."""
     values = {**point, **other}
@@ -104,7 +104,9 @@ def _at(
         return None
 
 
-def _cost(question: Question, name: str, before: HardwarePoint, after: HardwarePoint) -> str:
+def _cost(
+    question: CodesignQuestion, name: str, before: HardwarePoint, after: HardwarePoint
+) -> str:
     """The change of a cost, in words."""
     old, new = before.costs[name], after.costs[name]
     return "" if old == new else f", {cost_text(question, name, new)} instead of {number(old)}"
@@ -162,7 +164,7 @@ def statements(result: CodesignResult) -> Iterator[str]:
                 yield f"{network.network.name}: {statement}" if several else statement
 
 
-def _energy(question: Question, best: HardwarePoint) -> Iterator[str]:
+def _energy(question: CodesignQuestion, best: HardwarePoint) -> Iterator[str]:
     """Where the energy of all runs goes."""
     spent: dict[str, Fraction] = {}
     for own in energies(question, best).values():

@@ -16,7 +16,7 @@ from ithaca.formulations.hardware.accelerator import Work
 from ithaca.results.explanation import LimitUse
 from ithaca.results.network import documents
 from ithaca.solver.conclusion import conclude
-from ithaca.studies.codesign.question import Amount, Question
+from ithaca.studies.codesign.question import Amount, CodesignQuestion
 from ithaca.studies.codesign.result import HardwarePoint
 from ithaca.studies.network.parts import PER_LAYER
 from ithaca.studies.network.products import taken_together
@@ -24,14 +24,14 @@ from ithaca.studies.network.result import LayerResult, NetworkResult, Total
 from ithaca.workloads.networks.network import Layer, Network
 
 
-def of_runs(question: Question) -> Amount:
+def of_runs(question: CodesignQuestion) -> Amount:
     """The amount that stands for single runs: the first objective that depends on mappings, or else
     the first such limit."""
     return next(amount for amount in question.amounts if amount.shares)
 
 
 def networks(
-    question: Question, accelerator: HardwarePoint, *, proven: bool = False
+    question: CodesignQuestion, accelerator: HardwarePoint, *, proven: bool = False
 ) -> tuple[NetworkResult, ...]:
     """The layers of every workload on an accelerator, each with what is proven of it there; or of
     the whole, if it is ``proven`` to be the best accelerator.
@@ -54,7 +54,7 @@ def networks(
 
 
 def _network(
-    question: Question, accelerator: HardwarePoint, name: str, proven: bool
+    question: CodesignQuestion, accelerator: HardwarePoint, name: str, proven: bool
 ) -> NetworkResult:
     own = [
         (work, answer)
@@ -87,7 +87,7 @@ def _network(
     )
 
 
-def architecture_of(question: Question, accelerator: HardwarePoint) -> Any:
+def architecture_of(question: CodesignQuestion, accelerator: HardwarePoint) -> Any:
     """An accelerator by itself, as its family's commands take it; None if none does."""
     own, space = (
         module_of("ithaca.results.families.networks", question.space.accelerator.family),
@@ -100,7 +100,9 @@ def architecture_of(question: Question, accelerator: HardwarePoint) -> Any:
     )
 
 
-def energies(question: Question, accelerator: HardwarePoint) -> dict[str, dict[str, Fraction]]:
+def energies(
+    question: CodesignQuestion, accelerator: HardwarePoint
+) -> dict[str, dict[str, Fraction]]:
     """The energy of all runs of every layer (pJ) by what the model says takes it; empty where it
     does not."""
     parts: dict[str, dict[str, Fraction]] = {}
@@ -117,12 +119,14 @@ def energies(question: Question, accelerator: HardwarePoint) -> dict[str, dict[s
     return parts
 
 
-def shown_name(question: Question, work: Work) -> str:
+def shown_name(question: CodesignQuestion, work: Work) -> str:
     """A layer's name among those of all workloads."""
     return work.name if len(question.workloads) == 1 else f"{work.workload} {work.name}"
 
 
-def front_rows(question: Question, front: Sequence[HardwarePoint]) -> list[list[tuple[str, str]]]:
+def front_rows(
+    question: CodesignQuestion, front: Sequence[HardwarePoint]
+) -> list[list[tuple[str, str]]]:
     """The accelerators of a front in words: objectives, quantities, and further costs, by name."""
     texts, rows = [objective.text for objective in question.objectives], []
     labels = objective_labels(question)
@@ -145,7 +149,7 @@ def front_rows(question: Question, front: Sequence[HardwarePoint]) -> list[list[
     return rows
 
 
-def limit_uses(question: Question, accelerator: HardwarePoint) -> tuple[LimitUse, ...]:
+def limit_uses(question: CodesignQuestion, accelerator: HardwarePoint) -> tuple[LimitUse, ...]:
     """Every limit, the one with the least left first; of totals of several workloads each by
     itself."""
     uses = []
@@ -160,19 +164,19 @@ def limit_uses(question: Question, accelerator: HardwarePoint) -> tuple[LimitUse
     return tuple(sorted(uses, key=lambda use: use.slack_share or Fraction(0)))
 
 
-def objective_labels(question: Question) -> list[str]:
+def objective_labels(question: CodesignQuestion) -> list[str]:
     """The objectives with their units."""
     metrics = [metric_of(question, objective.text) for objective in question.objectives]
     return [f"{m.name} ({m.unit})" if m.unit else m.name for m in metrics]
 
 
-def metric_of(question: Question, text: str) -> Metric:
+def metric_of(question: CodesignQuestion, text: str) -> Metric:
     """The metric of an objective or a limit with its unit; of an expression, without one."""
     metrics = {**question.space.accelerator.metrics, **question.space.units}
     return metrics.get(text.partition(" of ")[0], Metric(text, "", ""))
 
 
-def cost_text(question: Question, text: str, value: Fraction) -> str:
+def cost_text(question: CodesignQuestion, text: str, value: Fraction) -> str:
     """An objective, a limit or a cost with its value and unit.
 
     Parameters

@@ -17,7 +17,7 @@ from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.verification import Claim, agree, claimed, repeat, time_for, verify
 from ithaca.studies.codesign.codesign import CodesignOptions, codesign
 from ithaca.studies.codesign.layer_cache import LayerCache
-from ithaca.studies.codesign.question import Question
+from ithaca.studies.codesign.question import CodesignQuestion
 from ithaca.studies.codesign.result import CodesignResult
 from ithaca.studies.codesign.search import BoxSearch
 
@@ -87,7 +87,9 @@ def verify_codesign(result: CodesignResult, options: SolveOptions) -> Iterator[C
     )
 
 
-def _check_bound(question: Question, bound: Fraction, options: SolveOptions, at: str) -> bool:
+def _check_bound(
+    question: CodesignQuestion, bound: Fraction, options: SolveOptions, at: str
+) -> bool:
     """Whether nothing of a space is below a bound; False where time was too short."""
     stop = options.stop or (lambda: False)
 

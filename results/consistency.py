@@ -17,7 +17,7 @@ from ithaca.formulations.problem import Problem
 from ithaca.formulations.question import Minimise
 from ithaca.solver.certificate import Status
 from ithaca.studies.best import over_all
-from ithaca.studies.network.chains import Chain, Variant
+from ithaca.studies.network.chains import RunChain, Variant
 from ithaca.studies.network.fused import chained, variant_of
 from ithaca.studies.network.layers import SHARED_DATAFLOW, SolvedLayer, shared_designs
 from ithaca.studies.network.modes import MODES, ONE_SEARCH, SHARED_ARRAY
@@ -148,7 +148,7 @@ def _check_fusing(result: NetworkResult, fusing: Fusing) -> None:
 
 
 def _check_tiles(
-    result: NetworkResult, chain: Chain, tiled: Mapping[int, Problem], tiles: Mapping[int, int]
+    result: NetworkResult, chain: RunChain, tiled: Mapping[int, Problem], tiles: Mapping[int, int]
 ) -> None:
     """Refuse layers that do not share the loops that they pass tiles on in."""
     if not tiles:

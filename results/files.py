@@ -115,10 +115,10 @@ def _read(document: Any, path: Path) -> tuple[Any, Result]:
         raise refuse(path, f"family is {quoted(name)}{among(name, FAMILIES)}")
     read: Any = validated(result_model(FAMILIES[name]), document, path)
     with errors_at(path):
-        return read, _Reader(FAMILIES[name], read).result()
+        return read, _ResultReader(FAMILIES[name], read).result()
 
 
-class _Reader:
+class _ResultReader:
     """Reads the solutions of one document."""
 
     def __init__(self, family: Family[Any], read: Any) -> None:

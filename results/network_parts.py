@@ -45,7 +45,7 @@ class OmissionDocument(Document):
     sources: Annotated[Names, Field(exclude=True)] = ()
 
 
-class RunDocument(Document):
+class LayerRunDocument(Document):
     """A layer of the network's own, where it runs."""
 
     source: Text
@@ -59,7 +59,7 @@ class NetworkPart(Document):
     name: Text
     parameters: dict[str, int]
     omissions: list[OmissionDocument]
-    order: list[RunDocument] = Field(default_factory=list)
+    order: list[LayerRunDocument] = Field(default_factory=list)
 
     def network(self, results: Iterable[LayerResult]) -> Network:
         """The network, of these layers. Raises `InputError` if the order has others."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from ithaca.formulations.algebra.array_types import Floats, Mask
 from ithaca.solver.tables.model import Nodes
-from ithaca.solver.tables.tree import Tree, split_boxes
+from ithaca.solver.tables.tree import RowTree, split_boxes
 
 Bound = TypeVar("Bound")
 Item = TypeVar("Item")
@@ -71,7 +71,7 @@ class TreeSearch(ABC):
     batch: ClassVar[int]
     """Boxes split at once."""
 
-    def __init__(self, trees: tuple[Tree, ...]) -> None:
+    def __init__(self, trees: tuple[RowTree, ...]) -> None:
         self._trees = trees
         self._parts: BestFirst[tuple[float, ...], tuple[Nodes, Floats]] = BestFirst()
 

@@ -97,7 +97,7 @@ def preferred(
     equal : bool
         Whether what equals the rival is, too.
     """
-    search = _Search(problem, value, options)
+    search = _TieSearch(problem, value, options)
     if rival is not None:
         search.limit(rival, equal=equal)
     if known is not None:
@@ -155,7 +155,7 @@ def chosen_among_optima(
     return make_solution(problem, chosen.configuration, proof)
 
 
-class _Search(TreeSearch):
+class _TieSearch(TreeSearch):
     """Branch and bound over a level set, by bounds that are compared one after the other."""
 
     batch = BATCH

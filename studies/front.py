@@ -242,7 +242,7 @@ def pareto_front(
         prover = Prover(
             problems, minimised, budget, method=method, executor=executor, store=store, tell=tell
         )
-        search = _Search(tuple(problems), targets, equivalents, prover, points, max_points)
+        search = _FrontSearch(tuple(problems), targets, equivalents, prover, points, max_points)
         return replace(search.run(budget), provenance=provenance or {})
 
 
@@ -275,7 +275,7 @@ def check_distinct(objectives: Sequence[Objective]) -> None:
 
 
 @dataclass(frozen=True)
-class _Search:
+class _FrontSearch:
     """The search for a front, in objectives equivalent to those asked for."""
 
     problems: tuple[Problem, ...]

@@ -25,7 +25,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from ithaca.files.documents import Document, validated
+from ithaca.files.documents import InputDocument, validated
 from ithaca.files.errors import InputError
 from ithaca.files.messages import among, errors_at, meant, quoted
 from ithaca.workloads.affine import Access
@@ -54,7 +54,7 @@ NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,39}")
 Names = Annotated[list[str], Field(max_length=MAX_LOOPS)]
 
 
-class KernelDocument(Document):
+class KernelFile(InputDocument):
     """A loop nest as a kernel file describes it."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
@@ -72,7 +72,7 @@ class KernelDocument(Document):
 
 def kernel_nest(document: Any, where: object) -> LoopNest:
     """The loop nest of a decoded kernel document; error lines start with ``where``."""
-    read = validated(KernelDocument, document, where)
+    read = validated(KernelFile, document, where)
     with errors_at(where):
         return _nest(read)
 
@@ -246,7 +246,7 @@ def default_simd(band: tuple[str, ...], output: Access, inputs: tuple[Access, ..
     return ""
 
 
-def _nest(read: KernelDocument) -> LoopNest:
+def _nest(read: KernelFile) -> LoopNest:
     statement = _statement(read)
     loops = read.loops or list(read.extents)
     if sorted(loops) != sorted(read.extents):
@@ -293,7 +293,7 @@ def _nest(read: KernelDocument) -> LoopNest:
     return with_sparsity(nest, read.block_sparse, "block_sparse")
 
 
-def _statement(read: KernelDocument) -> str:
+def _statement(read: KernelFile) -> str:
     if (read.statement is None) == (read.einsum is None):
         fault = "neither is given" if read.statement is None else "both are given"
         raise InputError(f"statement, einsum: {fault}; allowed: one of them")

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import AliasChoices, BeforeValidator, Field
 
-from ithaca.files.documents import Document, validated
+from ithaca.files.documents import InputDocument, validated
 from ithaca.files.messages import among, errors_at, meant, quoted, refuse
 from ithaca.files.timeloop_files import load_timeloop
 from ithaca.workloads.densities import read_densities
@@ -54,7 +54,7 @@ SHAPES: dict[str, dict[str, Any]] = {
 _FIELDS = ("version", "shape", "densities", "commonDensity")
 
 
-class _Coefficient(Document):
+class _Coefficient(InputDocument):
     name: str
     default: int | None = None
 
@@ -66,7 +66,7 @@ def _ranks(projection: Any) -> Any:
     return [[[rank]] if isinstance(rank, str) else rank for rank in projection]
 
 
-class _DataSpace(Document):
+class _DataSpace(InputDocument):
     name: str
     projection: Annotated[list[list[list[str]]], BeforeValidator(_ranks)]
     read_write: bool = Field(
@@ -74,7 +74,7 @@ class _DataSpace(Document):
     )
 
 
-class _Shape(Document):
+class _Shape(InputDocument):
     name: str = "problem"
     dimensions: Annotated[list[str], Field(min_length=1)]
     coefficients: list[_Coefficient] = Field(default=[])
@@ -83,7 +83,7 @@ class _Shape(Document):
     ]
 
 
-class ProblemDocument(Document):
+class ProblemDocument(InputDocument):
     version: str | float | None = None
     shape: _Shape
     instance: dict[str, Any]

@@ -31,7 +31,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from ithaca.files.documents import Document, find_document, validated
+from ithaca.files.documents import InputDocument, find_document, validated
 from ithaca.files.errors import InputError
 from ithaca.files.messages import among, errors_at, quoted
 from ithaca.files.reading import packaged_names
@@ -54,7 +54,7 @@ _FUNCTIONS = {"min": min, "max": max, "__builtins__": {}}
 Point = tuple[int, ...]
 
 
-class RecurrenceDocument(Document):
+class RecurrenceDocument(InputDocument):
     """A system of recurrences as a file describes it."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]

@@ -11,7 +11,7 @@ from benchmarks.paper.experiment import Cell, Run
 from ithaca.exports.charts.chart import LineChart, Series
 from ithaca.formulations.hardware.files import find_space
 from ithaca.studies.codesign.layer_cache import LayerCache
-from ithaca.studies.codesign.question import Question, make_question
+from ithaca.studies.codesign.question import CodesignQuestion, make_question
 from ithaca.studies.codesign.workloads import find_workloads
 from ithaca.studies.peers.hardware import HardwareTrace
 from ithaca.studies.peers.hardware_methods import HARDWARE_PEERS, run_hardware_peer
@@ -29,7 +29,7 @@ def ask(
     objectives: Sequence[str],
     limits: dict[str, int],
     layers: Sequence[str] = (),
-) -> Question:
+) -> CodesignQuestion:
     """A question about a shipped space; of some layers only, where they are named."""
     exact = {name: Fraction(bound) for name, bound in limits.items()}
     return make_question(find_space(space), find_workloads([workload], layers), objectives, exact)
@@ -47,7 +47,7 @@ def ending(how: Run, seconds: float | None) -> Callable[[], bool]:
 
 
 def searches(
-    question: Question,
+    question: CodesignQuestion,
     bank: LayerCache,
     trials: int,
     how: Run,

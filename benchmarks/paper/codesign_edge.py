@@ -15,7 +15,7 @@ from ithaca.solver.certificate import Certificate
 from ithaca.solver.progress import Progress
 from ithaca.studies.codesign.codesign import CodesignOptions, codesign
 from ithaca.studies.codesign.layer_cache import LayerCache
-from ithaca.studies.codesign.question import Question
+from ithaca.studies.codesign.question import CodesignQuestion
 
 #: 40 frames a second at 500 MHz (cycles), 75 mm², 4 W.
 SPACE, LIMITS = "explainable-edge", {"latency": 12_500_000, "area": 75, "power": 4}
@@ -86,7 +86,7 @@ def run(how: Run) -> Outcome:
 
 
 def proof(
-    question: Question, how: Run, seconds: float
+    question: CodesignQuestion, how: Run, seconds: float
 ) -> tuple[float, Certificate, Fraction | None]:
     """Seconds until something feasible was found, what is proven in the end, and the best value."""
     began, found = time.perf_counter(), list[float]()

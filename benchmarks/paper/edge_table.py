@@ -13,7 +13,7 @@ from benchmarks.paper.codesign_edge import LIMITS, QUICK, SECONDS, SPACE, proof
 from benchmarks.paper.experiment import PUBLICATION, Cell, Measured, Outcome, Run, Table, claims
 from ithaca.exports.charts.chart import LineChart
 from ithaca.studies.codesign.layer_cache import LayerCache
-from ithaca.studies.codesign.question import Question
+from ithaca.studies.codesign.question import CodesignQuestion
 from ithaca.studies.peers.hardware import HardwareTrace
 from ithaca.studies.peers.hardware_methods import HARDWARE_PEERS, run_hardware_peer
 
@@ -110,7 +110,7 @@ def _ours(network: str, most: int, how: Run) -> list[dict[str, Cell]]:
 
 
 def _searched(
-    network: str, method: str, question: Question, bank: LayerCache, how: Run
+    network: str, method: str, question: CodesignQuestion, bank: LayerCache, how: Run
 ) -> dict[str, Cell]:
     how.step(f"{method} for {network}")
     trials, over = TRIALS[not how.full], ending(how, _seconds(how))

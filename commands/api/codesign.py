@@ -29,7 +29,7 @@ from ithaca.formulations.question import Limits, parse_limits
 from ithaca.solver.options import Budget
 from ithaca.studies.codesign import codesign as searches
 from ithaca.studies.codesign.codesign import CodesignOptions, make_bank
-from ithaca.studies.codesign.question import Question, make_question
+from ithaca.studies.codesign.question import CodesignQuestion, make_question
 from ithaca.studies.codesign.result import CodesignResult
 from ithaca.studies.codesign.workloads import Workload, find_workloads, weighted
 from ithaca.studies.network.result import NetworkResult
@@ -204,7 +204,7 @@ def codesign(
         )
         if vary:
 
-            def solve(varied: Question) -> CodesignResult:
+            def solve(varied: CodesignQuestion) -> CodesignResult:
                 return searches.codesign(varied, replace(options, search=budget.share()), bank)
 
             return run_codesign_study(question, vary, solve)

@@ -33,7 +33,7 @@ from ithaca.results.studies import CodesignStudyDocument
 from ithaca.results.study_explanation import grid_statements
 from ithaca.results.view import View, tabled
 from ithaca.solver.certificate import OWN, as_stated, least
-from ithaca.studies.codesign.question import Question, make_question
+from ithaca.studies.codesign.question import CodesignQuestion, make_question
 from ithaca.studies.codesign.result import CodesignResult
 from ithaca.studies.codesign.workloads import positive_weight
 from ithaca.studies.grid import Cell, Index, StudyAxis, indices, visits
@@ -206,9 +206,9 @@ class CodesignStudy(StudyAnswer):
 
 
 def run_codesign_study(
-    question: Question,
+    question: CodesignQuestion,
     vary: Mapping[str, Sequence[Any]] | Sequence[str],
-    solve: Callable[[Question], CodesignResult],
+    solve: Callable[[CodesignQuestion], CodesignResult],
 ) -> CodesignStudy:
     """Answer a question at every point of a grid.
 
@@ -266,8 +266,8 @@ def read_codesign_study(document: Any, path: Path) -> CodesignStudy:
 
 
 def _axis(
-    question: Question, name: str, choices: Sequence[Any]
-) -> tuple[StudyAxis, Callable[[Question, Any], Question]]:
+    question: CodesignQuestion, name: str, choices: Sequence[Any]
+) -> tuple[StudyAxis, Callable[[CodesignQuestion, Any], CodesignQuestion]]:
     """What is varied, and how a value is put into a question."""
     space, at = question.space, f"--vary {quoted(name)}"
     plain = name.removeprefix(WEIGHT)
@@ -305,11 +305,11 @@ def _axis(
     )
 
 
-def _bounds(question: Question) -> dict[str, Fraction]:
+def _bounds(question: CodesignQuestion) -> dict[str, Fraction]:
     return {limit.metric: limit.bound for limit in question.limits}
 
 
-def _weighted(question: Question, workload: str, weight: Fraction) -> Question:
+def _weighted(question: CodesignQuestion, workload: str, weight: Fraction) -> CodesignQuestion:
     works = tuple(
         replace(work, weight=weight) if work.workload == workload else work
         for work in question.works
@@ -317,5 +317,5 @@ def _weighted(question: Question, workload: str, weight: Fraction) -> Question:
     return replace(question, works=works)
 
 
-def _fixed(question: Question, name: str, value: int) -> Question:
+def _fixed(question: CodesignQuestion, name: str, value: int) -> CodesignQuestion:
     return replace(question, space=question.space.only({name: (value,)}))

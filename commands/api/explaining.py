@@ -52,7 +52,7 @@ from ithaca.solver.solution import Solution
 from ithaca.studies.best import solve_best
 from ithaca.studies.codesign.codesign import CodesignOptions, codesign
 from ithaca.studies.codesign.layer_cache import LayerCache
-from ithaca.studies.codesign.question import Question
+from ithaca.studies.codesign.question import CodesignQuestion
 from ithaca.studies.codesign.result import CodesignResult
 from ithaca.studies.marginal import raisable_limits
 from ithaca.studies.network.result import NetworkResult
@@ -264,7 +264,7 @@ def explain_codesign(
         with searching("searching accelerators", options) as (stoppable, line):
             budget = Budget(stoppable)
 
-            def solve(question: Question) -> CodesignResult:
+            def solve(question: CodesignQuestion) -> CodesignResult:
                 report = partial(line.show, question.space.name)
                 return codesign(question, CodesignOptions(budget.share(), report=report), bank)
 

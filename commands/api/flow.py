@@ -17,7 +17,7 @@ from ithaca.files.reading import read_text
 from ithaca.formulations.family import Breakdown
 from ithaca.formulations.flow.component import check_name
 from ithaca.formulations.flow.graph import MAX_BYTES, FlowGraph, find_graph
-from ithaca.formulations.flow.run import FlowRun, Part, run_graph
+from ithaca.formulations.flow.run import ComponentRun, FlowRun, run_graph
 
 
 @dataclass(frozen=True, repr=False)
@@ -70,7 +70,7 @@ def _bottleneck(run: FlowRun) -> str:
     return " and ".join(part.name for part in run.binding)
 
 
-def _row(part: Part, run: FlowRun) -> tuple[tuple[str, str], ...]:
+def _row(part: ComponentRun, run: FlowRun) -> tuple[tuple[str, str], ...]:
     """What a table says of a component."""
     unknown = part.energy is None
     return (

@@ -289,7 +289,7 @@ class IntrinsicDocument(Document):
     sizes: dict[str, int]
 
 
-class ChoiceDocument(Document):
+class MatchEntryDocument(Document):
     """A match: loops by those of the intrinsic, tensors likewise, and what it costs."""
 
     stage: str
@@ -314,9 +314,9 @@ class MatchDocument(FirstPart):
     tile: dict[str, int] = Field(default_factory=dict)
     leaves: int
     sets_of_leaves: int
-    choices: list[ChoiceDocument]
+    choices: list[MatchEntryDocument]
     published: int
-    refused: list[ChoiceDocument]
+    refused: list[MatchEntryDocument]
 
 
 def read_matches(document: Any, where: str | PathLike[str] | Path) -> Matches:

@@ -35,7 +35,7 @@ from ithaca.studies.network.modes import MODES, ONE_SEARCH, SEVERAL_ARRAYS
 from ithaca.studies.network.modes import mode as find_mode
 from ithaca.studies.network.problems import only_layers
 from ithaca.studies.network.result import NetworkResult
-from ithaca.studies.network.runner import RunOptions, RunState, problem_store
+from ithaca.studies.network.runner import NetworkProgress, RunOptions, problem_store
 from ithaca.workloads.networks.find import find_network
 
 
@@ -114,7 +114,7 @@ def _running(options: RunOptions, results: str | Path | None) -> Iterator[RunOpt
     store = None if results is None else problem_store(Path(results), options, note)
     with searching("deriving designs", options.search) as (search, line):
 
-        def report(state: RunState) -> None:
+        def report(state: NetworkProgress) -> None:
             failed = f" · {state.failed} failed" if state.failed else ""
             line.show(state.place + failed, state.progress, done=state.done, total=state.total)
 

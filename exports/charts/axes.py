@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ithaca.exports.charts.chart import Unit
+from ithaca.exports.charts.chart import AxisUnit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -124,7 +124,7 @@ def ticks(axis: Axis, logarithmic: bool, most: float) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
-def second_axis(axes: Axes, side: str, unit: Unit | None, logarithmic: bool) -> None:
+def second_axis(axes: Axes, side: str, unit: AxisUnit | None, logarithmic: bool) -> None:
     """Draw an axis on the other side, in another unit.
 
     Parameters

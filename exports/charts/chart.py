@@ -29,7 +29,7 @@ Figures = tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class AxisUnit:
     """Another unit that an axis is read in, too."""
 
     label: str
@@ -93,9 +93,9 @@ class LineChart:
     log_x: bool = False
     """Which axes are logarithmic."""
     log_y: bool = False
-    x_also: Unit | None = None
+    x_also: AxisUnit | None = None
     """Other units of the axes; None for none."""
-    y_also: Unit | None = None
+    y_also: AxisUnit | None = None
     ends: tuple[tuple[float, float], tuple[float, float]] | None = None
     """Ends of both axes; None for those of what is shown, with a margin."""
 
@@ -191,7 +191,7 @@ class BarChart:
     """A line across all bars, and its name."""
     ends: tuple[float, float] | None = None
     """Ends of the axis; None for those of what is shown."""
-    also: Unit | None = None
+    also: AxisUnit | None = None
     """Another unit of the axis; None for none."""
     parts: tuple[str, ...] = ()
     """What the parts of bars are, for the legend."""
@@ -231,7 +231,7 @@ class HeatMap:
     mark: str = ""
     most: bool = False
     """Whether the most is the best, not the least."""
-    also: Unit | None = None
+    also: AxisUnit | None = None
     """Another unit of the quantity; None for none."""
     rows: tuple[str, ...] = ()
     """Names of the rows in the place of y; empty for its values."""
@@ -296,15 +296,15 @@ def wide_spread(values: Iterable[float]) -> bool:
     return bool(finite) and min(finite) > 0 and max(finite) / min(finite) >= LOGARITHMIC
 
 
-def other_unit(unit: str, clock_mhz: float | None = None) -> Unit | None:
+def other_unit(unit: str, clock_mhz: float | None = None) -> AxisUnit | None:
     """What a unit of metrics is read in, too: cycles in ms, where the clock is known, and pJ in
     µJ."""
     if unit == "cycles" and clock_mhz:
-        return Unit(f"ms at {clock_mhz:g} MHz", 1 / (1000 * clock_mhz))
-    return Unit("µJ", 1e-6) if unit == "pJ" else None
+        return AxisUnit(f"ms at {clock_mhz:g} MHz", 1 / (1000 * clock_mhz))
+    return AxisUnit("µJ", 1e-6) if unit == "pJ" else None
 
 
-def metric_unit(text: str, design: Design) -> Unit | None:
+def metric_unit(text: str, design: Design) -> AxisUnit | None:
     """Another unit of a metric of a design."""
     metric, clock = (
         design.vocabulary.get(text.strip()),
@@ -315,7 +315,7 @@ def metric_unit(text: str, design: Design) -> Unit | None:
     )
 
 
-def _in(unit: Unit | None, value: float) -> str:
+def _in(unit: AxisUnit | None, value: float) -> str:
     return "" if unit is None else f" ({number(value * unit.factor)} {unit.label})"
 
 

@@ -14,7 +14,7 @@ from ithaca.results.codesign_layers import (
     metric_of,
     objective_labels,
 )
-from ithaca.studies.codesign.question import Question
+from ithaca.studies.codesign.question import CodesignQuestion
 from ithaca.studies.codesign.result import CodesignResult, HardwarePoint
 
 
@@ -44,7 +44,7 @@ def accelerators_chart(result: CodesignResult) -> LineChart:
     return points_chart(title, labels, [other_unit(metric.unit) for metric in metrics], points)
 
 
-def energy_chart(question: Question, accelerator: HardwarePoint) -> BarChart | None:
+def energy_chart(question: CodesignQuestion, accelerator: HardwarePoint) -> BarChart | None:
     """The energy of all runs of each layer (µJ), stacked by level; None where the model does not
     say where it goes."""
     spent = energies(question, accelerator)

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ithaca.exports.charts.axes import ACROSS, fitting, short
-from ithaca.exports.charts.chart import Unit
+from ithaca.exports.charts.chart import AxisUnit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def key_of(axes: Axes, coloured: Any, label: str, also: Unit | None = None) -> Axes:
+def key_of(axes: Axes, coloured: Any, label: str, also: AxisUnit | None = None) -> Axes:
     """Draw a colour bar of something coloured, its ends in both units; `placed` puts it there.
 
     Parameters
@@ -42,7 +42,7 @@ def key_of(axes: Axes, coloured: Any, label: str, also: Unit | None = None) -> A
     return room
 
 
-def _in_both(value: float, also: Unit | None) -> str:
+def _in_both(value: float, also: AxisUnit | None) -> str:
     text = short(float(f"{value:.4g}"))
     if also is None:
         return text

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from ithaca.exports.charts.chart import (
+    AxisUnit,
     Coordinate,
     LineChart,
     Series,
-    Unit,
     metric_unit,
     wide_spread,
 )
@@ -49,7 +49,7 @@ def grid_chart(
     axes: Sequence[StudyAxis],
     label: str,
     cells: Mapping[Index, Cell],
-    also: Unit | None,
+    also: AxisUnit | None,
 ) -> LineChart:
     """The value along one axis, one line for each value of the other; also in another unit.
 
@@ -138,7 +138,7 @@ def front_chart(front: Front) -> LineChart:
 def points_chart(
     title: str,
     labels: Sequence[str],
-    also: Sequence[Unit | None],
+    also: Sequence[AxisUnit | None],
     points: Sequence[tuple[str, Sequence[Fraction], str]],
 ) -> LineChart:
     """Points of a front, each with the name of its kind, its objectives, and a note; beside it

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ithaca.exports.gemmini.tiling import Product
+from ithaca.exports.gemmini.tiling import CallProduct
 from ithaca.exports.instructions.called import CalledNest, ToolOfCalls
 from ithaca.exports.templates import template
 
 
-def sizes_text(product: Product) -> str:
+def sizes_text(product: CallProduct) -> str:
     """The sizes, as macros of C."""
     called = product.called
     sizes, bound = called.nest.sizes, called.binding
@@ -35,7 +35,7 @@ def sizes_text(product: Product) -> str:
 
 def files(called: CalledNest) -> dict[str, str]:
     """Content by file name."""
-    product = Product(called)
+    product = CallProduct(called)
     scratchpad, sums = product.rows
     accesses = {f"{n}_is": each.placed.access for n, each in product.matrices.items()}
     return {
@@ -55,5 +55,5 @@ def files(called: CalledNest) -> dict[str, str]:
 
 
 GEMMINI = ToolOfCalls(
-    "Gemmini cannot run", obstacles=lambda called: (*Product(called).obstacles(),), files=files
+    "Gemmini cannot run", obstacles=lambda called: (*CallProduct(called).obstacles(),), files=files
 )

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from ithaca.exports.instructions.called import CalledNest, Placed
+from ithaca.exports.instructions.called import CalledNest, PlacedTensor
 
 #: Bits of a sum in the accumulators.
 SUM_BITS = 32
@@ -22,7 +22,7 @@ SUM_BITS = 32
 class Matrix:
     """A tensor as a matrix."""
 
-    placed: Placed
+    placed: PlacedTensor
     row: int
     """Words from a row to the next; 0 where there is one."""
     column: int
@@ -40,7 +40,7 @@ class Matrix:
 
 
 @dataclass(frozen=True)
-class Product:
+class CallProduct:
     """A layer in calls as products of matrices, one for every iteration of the loops that no call
     has."""
 
@@ -75,7 +75,7 @@ class Product:
             for name, (placed, row, column) in sides.items()
         }
 
-    def _step(self, placed: Placed, p: str) -> int:
+    def _step(self, placed: PlacedTensor, p: str) -> int:
         q = self.called.binding.get(p)
         return 0 if q is None or self.called.nest.sizes[q] == 1 else placed.steps[q]
 

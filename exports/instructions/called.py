@@ -21,7 +21,7 @@ from ithaca.workloads.nest import LoopNest
 
 
 @dataclass(frozen=True)
-class Dimension:
+class TileDimension:
     """A dimension of a tile in the scratchpad."""
 
     units: Mapping[str, int]
@@ -37,7 +37,7 @@ class Dimension:
 
 
 @dataclass(frozen=True)
-class Placed:
+class PlacedTensor:
     """A tensor of an intrinsic: what it is of the layer, off chip and in the scratchpad."""
 
     own: Access
@@ -54,7 +54,7 @@ class Placed:
     """What an iteration of a loop of the layer adds to that."""
     base: int
     """Where its tile begins in the scratchpad."""
-    dimensions: tuple[Dimension, ...]
+    dimensions: tuple[TileDimension, ...]
     """Of its tile."""
 
     @cached_property
@@ -125,12 +125,12 @@ class CalledNest:
         }
 
     @cached_property
-    def operands(self) -> tuple[Placed, ...]:
+    def operands(self) -> tuple[PlacedTensor, ...]:
         """The intrinsic's tensors, inputs first: off chip row by row, one after the other; likewise
         tiles in the scratchpad."""
         inputs, image = list(self.nest.inputs), self.binding
         sizes, begin, base = self.nest.sizes, 0, 0
-        placed: list[Placed] = []
+        placed: list[PlacedTensor] = []
         for own in (*self.computes.inputs, self.computes.output):
             bound = {image[p] for p in own.loops & image.keys()}
             access = self.nest.output
@@ -142,12 +142,14 @@ class CalledNest:
             steps = {q: sum(row * s.coefficient(q) for row, s in pairs) for q in self.nest.loops}
             first = sum(row * reach_below(s, sizes) for row, s in pairs)
             dimensions = tuple(self._dimensions(own, steps))
-            placed.append(Placed(own, access, prod(shape), begin, first, steps, base, dimensions))
+            placed.append(
+                PlacedTensor(own, access, prod(shape), begin, first, steps, base, dimensions)
+            )
             begin += placed[-1].words
             base += prod(each.size for each in dimensions)
         return tuple(placed)
 
-    def _dimensions(self, own: Access, steps: Mapping[str, int]) -> Iterator[Dimension]:
+    def _dimensions(self, own: Access, steps: Mapping[str, int]) -> Iterator[TileDimension]:
         """A dimension of each subscript, whose windows overlap; or of each loop, where that takes
         no more words."""
         for subscript in own:
@@ -155,13 +157,13 @@ class CalledNest:
             shared = gcd(*terms.values())
             units = {p: c // shared for p, c in terms.items()}
             strides = {Fraction(steps[self.binding[p]], unit) for p, unit in units.items()}
-            whole = Dimension(units, int(min(strides, default=0)), 1)
+            whole = TileDimension(units, int(min(strides, default=0)), 1)
             size = whole.covered(self.tile)
             if len(strides) == 1 and size <= prod(self.tile[p] for p in units):
                 yield replace(whole, size=size)
             else:
                 for p in units:
-                    yield Dimension({p: 1}, steps[self.binding[p]], self.tile[p])
+                    yield TileDimension({p: 1}, steps[self.binding[p]], self.tile[p])
 
 
 #: A tool that takes layers in calls, which are dense as all of their family.

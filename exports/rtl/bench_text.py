@@ -38,7 +38,7 @@ def bench_text(hardware: Hardware, limits: Sequence[int], names: Sequence[str] =
 
 
 @dataclass(frozen=True)
-class Memory:
+class BenchMemory:
     """A memory of the bench."""
 
     name: str
@@ -55,12 +55,12 @@ class Memory:
     """What it waits for in the first cycle."""
 
 
-def _memory(hardware: Hardware, group: IOGroup, layer: str) -> Memory:
+def _memory(hardware: Hardware, group: IOGroup, layer: str) -> BenchMemory:
     pack, (*_, (row, gap)) = hardware.pack(group), hardware.in_pack(group).axes
     rows, burst, line = hardware.in_pack(group).axes[0][1], 0, 1
     if group.outer is not None:
         burst, line = BURST_LATENCY, hardware.value(group.outer.last) // pack
-    return Memory(
+    return BenchMemory(
         group.tensor,
         group is not hardware.out,
         hardware.width(group),

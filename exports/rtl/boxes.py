@@ -18,7 +18,7 @@ MOST_BYTES = 4096
 
 
 @dataclass(frozen=True)
-class Box:
+class RowBox:
     """What inner loops visit, laid out in rows."""
 
     row: int
@@ -35,7 +35,7 @@ class Box:
         return (self.row + elements - 2) // elements + 1
 
 
-def box(strides: Sequence[tuple[int, int]], run: int, elements: int) -> Box:
+def box(strides: Sequence[tuple[int, int]], run: int, elements: int) -> RowBox:
     """The box of loops over runs.
 
     Parameters
@@ -74,7 +74,9 @@ def box(strides: Sequence[tuple[int, int]], run: int, elements: int) -> Box:
             first[along] += step * (turns - 1)
             step = -step
         places[loop] = (0, step) if along else (step, 0)
-    return Box(row, AddressNest(tuple(reversed(rows)), begin), tuple(places), (first[0], first[1]))
+    return RowBox(
+        row, AddressNest(tuple(reversed(rows)), begin), tuple(places), (first[0], first[1])
+    )
 
 
 def split(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ithaca.exports.configuration import RecurrenceConfiguration
-from ithaca.exports.rtl.bench_text import Memory, hexadecimal
+from ithaca.exports.rtl.bench_text import BenchMemory, hexadecimal
 from ithaca.exports.rtl.float_sums import bit_patterns, rounded
 from ithaca.exports.rtl.folder import RTL, fixed_files, limit
 from ithaca.exports.rtl.recurrence_loops import bounds, sum_text
@@ -96,7 +96,7 @@ def _files(configuration: RecurrenceConfiguration) -> Mapping[str, str]:
         bits = (0 if at is None else values[name, at] + (1 - reads << 32) for at in words)
         files[f"vectors/{name}.hex"] = hexadecimal(bits, 32 if reads else 36)
         parameters = f".BITS(32), .SIZE({len(words)}), .COUNTS({len(words)})"
-        memories.append(Memory(name, reads, 32, f"vectors/{name}.hex", parameters))
+        memories.append(BenchMemory(name, reads, 32, f"vectors/{name}.hex", parameters))
         counts[name] = len(words)
     return {
         **files,

@@ -14,7 +14,7 @@ from ithaca.workloads.recurrence import Case, Point
 
 
 @dataclass(frozen=True)
-class Link:
+class ForwardedValue:
     """What later iterations read of a value, all as far away."""
 
     value: str
@@ -33,16 +33,16 @@ class PE:
     array: RecurrenceArray
 
     @cached_property
-    def links(self) -> Mapping[str, Link]:
+    def links(self) -> Mapping[str, ForwardedValue]:
         """What later iterations read, by the names of channels."""
-        array, links = self.array, dict[str, Link]()
+        array, links = self.array, dict[str, ForwardedValue]()
         for case in array.nest.cases:
             for access, depth in zip(case.reads, array.timing.depths(case.result), strict=True):
                 away = tuple(-subscript.constant for subscript in access)
                 if access.tensor in array.ready and any(away):
                     steps = zip(array.nest.loops, away, strict=True)
                     far = tuple(step for loop, step in steps if loop in array.space)
-                    link = Link(access.tensor, away, far, {})
+                    link = ForwardedValue(access.tensor, away, far, {})
                     needs = links.setdefault("_".join((link.value, *map(str, away))), link).needs
                     lag = array.ready[case.value] - depth
                     needs[case] = min(lag, needs.get(case, lag))

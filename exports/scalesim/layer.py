@@ -29,7 +29,7 @@ class LoopKind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Dimension:
+class ConvolutionDimension:
     """A spatial dimension of a convolution."""
 
     pixels: int
@@ -52,7 +52,7 @@ class ScalesimLayer:
     filters: Access
     sides: tuple[tuple[str, LoopKind], ...]
     """What each loop runs over."""
-    dimensions: tuple[Dimension, ...] = ()
+    dimensions: tuple[ConvolutionDimension, ...] = ()
     """Height and width of a convolution; empty for a matrix multiplication."""
     channels: int = 1
     """Channels of a convolution."""
@@ -156,7 +156,9 @@ def _shapeless(ifmap: Access, nest: LoopNest) -> Iterator[str]:
         )
 
 
-def _dimension(subscript: Affine, nest: LoopNest) -> Dimension:
+def _dimension(subscript: Affine, nest: LoopNest) -> ConvolutionDimension:
     pixels, stride = next((loop, c) for loop, c in subscript.terms if loop in nest.parallel_loops)
     window = next((loop for loop in subscript.loops if loop in nest.reduction_loops), None)
-    return Dimension(nest.sizes[pixels], 1 if window is None else nest.sizes[window], stride)
+    return ConvolutionDimension(
+        nest.sizes[pixels], 1 if window is None else nest.sizes[window], stride
+    )

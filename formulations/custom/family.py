@@ -24,7 +24,7 @@ from ithaca.workloads.library import workload_document
 from ithaca.workloads.nest import LoopNest
 
 
-class HeadDocument(Document):
+class LayerHeadDocument(Document):
     """What was asked."""
 
     problem: NestDocument
@@ -34,7 +34,7 @@ class HeadDocument(Document):
     objective: ObjectiveDocument
 
 
-class ChoiceDocument(Document):
+class LayerDesignDocument(Document):
     """There is one design of a layer."""
 
 
@@ -87,7 +87,7 @@ class CustomFamily(Family[CustomDesign]):
     """Documents of stated costs."""
 
     document, profile = "custom", CustomProfile
-    head, choice, tiling = HeadDocument, ChoiceDocument, dict[str, int]
+    head, choice, tiling = LayerHeadDocument, LayerDesignDocument, dict[str, int]
 
     def head_fields(self, design: CustomDesign) -> Mapping[str, Any]:
         return {
@@ -96,13 +96,13 @@ class CustomFamily(Family[CustomDesign]):
             "figures": dict(design.figures),
         }
 
-    def setting(self, head: HeadDocument) -> tuple[LoopNest, Model, dict[str, Fraction]]:
+    def setting(self, head: LayerHeadDocument) -> tuple[LoopNest, Model, dict[str, Fraction]]:
         return head.problem.nest(), read_model(head.model, head.figures), head.figures
 
     def vocabulary(self, setting: Any) -> Mapping[str, Metric]:
         _, model, _ = setting
         return dict(model.metrics)
 
-    def design(self, setting: Any, choice: ChoiceDocument) -> CustomDesign:
+    def design(self, setting: Any, choice: LayerDesignDocument) -> CustomDesign:
         nest, model, figures = setting
         return CustomDesign(nest, model, tuple(figures.items()))

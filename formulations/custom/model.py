@@ -45,7 +45,7 @@ class FactorDocument(Document):
     unit: Annotated[str, Field(max_length=40)] = ""
 
 
-class ChoiceDocument(Document):
+class LayerChoiceDocument(Document):
     """What a layer may choose, between two ends over its facts."""
 
     range: Annotated[list[Formula], Field(min_length=2, max_length=2)] | None = None
@@ -59,7 +59,7 @@ class ModelDocument(Document):
         dict[Name, Annotated[FactorDocument, ALONE]],
         Field(min_length=1, max_length=1000),
     ]
-    choices: dict[Name, ChoiceDocument] = Field(default_factory=dict)
+    choices: dict[Name, LayerChoiceDocument] = Field(default_factory=dict)
     conditions: list[str] = Field(default_factory=list)
     mitigations: dict[Name, dict[str, Formula | None]] = Field(default_factory=dict)
 
@@ -257,7 +257,7 @@ def _condition(text: str, where: str, known: Collection[str]) -> tuple[str, Expr
     return (text, left, right) if parts[1] == "<=" else (text, right, left)
 
 
-def _choice(name: str, read: ChoiceDocument) -> Choice:
+def _choice(name: str, read: LayerChoiceDocument) -> Choice:
     ends = [each for each in (read.range, read.powers_of_two) if each is not None]
     if len(ends) != 1:
         has = "both" if ends else "neither"

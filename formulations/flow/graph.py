@@ -31,7 +31,7 @@ from ithaca.workloads.library import workload_names
 PACKAGE, MAX_BYTES, MAX_DEPTH = "ithaca.formulations.flow.graphs", 1 << 20, 24
 
 
-class Edge(Document):
+class Connection(Document):
     """A connection of two ports."""
 
     of: str
@@ -40,7 +40,7 @@ class Edge(Document):
     """Whether its ends work at the same time, rather than one after the other."""
 
 
-class Node(Document):
+class GraphNode(Document):
     """A component, or a supernode: a graph in the graph."""
 
     of: Name | None = None
@@ -49,13 +49,13 @@ class Node(Document):
     """Its parameters that are not as the library has them."""
     copies: Term = ONE
     """How many copies of a supernode there are in the one around it."""
-    components: dict[Name, Annotated[Node, ALONE]] = Field(default_factory=dict)
+    components: dict[Name, Annotated[GraphNode, ALONE]] = Field(default_factory=dict)
     """The components of a supernode."""
-    edges: list[Annotated[Edge, ALONE]] = Field(default_factory=list)
+    edges: list[Annotated[Connection, ALONE]] = Field(default_factory=list)
     """The connections in it."""
 
 
-class Tensor(Document):
+class TensorData(Document):
     """How a tensor's values are."""
 
     density: Term = ONE
@@ -85,7 +85,7 @@ class Feed(Document):
     """Transfers that a step's values come in."""
 
 
-class Interval(Document):
+class TimeInterval(Document):
     """What happens at a time."""
 
     repeat: Term = ONE
@@ -109,13 +109,13 @@ class FlowGraph(Document):
     """With their defaults."""
     library: dict[Name, Component] = Field(default_factory=dict)
     """Components of its own."""
-    tensors: dict[Name, Tensor]
+    tensors: dict[Name, TensorData]
     """The tensors of the workload."""
-    components: dict[Name, Annotated[Node, ALONE]]
+    components: dict[Name, Annotated[GraphNode, ALONE]]
     """Components and supernodes."""
-    edges: list[Annotated[Edge, ALONE]] = Field(default_factory=list)
+    edges: list[Annotated[Connection, ALONE]] = Field(default_factory=list)
     """The connections of these."""
-    intervals: Annotated[dict[Name, Interval], Field(min_length=1)]
+    intervals: Annotated[dict[Name, TimeInterval], Field(min_length=1)]
     """One after the other."""
 
     def __repr__(self) -> str:
@@ -127,7 +127,7 @@ class FlowGraph(Document):
         return {**library().components, **self.library}
 
     @cached_property
-    def nodes(self) -> Mapping[str, Node]:
+    def nodes(self) -> Mapping[str, GraphNode]:
         """Components and supernodes by their whole names, such as ``pe.index``."""
         return dict(_nodes(self.components, ""))
 
@@ -182,7 +182,7 @@ class FlowGraph(Document):
                 if port in self.sources:
                     raise InputError(f"{where} has an edge; allowed: ports without one")
 
-    def _check_node(self, node: Node, where: str) -> None:
+    def _check_node(self, node: GraphNode, where: str) -> None:
         if (node.of is None) != bool(node.components):
             raise InputError(f"{where} is neither; allowed: a component, or those of a supernode")
         if node.of is not None:
@@ -205,7 +205,7 @@ class FlowGraph(Document):
         return "".join(f"components.{part}." for part in name.split(".")[:-1])
 
 
-def _nodes(nodes: Mapping[str, Node], prefix: str) -> Iterator[tuple[str, Node]]:
+def _nodes(nodes: Mapping[str, GraphNode], prefix: str) -> Iterator[tuple[str, GraphNode]]:
     for name, node in nodes.items():
         yield prefix + name, node
         yield from _nodes(node.components, f"{prefix}{name}.")

@@ -34,7 +34,7 @@ Stream = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Part:
+class ComponentRun:
     """What a component does in a run."""
 
     name: str
@@ -61,7 +61,7 @@ class FlowRun:
     """Their standard error; 0 where they are exact."""
     draws: int
     """How often each interval was drawn, at least; 0 where no zeros are."""
-    parts: tuple[Part, ...]
+    parts: tuple[ComponentRun, ...]
     """What each component does."""
 
     @property
@@ -70,7 +70,7 @@ class FlowRun:
         return sum((part.energy or Fraction(0) for part in self.parts), Fraction(0))
 
     @property
-    def binding(self) -> tuple[Part, ...]:
+    def binding(self) -> tuple[ComponentRun, ...]:
         """The components that bind for longest: one, or several that take as long."""
         longest = max(part.binds for part in self.parts)
         return tuple(part for part in self.parts if part.binds == longest)
@@ -119,7 +119,7 @@ def run_graph(graph: FlowGraph, stated: Mapping[str, Fraction] | None = None) ->
         sqrt(variance),
         draws,
         tuple(
-            Part(
+            ComponentRun(
                 name,
                 graph.nodes[name].of or "",
                 copies[owner(name)],

@@ -72,7 +72,7 @@ Value = tuple[str, Point]
 
 
 @dataclass(frozen=True)
-class Chain:
+class ModuleChain:
     """The modules that move a tensor."""
 
     access: Access
@@ -187,22 +187,22 @@ class RecurrenceArray:
         return needs.items()
 
     @cached_property
-    def inputs(self) -> tuple[Chain, ...]:
+    def inputs(self) -> tuple[ModuleChain, ...]:
         """The chains of tensors that are read."""
         return self._chains(
             (a, case) for case in self.nest.cases for a in self.nest.inputs_of(case)
         )
 
     @cached_property
-    def outputs(self) -> tuple[Chain, ...]:
+    def outputs(self) -> tuple[ModuleChain, ...]:
         """The chains of tensors that are written."""
         return self._chains((access, case) for case, access in self.nest.written.items())
 
-    def _chains(self, accesses: Iterable[tuple[Access, Case]]) -> tuple[Chain, ...]:
+    def _chains(self, accesses: Iterable[tuple[Access, Case]]) -> tuple[ModuleChain, ...]:
         """The chains of those tensors that have elements."""
         return tuple(starmap(self._chain, (a for a in accesses if self.nest.tensors[a[0].tensor])))
 
-    def _chain(self, access: Access, case: Case) -> Chain:
+    def _chain(self, access: Access, case: Case) -> ModuleChain:
         """The chain of a tensor, by the PEs that use it."""
         points, used = {}, {}
         for place in sorted(self.pes, key=lambda place: place[::-1]):
@@ -216,7 +216,7 @@ class RecurrenceArray:
             )
             for place, elements in used.items()
         }
-        return Chain(access, case, points, moved, int(box.prod()))
+        return ModuleChain(access, case, points, moved, int(box.prod()))
 
     # -- resources ---------------------------------------------------------------------
 

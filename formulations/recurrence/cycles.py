@@ -12,7 +12,13 @@ from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from operator import sub
 
-from ithaca.formulations.recurrence.array import FIFO_DEPTH, Chain, Place, RecurrenceArray, Value
+from ithaca.formulations.recurrence.array import (
+    FIFO_DEPTH,
+    ModuleChain,
+    Place,
+    RecurrenceArray,
+    Value,
+)
 from ithaca.workloads.recurrence import Point
 
 #: What comes before an iteration, by how many cycles.
@@ -82,7 +88,7 @@ def _fed(array: RecurrenceArray) -> dict[Point, int]:
     return fed
 
 
-def _drained(array: RecurrenceArray, chain: Chain, begin: dict[Point, int]) -> int:
+def _drained(array: RecurrenceArray, chain: ModuleChain, begin: dict[Point, int]) -> int:
     """When the last word of a tensor is written: the module beside a PE has all words of the PE
     before it hands them on, and then those of the PEs behind."""
     time = 0

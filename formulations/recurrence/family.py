@@ -37,16 +37,16 @@ class TimingDocument(Document):
     interval: Count
 
 
-class WorkloadDocument(RecurrenceDocument):
+class RecurrencesDocument(RecurrenceDocument):
     """The recurrences as a whole, so that files stand alone."""
 
     dtype: Literal["fp32"]
 
 
-class HeadDocument(Document):
+class RecurrenceHeadDocument(Document):
     """What was asked."""
 
-    workload: WorkloadDocument
+    workload: RecurrencesDocument
     edition: Literal["cycle"]
     timing: TimingDocument
     clock_mhz: Positive
@@ -54,13 +54,13 @@ class HeadDocument(Document):
     objective: ObjectiveDocument
 
 
-class ChoiceDocument(Document):
+class SpaceLoopsDocument(Document):
     """The loops mapped to space."""
 
     dataflow: list[str]
 
 
-class TilingDocument(Document):
+class ArraySizeDocument(Document):
     """How large the array is (PEs)."""
 
     size: Count
@@ -118,8 +118,8 @@ class RecurrenceFamily(Family[RecurrenceDesign]):
     """Documents of arrays of recurrences."""
 
     document, profile = "recurrence", RecurrenceProfile
-    head, choice = HeadDocument, ChoiceDocument
-    tiling, question = TilingDocument, RecurrenceQuestion
+    head, choice = RecurrenceHeadDocument, SpaceLoopsDocument
+    tiling, question = ArraySizeDocument, RecurrenceQuestion
 
     @property
     def inputs(self) -> Mapping[str, Callable[[], dict[str, Any]]]:
@@ -136,10 +136,10 @@ class RecurrenceFamily(Family[RecurrenceDesign]):
     def choice_fields(self, design: RecurrenceDesign) -> Mapping[str, Any]:
         return {"dataflow": list(design.dataflow)}
 
-    def configuration(self, design: RecurrenceDesign, tiling: TilingDocument) -> Configuration:
+    def configuration(self, design: RecurrenceDesign, tiling: ArraySizeDocument) -> Configuration:
         return Configuration(dict(tiling))
 
-    def setting(self, head: HeadDocument) -> tuple[Recurrence, Timing, Fraction]:
+    def setting(self, head: RecurrenceHeadDocument) -> tuple[Recurrence, Timing, Fraction]:
         nest = read_recurrence(head.workload.model_dump(exclude={"dtype"}), "workload")
         return nest, Timing(**dict(head.timing)), head.clock_mhz
 
@@ -147,7 +147,7 @@ class RecurrenceFamily(Family[RecurrenceDesign]):
         return METRICS
 
     def design(
-        self, setting: tuple[Recurrence, Timing, Fraction], choice: ChoiceDocument
+        self, setting: tuple[Recurrence, Timing, Fraction], choice: SpaceLoopsDocument
     ) -> RecurrenceDesign:
         nest, timing, clock = setting
         (design,) = choose_designs(nest, choice.dataflow, timing, clock, "dataflow")

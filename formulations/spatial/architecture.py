@@ -183,7 +183,7 @@ class OperandNetworks:
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class TensorUnit:
     """What the multipliers run under one of the dataflows."""
 
     intrinsic: str
@@ -204,7 +204,7 @@ class Tensorized:
     one alone lies along the whole mesh."""
     sizes: Sizes = ()
     """Iterations of a call along loops on no side."""
-    units: tuple[tuple[str, Unit], ...] = ()
+    units: tuple[tuple[str, TensorUnit], ...] = ()
     """By dataflow, what the multipliers run there instead."""
     dataflow: int = 1
     """Which of the dataflows is built, from 1."""

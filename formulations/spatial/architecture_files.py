@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import Field
 
-from ithaca.files.documents import Document, validated
+from ithaca.files.documents import InputDocument, validated
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted, refuse
 from ithaca.files.timeloop_files import load_timeloop
@@ -26,7 +26,7 @@ from ithaca.formulations.spatial.architecture import (
     OperandNetworks,
 )
 from ithaca.formulations.spatial.architecture_elements import Element
-from ithaca.formulations.spatial.architecture_trees import DUMMY, Tree, TreeDocument
+from ithaca.formulations.spatial.architecture_trees import DUMMY, ArchitectureTree, TreeDocument
 from ithaca.formulations.spatial.constraint_entries import SECTIONS, entries_of
 from ithaca.formulations.spatial.energy_files import (
     BurstsFile,
@@ -191,7 +191,7 @@ def architecture_of(
 
 def read_tree(
     document: Any, where: object, *, keeping: bool = True
-) -> tuple[ArchitectureFile, Tree]:
+) -> tuple[ArchitectureFile, ArchitectureTree]:
     """A document as it is stated, and the components of its architecture; ``keeping`` is that of
     `architecture_of`.
 
@@ -203,12 +203,14 @@ def read_tree(
             document["architecture"] = document.pop("arch")
     unread: list[str] = []
     read = validated(ArchitectureFile, document, where, unread=unread)
-    tree = Tree(read.variables, unread=[f"{where}: {path}" for path in unread], keeping=keeping)
+    tree = ArchitectureTree(
+        read.variables, unread=[f"{where}: {path}" for path in unread], keeping=keeping
+    )
     tree.read(read.architecture, f"{where}: architecture")
     return read, tree
 
 
-class ArchitectureFile(Document):
+class ArchitectureFile(InputDocument):
     """An architecture, its energies, and what only some editions read."""
 
     architecture: TreeDocument

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
-from ithaca.files.documents import Document
+from ithaca.files.documents import InputDocument
 from ithaca.files.messages import quoted, refuse
 from ithaca.formulations.spatial.architecture_elements import Element, calculated
 from ithaca.formulations.spatial.constraint_entries import checked
@@ -35,7 +35,7 @@ def _checked(text: str) -> str:
 _Name = Annotated[str, AfterValidator(_checked)]
 
 
-class _Component(Document):
+class _Component(InputDocument):
     name: _Name
     kind: str = Field(default="", alias="class")
     subclass: str | None = None
@@ -46,7 +46,7 @@ class _Component(Document):
     energy_scale: float | int | str | None = None
 
 
-class _Branch(Document):
+class _Branch(InputDocument):
     name: _Name
     attributes: dict[str, Any] | None = None
     required_actions: list[str] | None = None
@@ -54,12 +54,12 @@ class _Branch(Document):
     subtree: list[_Branch] = Field(default=[], max_length=1)
 
 
-class _Mesh(Document):
+class _Mesh(InputDocument):
     meshX: Any = 1  # noqa: N815  (as files have it)
     meshY: Any = 1  # noqa: N815
 
 
-class _Node(_Component):
+class _ElementNode(_Component):
     tag: Literal["Container", "Component", "Parallel", "Hierarchical", "Nothing"] = Field(alias="!")
     name: _Name = "nothing"
     spatial: _Mesh = _Mesh()
@@ -67,27 +67,27 @@ class _Node(_Component):
         default={}
     )
     sparse_optimizations: dict[str, Any] | None = None
-    nodes: list[_Node] = Field(default=[])
+    nodes: list[_ElementNode] = Field(default=[])
 
 
-class _Storage(Document):
+class _Storage(InputDocument):
     """A level of the first format: all are attributes."""
 
     name: _Name
 
-    model_config = Document.model_config | {"extra": "allow"}
+    model_config = InputDocument.model_config | {"extra": "allow"}
 
 
-class TreeDocument(Document):
+class TreeDocument(InputDocument):
     version: str | float = 0.4
     subtree: list[_Branch] = Field(default=[], max_length=1)
-    nodes: list[_Node] = Field(default=[])
+    nodes: list[_ElementNode] = Field(default=[])
     storage: list[_Storage] = Field(default=[])
     arithmetic: dict[str, Any] | None = None
 
 
 @dataclass
-class Tree:
+class ArchitectureTree:
     """The elements of an architecture, and what else its file says."""
 
     variables: Mapping[str, Any]
@@ -153,13 +153,13 @@ class Tree:
         for inner in branch.subtree:
             self._branch(inner, f"{where}.subtree[0]", around * times, names)
 
-    def _nodes(self, nodes: list[_Node], where: str, inside: _Inside) -> None:
+    def _nodes(self, nodes: list[_ElementNode], where: str, inside: _Inside) -> None:
         """Nodes are inside those before them; what is spatial in one multiplies all that follow. In
         parallel each keeps its own tensors."""
         for place, node in enumerate(nodes):
             self._node(node, f"{where}[{place}]", inside)
 
-    def _node(self, node: _Node, at: str, inside: _Inside) -> None:
+    def _node(self, node: _ElementNode, at: str, inside: _Inside) -> None:
         if node.tag == "Nothing" or not node.enabled:
             return
         if node.tag == "Hierarchical":
@@ -232,7 +232,7 @@ class Tree:
 class _Inside:
     """Where nodes are: inside those before them."""
 
-    tree: Tree
+    tree: ArchitectureTree
     x: int = 1
     y: int = 1
     outer: str = ""
@@ -260,7 +260,7 @@ class _Inside:
         self.x, self.y, self.spreads = self.x * x, self.y * y, True
 
 
-def _kept(node: _Node) -> frozenset[str]:
+def _kept(node: _ElementNode) -> frozenset[str]:
     """The tensors that a branch keeps."""
     own = node.constraints.get("dataspace") or {}
     names = own.get("keep", own.get("keep_only", []))

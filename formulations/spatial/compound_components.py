@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import Field
 
-from ithaca.files.documents import Document, validated
+from ithaca.files.documents import InputDocument, validated
 from ithaca.files.messages import quoted, refuse
 
 #: The value of an attribute that who uses a class has to say.
@@ -31,44 +31,44 @@ _FUNCTIONS: Mapping[str, Any] = {
 }
 
 
-class _Open(Document):
+class _OpenPart(InputDocument):
     """A part of a file whose other fields nothing here depends on."""
 
-    model_config = Document.model_config | {"extra": "ignore"}
+    model_config = InputDocument.model_config | {"extra": "ignore"}
 
 
-class _PartAction(_Open):
+class _PartAction(_OpenPart):
     name: str
     energy_scale: float | int | str = 1
     repeat: float | int | str = 1
 
 
-class _PartActions(_Open):
+class _PartActions(_OpenPart):
     name: str
     actions: list[_PartAction] = Field(default=[])
 
 
-class _ClassAction(_Open):
+class _ClassAction(_OpenPart):
     name: str
     subcomponents: list[_PartActions] = Field(default=[])
 
 
-class _Part(_Open):
+class _ComponentPart(_OpenPart):
     name: str
     kind: str = Field(alias="class")
     attributes: dict[str, Any] | None = None
 
 
-class CompoundClass(_Open):
+class CompoundClass(_OpenPart):
     """A class of components that consist of others."""
 
     name: str
     attributes: dict[str, Any] | None = None
-    subcomponents: list[_Part] = Field(default=[])
+    subcomponents: list[_ComponentPart] = Field(default=[])
     actions: list[_ClassAction] = Field(default=[])
 
 
-class _Classes(_Open):
+class _Classes(_OpenPart):
     classes: list[CompoundClass] = Field(default=[])
 
 

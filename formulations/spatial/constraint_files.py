@@ -57,7 +57,7 @@ def read_constraints(
         entries += entries_of(sections, path, unread)
     if not entries:
         return NONE
-    reader = _Reader(architecture, nest, unread)
+    reader = _ConstraintsReader(architecture, nest, unread)
     for where, text in entries:
         reader.read(json.loads(text), where)
     constraints = Constraints(
@@ -74,7 +74,7 @@ def read_constraints(
     return constraints
 
 
-class _Reader:
+class _ConstraintsReader:
     """Takes up entry by entry."""
 
     def __init__(self, architecture: Architecture, nest: LoopNest, unread: list[str]) -> None:

@@ -17,7 +17,7 @@ from ithaca.formulations.spatial.architecture import (
     Level,
     OperandNetworks,
     Tensorized,
-    Unit,
+    TensorUnit,
 )
 from ithaca.formulations.spatial.constraints import Constraints, FactorRange
 from ithaca.formulations.spatial.sparse.parts import Sparsity
@@ -54,7 +54,7 @@ BurstsDocument = model_of(
         {},
     ),
 )
-UnitDocument = model_of(Unit)
+UnitDocument = model_of(TensorUnit)
 TensorizedDocument = model_of(
     Tensorized,
     dataflows=(Annotated[dict[str, Sides], PAIRS], ...),

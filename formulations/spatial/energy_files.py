@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from ithaca.files.documents import Document, validated
+from ithaca.files.documents import InputDocument, validated
 from ithaca.files.messages import among, quoted, refuse
 from ithaca.files.numbers import fraction
 from ithaca.formulations.data_models import PAIRS, built, model_of
@@ -21,37 +21,37 @@ from ithaca.formulations.spatial.architecture import (
     Bursts,
     OperandNetworks,
     Tensorized,
-    Unit,
+    TensorUnit,
 )
 from ithaca.formulations.spatial.documents import Sides
 
 
-class _Action(Document):
+class _Action(InputDocument):
     name: str
     arguments: dict[str, Any] | list[Any] | None = None
     energy: float | int
 
 
-class _Table(Document):
+class _EnergyTable(InputDocument):
     name: str
     actions: list[_Action]
 
 
-class _Area(Document):
+class _Area(InputDocument):
     name: str
     area: float | int
 
 
-class _AreaTables(Document):
+class _AreaTables(InputDocument):
     version: str | float | None = None
     tables: list[_Area]
 
 
-class EnergyTables(Document):
+class EnergyTables(InputDocument):
     """Energies of accesses by component: an ERT."""
 
     version: str | float | None = None
-    tables: list[_Table]
+    tables: list[_EnergyTable]
     sources: dict[str, str] = Field(default={})
     """By component, what its energies are from."""
 
@@ -146,7 +146,7 @@ BurstsFile = model_of(
 )
 
 #: What the multipliers run, which edition intrinsic reads beside levels.
-UnitFile = model_of(Unit, sizes=(_Sizes, {}))
+UnitFile = model_of(TensorUnit, sizes=(_Sizes, {}))
 TensorizedFile = model_of(
     Tensorized,
     dataflows=(Annotated[dict[str, Sides], PAIRS, Field(min_length=1)], ...),

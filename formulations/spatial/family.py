@@ -92,7 +92,7 @@ class HeadDocument(Document):
     architecture: ArchitectureDocument
 
 
-class ChoiceDocument(Document):
+class MatchedLoopsDocument(Document):
     """There is one design, but of edition intrinsic one for each match: the nest's loop by loop of
     the intrinsic."""
 
@@ -114,7 +114,7 @@ class SpatialFamily(Family[MappingDesign]):
 
     document = "mapping"
     head = HeadDocument
-    choice = ChoiceDocument
+    choice = MatchedLoopsDocument
     tiling = list[LevelMappingDocument]
     question = MappingQuestion
 
@@ -178,7 +178,7 @@ class SpatialFamily(Family[MappingDesign]):
     def vocabulary(self, setting: Setting) -> Mapping[str, Metric]:
         return setting.design.vocabulary
 
-    def design(self, setting: Setting, choice: ChoiceDocument) -> MappingDesign:
+    def design(self, setting: Setting, choice: MatchedLoopsDocument) -> MappingDesign:
         if setting.edition != INTRINSIC:
             return setting.design
         for design in setting.designs:

@@ -99,7 +99,7 @@ def load_points(
         text = table_text([stated_row(tiled_row(row), architecture) for row in stated])
     points: list[SpatialPoint] = []
     designs: dict[Any, SpatialDesign] = {}
-    reader, usual = _Reader(architecture, file), keeps_of(namesake(architecture))
+    reader, usual = _RowReader(architecture, file), keeps_of(namesake(architecture))
     for where, row in read_rows(text, file, reader.check):
         with errors_at(where):
             keeps, workload = reader.keeps(row) or usual, row.get("workload", "")
@@ -128,7 +128,7 @@ def _problem_file(folder: Path, workload: str) -> Path:
     return folder / f"problem_{workload}.yaml"
 
 
-class _Reader:
+class _RowReader:
     """Reads rows of one file."""
 
     def __init__(self, architecture: Architecture, file: Path) -> None:

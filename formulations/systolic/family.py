@@ -46,7 +46,7 @@ from ithaca.workloads.library import workload_document
 from ithaca.workloads.nest import LoopNest
 
 
-class WorkloadDocument(NestDocument):
+class TypedNestDocument(NestDocument):
     """A nest with its extents and the type of its arrays."""
 
     dtype: Text
@@ -59,7 +59,7 @@ class PortsDocument(Document):
     channels: Count
 
 
-class SpaceDocument(Document):
+class DesignSpaceDocument(Document):
     """Restrictions of the design space that are not the default's."""
 
     min_lanes: Annotated[int, Field(ge=1, le=2**31)] = 1
@@ -98,7 +98,7 @@ class TechnologyDocument(Document):
         return Technology(**{name.rstrip("_"): value for name, value in self} | parts)
 
 
-class TilingDocument(Document):
+class TileFactorsDocument(Document):
     """Tile factors, and packs by buffer module; memory ports by I/O group, where these may have
     several; tiles of an outer tile, where tiles are tiled again."""
 
@@ -110,7 +110,7 @@ class TilingDocument(Document):
     array_part_l2: dict[str, int] = Field(default_factory=dict)
 
 
-class ChoiceDocument(Document):
+class ArrayDesignDocument(Document):
     """A design by its names."""
 
     dataflow: list[str]
@@ -126,21 +126,21 @@ class RestrictionDocument(Document):
     include_unbuildable: bool = False
 
 
-class HeadDocument(Document):
+class ArrayHeadDocument(Document):
     """What was asked; earlier versions did not state of which designs."""
 
-    workload: WorkloadDocument
+    workload: TypedNestDocument
     platform: PlatformDocument
     edition: Literal["exact", "odyssey", "cycle"]
     objective: ObjectiveDocument
-    space: SpaceDocument = SpaceDocument()
+    space: DesignSpaceDocument = DesignSpaceDocument()
     technology: TechnologyDocument = TechnologyDocument()
     kept: dict[str, Count] = Field(default_factory=dict)
     restriction: RestrictionDocument | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class ArraySetting:
     """The setting that all designs of a result share."""
 
     nest: LoopNest
@@ -169,9 +169,9 @@ class SystolicFamily(Family[SystolicDesign]):
     """Documents and words of systolic arrays."""
 
     document = "result"
-    head = HeadDocument
-    choice = ChoiceDocument
-    tiling = TilingDocument
+    head = ArrayHeadDocument
+    choice = ArrayDesignDocument
+    tiling = TileFactorsDocument
     question = ArrayQuestion
 
     def head_fields(self, design: SystolicDesign) -> Mapping[str, Any]:
@@ -216,12 +216,12 @@ class SystolicFamily(Family[SystolicDesign]):
     ) -> Mapping[str, Mapping[str, Fraction]]:
         return by_part(design.costs(configuration))
 
-    def setting(self, head: HeadDocument) -> Setting:
+    def setting(self, head: ArrayHeadDocument) -> ArraySetting:
         with errors_at("workload"):
             nest = head.workload.nest()
         edition = Edition(head.edition)
         data = stated_data_type(head.workload.dtype, summed=edition is Edition.CYCLE)
-        return Setting(
+        return ArraySetting(
             nest,
             data,
             edition,
@@ -230,10 +230,10 @@ class SystolicFamily(Family[SystolicDesign]):
             head.kept,
         )
 
-    def vocabulary(self, setting: Setting) -> Mapping[str, Metric]:
+    def vocabulary(self, setting: ArraySetting) -> Mapping[str, Metric]:
         return METRICS
 
-    def design(self, setting: Setting, choice: ChoiceDocument) -> SystolicDesign:
+    def design(self, setting: ArraySetting, choice: ArrayDesignDocument) -> SystolicDesign:
         nest = setting.nest
         array = derive(
             nest,
@@ -250,7 +250,7 @@ class SystolicFamily(Family[SystolicDesign]):
         design = SystolicDesign(nest, array, setting.data, setting.options, setting.technology)
         return replace(design, kept=tuple(setting.kept.items()))
 
-    def configuration(self, design: SystolicDesign, tiling: TilingDocument) -> Configuration:
+    def configuration(self, design: SystolicDesign, tiling: TileFactorsDocument) -> Configuration:
         packs = group_packs(design.array, tiling.pack)
         return design.configuration(Tiling(**dict(tiling) | {"pack": packs}))
 

@@ -31,7 +31,7 @@ METHOD = "cpsat"
 POLL = 0.05
 
 
-class Search:
+class CpSatSearch:
     """A search by CP-SAT with so many workers, which goes on from a state; boxes are branches."""
 
     def __init__(
@@ -291,7 +291,7 @@ def solve_cpsat(
         (bound for bound in (lower_bound, state.lower_bound) if bound is not None), default=None
     )
     if not options.stopped:
-        Search(problem, state, options, report, threads).run()
+        CpSatSearch(problem, state, options, report, threads).run()
     certificate = conclude(
         state.value,
         state.lower_bound,

@@ -46,7 +46,7 @@ from ithaca.formulations.algebra.expression import (
 )
 from ithaca.solver.cpsat.encoding import Encoder
 from ithaca.solver.cpsat.linear import NotExpressibleError
-from ithaca.solver.cpsat.ratio import Outcome, RatioObjective, encode_ratio, minimize_ratio
+from ithaca.solver.cpsat.ratio import RatioBounds, RatioObjective, encode_ratio, minimize_ratio
 
 #: A Pyomo model, variable or expression; Pyomo has no types.
 Model: TypeAlias = Any
@@ -56,7 +56,7 @@ Variable: TypeAlias = Any
 SIMPLEST = 10**6
 
 
-def solve_pyomo(model: Model, seconds: float | None = None, threads: int = 1) -> Outcome:
+def solve_pyomo(model: Model, seconds: float | None = None, threads: int = 1) -> RatioBounds:
     """Solve a Pyomo model, and load its best solution into it.
 
     Parameters

@@ -140,7 +140,7 @@ def encode_ratio(
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class RatioBounds:
     """Bounds of the least value of an objective, and a solution."""
 
     value: Fraction | None
@@ -156,7 +156,7 @@ class Outcome:
 
 def minimize_ratio(
     encoder: Encoder, objective: RatioObjective, seconds: float | None = None, threads: int = 1
-) -> Outcome:
+) -> RatioBounds:
     """Minimise an objective encoded in a finished model.
 
     Parameters
@@ -194,7 +194,7 @@ def minimize_ratio(
             )
         status = solver.solve(encoder.model)
         if status == cp_model.INFEASIBLE:
-            return Outcome(None, {}, None, infeasible=True)
+            return RatioBounds(None, {}, None, infeasible=True)
         if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
             reached = objective.value(encoder, solver.value)
             if value is None or reached < value:
@@ -205,7 +205,7 @@ def minimize_ratio(
         bound = max(bound, aim.least(solver.response_proto.inner_objective_lower_bound))
         if value == known:
             break
-    return Outcome(value, quantities, bound, infeasible=False)
+    return RatioBounds(value, quantities, bound, infeasible=False)
 
 
 def _on_grid(form: LinearForm, value: Fraction, rounded: Callable[[Fraction], int]) -> Fraction:

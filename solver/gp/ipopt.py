@@ -24,7 +24,7 @@ OPTIONS: Mapping[str, Any] = {
 
 
 @dataclass(frozen=True)
-class Optimum:
+class IpoptEnd:
     """Where Ipopt ended: point, objective, multipliers of the constraints, and whether it says it
     solved the program.
 
@@ -92,7 +92,7 @@ class Callbacks:
 
 def minimize(
     callbacks: object, start: Vector, bounds: Sequence[Vector], options: Mapping[str, Any]
-) -> Optimum:
+) -> IpoptEnd:
     """Let Ipopt minimise what `cyipopt` callbacks state.
 
     Parameters
@@ -121,7 +121,7 @@ def minimize(
         problem.add_option(name, value)
     point, info = problem.solve(start)
     multipliers = np.asarray(info["mult_g"], dtype=np.float64)
-    return Optimum(
+    return IpoptEnd(
         np.asarray(point, dtype=np.float64),
         float(info["obj_val"]),
         multipliers,
@@ -134,7 +134,7 @@ def solve_program(
     start: Vector | None = None,
     patience: int | None = None,
     options: Mapping[str, Any] | None = None,
-) -> Optimum:
+) -> IpoptEnd:
     """Minimise a geometric program.
 
     Parameters

@@ -19,7 +19,7 @@ ROOM = 1.0
 
 
 @dataclass(frozen=True)
-class Region:
+class ReducedProgram:
     """A region's program over the columns that are not fixed, and which of the model's base columns
     these are.
 
@@ -37,7 +37,7 @@ class Region:
         return point
 
 
-def region_program(model: GeometricModel, ranges: Ranges) -> Region:
+def region_program(model: GeometricModel, ranges: Ranges) -> ReducedProgram:
     """Write the program of a sharpened region down."""
     base = model.base
     low, high = (
@@ -80,7 +80,7 @@ def region_program(model: GeometricModel, ranges: Ranges) -> Region:
         int(np.searchsorted(columns, model.objective)),
         tuple(model.names[c] for c in columns),
     )
-    return Region(program, columns, fixed)
+    return ReducedProgram(program, columns, fixed)
 
 
 def hull(curve: CurveColumn, ranges: Ranges) -> list[tuple[float, float]]:

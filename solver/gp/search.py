@@ -37,7 +37,7 @@ NOTHING = -300.0
 
 
 @dataclass(frozen=True)
-class Node:
+class OpenRegion:
     """An open region, with logarithms of base columns at its optimum; it is bounded by a certified
     lower bound of the objective's logarithm."""
 
@@ -62,7 +62,7 @@ class GpSearch(Incumbent):
         self.step: Fraction = granularity(problem.symbolic().objective, problem.space.powers)
         self.programs = 0
         self._propagator = Propagator(self.model)
-        self._open: BestFirst[float, Node] = BestFirst()
+        self._open: BestFirst[float, OpenRegion] = BestFirst()
         root = self._propagator.root()
         self._pending = [self._within(root, cell) for cell in self.model.cells]
 
@@ -142,9 +142,9 @@ class GpSearch(Incumbent):
         if not np.isfinite(point).all():
             point = region.fixed
         if not self._holds_no_improvement(bound):
-            self._open.push(bound, Node(sharpened, point))
+            self._open.push(bound, OpenRegion(sharpened, point))
 
-    def _take_single(self, node: Node) -> None:
+    def _take_single(self, node: OpenRegion) -> None:
         """A region of one configuration: evaluate it, and drop it."""
         space, columns = (
             self.problem.space,

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ithaca.solver.gp.blocks import Indices, Vector
-from ithaca.solver.gp.ipopt import Optimum, minimize
+from ithaca.solver.gp.ipopt import IpoptEnd, minimize
 
 
 class PyomoCallbacks:
@@ -131,7 +131,7 @@ def _pairs(entries: list[tuple[int, int]]) -> tuple[Indices, Indices]:
     return rows, columns
 
 
-def solve_pyomo(model: Any, callbacks: PyomoCallbacks | None = None, **options: Any) -> Optimum:
+def solve_pyomo(model: Any, callbacks: PyomoCallbacks | None = None, **options: Any) -> IpoptEnd:
     """Minimise (or maximise) a smooth Pyomo model from its variables' values, which then hold the
     optimum.
 

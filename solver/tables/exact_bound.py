@@ -14,7 +14,7 @@ from ithaca.formulations.algebra.rounding import near_extreme
 from ithaca.formulations.remembered import remembered
 from ithaca.solver.tables.column import Column
 from ithaca.solver.tables.relaxation import statistic
-from ithaca.solver.tables.tree import Tree
+from ithaca.solver.tables.tree import RowTree
 
 #: Different rows with nearly the smallest (or largest) value that are evaluated exactly; with more
 #: the value is rounded outwards.
@@ -25,7 +25,7 @@ class ExactBound:
     """Bounds boxes one by one, from the objective's bound over column statistics; keeps what it has
     computed."""
 
-    def __init__(self, bound: Expression, trees: Sequence[Tree]) -> None:
+    def __init__(self, bound: Expression, trees: Sequence[RowTree]) -> None:
         self._bound = bound
         self._trees = trees
         self._columns: dict[str, tuple[int, int, Column]] = {}

@@ -35,7 +35,7 @@ from ithaca.solver.tables.model import BoundModel, Source
 from ithaca.solver.tables.program import Program
 from ithaca.solver.tables.relaxation import Relaxation, statistic
 from ithaca.solver.tables.table import Table, build_table
-from ithaca.solver.tables.tree import Tree, build_tree
+from ithaca.solver.tables.tree import RowTree, build_tree
 
 #: Axes of so many rows are enumerated once for all the expressions whose least values are asked
 #: for, hundreds at times.
@@ -97,7 +97,9 @@ def build_tables(
     )
 
 
-def bound_model(problem: Problem, lowered: LoweredProblem, trees: tuple[Tree, ...]) -> BoundModel:
+def bound_model(
+    problem: Problem, lowered: LoweredProblem, trees: tuple[RowTree, ...]
+) -> BoundModel:
     """The bounds of a problem over the rows of its axes, a tree each, which hold the columns that
     its programs use.
 
@@ -124,7 +126,7 @@ def bound_model(problem: Problem, lowered: LoweredProblem, trees: tuple[Tree, ..
     )
 
 
-def tree_sources(bounds: Program, trees: Sequence[Tree]) -> tuple[Source, ...]:
+def tree_sources(bounds: Program, trees: Sequence[RowTree]) -> tuple[Source, ...]:
     """Where the symbols of a program of bounds come from: the nodes of trees."""
     sources: dict[str, Source] = {}
     for number, tree in enumerate(trees):

@@ -16,7 +16,7 @@ from ithaca.formulations.problem import Problem
 from ithaca.solver.tables.configurations import Configurations, configuration_of
 from ithaca.solver.tables.exact_bound import ExactBound
 from ithaca.solver.tables.program import Program
-from ithaca.solver.tables.tree import Tree
+from ithaca.solver.tables.tree import RowTree
 
 Nodes = NDArray[np.int32]
 
@@ -31,7 +31,7 @@ class BoundModel:
 
     problem: Problem
     """The problem."""
-    trees: tuple[Tree, ...]
+    trees: tuple[RowTree, ...]
     """One per axis; a *box* is one node of each."""
     program: Program
     """Computes the objective's bound, then each constraint's."""

@@ -17,7 +17,7 @@ LOG_OFFSET = 1e-3
 
 
 @dataclass(frozen=True)
-class Tree:
+class RowTree:
     """A binary tree over the rows of a table. Node 0 holds all of them (of an empty table,
     none)."""
 
@@ -44,7 +44,7 @@ class Tree:
         return np.concatenate(rows)
 
 
-def build_tree(table: Table, checkpoint: Callable[[], None] = never) -> Tree:
+def build_tree(table: Table, checkpoint: Callable[[], None] = never) -> RowTree:
     """Split the rows top-down, level by level, at the column that varies most.
 
     Each node is cut at the geometric middle of the range of its most varied column.
@@ -52,7 +52,7 @@ def build_tree(table: Table, checkpoint: Callable[[], None] = never) -> Tree:
     values = table.values
     if not table.count:
         nothing = np.zeros((len(table.columns), 1))
-        return Tree(
+        return RowTree(
             table,
             nothing,
             nothing,
@@ -107,7 +107,7 @@ def build_tree(table: Table, checkpoint: Callable[[], None] = never) -> Tree:
         first = np.where(ranges[:, inner].max(axis=0) > 0, np.clip(first, 1, sizes - 1), sizes // 2)
         sizes = np.stack([first, sizes - first], axis=1).ravel()
         starts = np.cumsum(sizes) - sizes
-    return Tree(
+    return RowTree(
         table,
         np.concatenate(lows, axis=1),
         np.concatenate(highs, axis=1),
@@ -117,7 +117,7 @@ def build_tree(table: Table, checkpoint: Callable[[], None] = never) -> Tree:
     )
 
 
-def split_boxes(trees: Sequence[Tree], nodes: NDArray[np.int32]) -> NDArray[np.int32]:
+def split_boxes(trees: Sequence[RowTree], nodes: NDArray[np.int32]) -> NDArray[np.int32]:
     """The halves of boxes, nodes of each tree, along the axis whose node varies most."""
     spread = np.stack([tree.spread.take(n) for tree, n in zip(trees, nodes, strict=True)])
     axis = spread.argmax(axis=0)

@@ -13,7 +13,7 @@ from ithaca.formulations.hardware.accelerator import Trend
 from ithaca.formulations.hardware.space import HardwareSpace
 from ithaca.formulations.region import Region
 from ithaca.formulations.space import Link
-from ithaca.studies.codesign.question import Amount, Question
+from ithaca.studies.codesign.question import Amount, CodesignQuestion
 
 #: Rules and limits of the hardware alone.
 Kept = Sequence[Amount | Link]
@@ -22,7 +22,7 @@ Kept = Sequence[Amount | Link]
 class HardwareBounds:
     """Costs of boxes of a question's space, and the rules and limits on the hardware."""
 
-    def __init__(self, question: Question) -> None:
+    def __init__(self, question: CodesignQuestion) -> None:
         self._space: HardwareSpace = question.space
         #: Metrics of the hardware that are minimised or limited.
         self._counted = sorted(

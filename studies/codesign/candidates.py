@@ -18,9 +18,9 @@ from ithaca.solver.options import Budget, SolveOptions
 from ithaca.studies.codesign.boxes import HardwareBounds, Kept
 from ithaca.studies.codesign.floors import Floors
 from ithaca.studies.codesign.incumbents import climb
-from ithaca.studies.codesign.layer_cache import Ask, Bound, LayerCache, LayerRun, total
+from ithaca.studies.codesign.layer_cache import Ask, Bound, CachedRun, LayerCache, total
 from ithaca.studies.codesign.narrowing import narrowed
-from ithaca.studies.codesign.question import Question
+from ithaca.studies.codesign.question import CodesignQuestion
 from ithaca.studies.codesign.result import HardwarePoint
 
 #: Mappings of a layer that accelerators are judged by.
@@ -32,7 +32,7 @@ class Candidates:
     """The accelerators found that no other one dominates, by ascending objectives, and what others
     might be."""
 
-    question: Question
+    question: CodesignQuestion
     bank: LayerCache
     hardware: HardwareBounds
     budget: Budget
@@ -71,7 +71,7 @@ class Candidates:
         alone = self.question.space.box.only({name: (value,) for name, value in point.items()})
         return self.hardware.admissible(alone, self.hardware.all)
 
-    def _runs(self, point: Configuration) -> list[LayerRun]:
+    def _runs(self, point: Configuration) -> list[CachedRun]:
         """The layers on an accelerator, as the first amount of runs likes them."""
         figures, objective = self._of(point)
         return [self.bank.run(work, figures, objective) for work in self.question.works]

@@ -16,7 +16,7 @@ from ithaca.studies.codesign.floors import least_product
 from ithaca.studies.codesign.infeasible import shortfalls
 from ithaca.studies.codesign.layer_cache import LayerCache
 from ithaca.studies.codesign.points import certified
-from ithaca.studies.codesign.question import Question
+from ithaca.studies.codesign.question import CodesignQuestion
 from ithaca.studies.codesign.result import CodesignResult
 from ithaca.studies.codesign.search import METHOD, BoxSearch
 from ithaca.studies.network.envelope import Weights
@@ -46,14 +46,16 @@ class CodesignOptions:
     """Told of files of the results folder that cannot be used."""
 
 
-def make_bank(question: Question, options: CodesignOptions) -> LayerCache:
+def make_bank(question: CodesignQuestion, options: CodesignOptions) -> LayerCache:
     """Where layers' optima are kept, as options ask for it."""
     store = None if options.results is None else Store(options.results, options.note)
     return LayerCache(question.space.accelerator, options.method, store)
 
 
 def codesign(
-    question: Question, options: CodesignOptions | None = None, bank: LayerCache | None = None
+    question: CodesignQuestion,
+    options: CodesignOptions | None = None,
+    bank: LayerCache | None = None,
 ) -> CodesignResult:
     """The best accelerator for some layers, or the front of several objectives, with a proof over
     the whole space.
@@ -102,7 +104,7 @@ def codesign(
 
 
 def _least_product(
-    question: Question, factors: Factors, options: CodesignOptions, bank: LayerCache
+    question: CodesignQuestion, factors: Factors, options: CodesignOptions, bank: LayerCache
 ) -> CodesignResult:
     """The same of a product of two sums over layers (`ithaca.studies.network.products`)."""
 

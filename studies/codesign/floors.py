@@ -15,7 +15,7 @@ from ithaca.solver.best_first import BestFirst
 from ithaca.studies.codesign.boxes import HardwareBounds
 from ithaca.studies.codesign.layer_cache import Bound, LayerCache, total
 from ithaca.studies.codesign.narrowing import narrowed
-from ithaca.studies.codesign.question import Question
+from ithaca.studies.codesign.question import CodesignQuestion
 from ithaca.studies.network.products import AXES, Factors
 
 #: Figures whose bounds are kept at hand.
@@ -25,7 +25,7 @@ KEPT = 4096
 class Floors:
     """Lower bounds of layers, and of the first objective over boxes, that take no search."""
 
-    def __init__(self, question: Question, bank: LayerCache) -> None:
+    def __init__(self, question: CodesignQuestion, bank: LayerCache) -> None:
         self.question, self.bank = question, bank
         self._posed: list[Problem] = []
         self._known = lru_cache(KEPT)(self._layers)
@@ -75,7 +75,7 @@ class Floors:
 
 
 def least_product(
-    question: Question, factors: Factors, bank: LayerCache, over: Callable[[], bool]
+    question: CodesignQuestion, factors: Factors, bank: LayerCache, over: Callable[[], bool]
 ) -> Fraction:
     """A bound of a product of two sums over the whole space that takes no search of layers: the
     least, over boxes that it is divided into, of the product of both sums' bounds.

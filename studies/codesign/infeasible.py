@@ -12,12 +12,12 @@ from ithaca.solver.executor import Executor
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.shortfall import Shortfall
 from ithaca.studies.codesign.layer_cache import LayerCache
-from ithaca.studies.codesign.question import Question
+from ithaca.studies.codesign.question import CodesignQuestion
 from ithaca.studies.codesign.search import BoxSearch
 
 
 def shortfalls(
-    question: Question, bank: LayerCache, options: SolveOptions, executor: Executor
+    question: CodesignQuestion, bank: LayerCache, options: SolveOptions, executor: Executor
 ) -> tuple[Shortfall, ...]:
     """The limits of a question that no accelerator answers, and what each would have to be.
 
@@ -51,7 +51,7 @@ def shortfalls(
         works = tuple(
             replace(w, weight=Fraction(workload in (None, w.workload))) for w in question.works
         )
-        relaxed = Question(
+        relaxed = CodesignQuestion(
             question.space, works, (Objective(limit.metric, limit.expression),), others
         )
         result = BoxSearch(relaxed, bank, budget.share(left), executor=executor).run()

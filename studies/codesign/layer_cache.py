@@ -58,7 +58,7 @@ class Ask:
 
 
 @dataclass(frozen=True)
-class LayerRun:
+class CachedRun:
     """A run of a layer on figures of an accelerator."""
 
     ask: Ask
@@ -192,7 +192,7 @@ class LayerCache:
 
     # -- questions ---------------------------------------------------------------------
 
-    def run(self, work: Work, figures: Mapping[str, Fraction], objective: Objective) -> LayerRun:
+    def run(self, work: Work, figures: Mapping[str, Fraction], objective: Objective) -> CachedRun:
         """A run of a layer, without what does not matter for its answer.
 
         Parameters
@@ -210,7 +210,7 @@ class LayerCache:
         kept = tuple(
             sorted((name, value) for name, value in figures.items() if name not in self._idle)
         )
-        return LayerRun(Ask(work.nest, work.stored, kept, expression), factor)
+        return CachedRun(Ask(work.nest, work.stored, kept, expression), factor)
 
     def serves(self, ask: Ask, target: Fraction | None) -> bool:
         """Whether a question can be answered without a search."""
@@ -224,7 +224,7 @@ class LayerCache:
 
     def best(
         self,
-        run: LayerRun,
+        run: CachedRun,
         options: SolveOptions | None = None,
         cutoff: Fraction | None = None,
         tell: Report = lambda progress: None,
@@ -266,7 +266,7 @@ class LayerCache:
             self._remember(ask, answer)
         return answer.times(run.factor)
 
-    def floor(self, run: LayerRun) -> Bound:
+    def floor(self, run: CachedRun) -> Bound:
         """A bound that takes no search: roofs, and what designs that are searched in stages know of
         themselves at once."""
         return self._floor(run.ask) * run.factor
@@ -282,12 +282,12 @@ class LayerCache:
         least = min(map(max, known), default=inf)
         return Fraction(least) if isfinite(least) else least
 
-    def given(self, run: LayerRun) -> LayerAnswer:
+    def given(self, run: CachedRun) -> LayerAnswer:
         """The answer that is kept of a run."""
         kept = run.ask in self.asked or run.ask in self._given
         return (self._known.get(run.ask, UNKNOWN) if kept else UNKNOWN).times(run.factor)
 
-    def tried(self, run: LayerRun, most: int = REMEMBERED) -> LayerAnswer:
+    def tried(self, run: CachedRun, most: int = REMEMBERED) -> LayerAnswer:
         """The best of the last mappings known of a layer, ``most`` of them, on figures that they
         may not be from; nothing is searched."""
         ask = run.ask
@@ -311,7 +311,7 @@ class LayerCache:
         return None if problem is None else problem.feasible_value(configuration)
 
     def front(
-        self, run: LayerRun, objectives: tuple[Objective, ...], options: SolveOptions
+        self, run: CachedRun, objectives: tuple[Objective, ...], options: SolveOptions
     ) -> tuple[Choice, ...] | None:
         """Mappings of a run that none dominates; None if there may be others than those found in
         time.

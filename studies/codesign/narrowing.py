@@ -10,13 +10,13 @@ from ithaca.formulations.hardware.accelerator import Trend
 from ithaca.formulations.hardware.figure import Figure, moves
 from ithaca.formulations.region import Region
 from ithaca.formulations.space import Quantity
-from ithaca.studies.codesign.question import Question
+from ithaca.studies.codesign.question import CodesignQuestion
 
 #: What a larger figure of a trend is worth.
 WORTH = {Trend.HELPS: -1, Trend.HURTS: 1}
 
 
-def narrowed(question: Question) -> Region:
+def narrowed(question: CodesignQuestion) -> Region:
     """A box that holds an accelerator at least as good as any other of the space.
 
     A quantity that no rule speaks of is fixed at an end where every figure that matters to layers,
@@ -37,7 +37,7 @@ def narrowed(question: Question) -> Region:
     return space.box.only(settled)
 
 
-def _worse(question: Question, quantity: Quantity) -> set[int | None]:
+def _worse(question: CodesignQuestion, quantity: Quantity) -> set[int | None]:
     """Whether more of a quantity is worse (1) or better (-1), by whatever depends on it; None if it
     may be either."""
     space, effects = question.space, set[int | None]()

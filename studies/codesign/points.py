@@ -12,12 +12,15 @@ from ithaca.solver.options import SolveOptions
 from ithaca.solver.solution import Solution, make_solution
 from ithaca.studies.codesign.combine import Choice, combinations
 from ithaca.studies.codesign.layer_cache import LayerCache, problems_of
-from ithaca.studies.codesign.question import Question
+from ithaca.studies.codesign.question import CodesignQuestion
 from ithaca.studies.codesign.result import HardwarePoint
 
 
 def combined(
-    question: Question, bank: LayerCache, point: Configuration, options: Callable[[], SolveOptions]
+    question: CodesignQuestion,
+    bank: LayerCache,
+    point: Configuration,
+    options: Callable[[], SolveOptions],
 ) -> Sequence[Sequence[Solution]] | None:
     """Mappings of all layers of which no others are better in every amount of runs; None if there
     was no time for all.
@@ -65,7 +68,7 @@ def combined(
 
 
 def certified(
-    question: Question, bank: LayerCache, accelerator: HardwarePoint, *, proven: bool
+    question: CodesignQuestion, bank: LayerCache, accelerator: HardwarePoint, *, proven: bool
 ) -> HardwarePoint:
     """An accelerator with its layers' problems as they are on it, and what is proven of their
     mappings.

@@ -55,7 +55,7 @@ class Amount:
 
 
 @dataclass(frozen=True)
-class Question:
+class CodesignQuestion:
     """A question about a hardware space: accelerators and layers, objectives and limits.
 
     Objectives are expressions over metrics of layers and of the hardware; several ask for the
@@ -101,7 +101,7 @@ class Question:
         shares = tuple(work.factor**degree for work in self.works)
         return Amount(objective.words, expression, shares, bound, factors=factors, degree=degree)
 
-    def among_optima(self, value: Fraction) -> Question | None:
+    def among_optima(self, value: Fraction) -> CodesignQuestion | None:
         """The question of the next objective, among accelerators and mappings of an optimum; None
         if there is none."""
         (first,) = self.objectives
@@ -236,7 +236,7 @@ def make_question(
     works: Sequence[Work],
     objectives: Sequence[str],
     limits: Mapping[str, Fraction] | None = None,
-) -> Question:
+) -> CodesignQuestion:
     """Ask for the least of an objective, or for the front of several. Raises `InputError` if
     metrics are not known.
 
@@ -268,6 +268,6 @@ def make_question(
         parse_expression(text, where="--limit", allowed=known)
         read.append(Limit(text, Fraction(bound)))
     layers = tuple(part for work in works for part in space.accelerator.stages(work))
-    question = Question(space, layers, parsed, tuple(read))
+    question = CodesignQuestion(space, layers, parsed, tuple(read))
     question.check_products()
     return question

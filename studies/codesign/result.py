@@ -19,7 +19,7 @@ from ithaca.formulations.region import Region
 from ithaca.solver.certificate import OWN, Certificate, Status
 from ithaca.solver.shortfall import Shortfall, explain
 from ithaca.solver.solution import Solution
-from ithaca.studies.codesign.question import Amount, Question
+from ithaca.studies.codesign.question import Amount, CodesignQuestion
 from ithaca.studies.network.result import NetworkResult
 
 
@@ -98,7 +98,7 @@ class CodesignResult(StudyAnswer):
     """The answer of `ithaca.codesign`: the best accelerator, or a front of them, with every layer's
     mapping, and what is proven over the whole space."""
 
-    question: Question
+    question: CodesignQuestion
     """What was asked."""
     best: HardwarePoint | None
     """The best accelerator, of one objective; of several, the first of the front."""

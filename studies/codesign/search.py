@@ -23,9 +23,16 @@ from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.progress import Progress, Report
 from ithaca.studies.codesign.boxes import HardwareBounds, Kept, trimmed
 from ithaca.studies.codesign.candidates import Candidates
-from ithaca.studies.codesign.layer_cache import Ask, Bound, LayerAnswer, LayerCache, LayerRun, total
+from ithaca.studies.codesign.layer_cache import (
+    Ask,
+    Bound,
+    CachedRun,
+    LayerAnswer,
+    LayerCache,
+    total,
+)
 from ithaca.studies.codesign.points import certified, combined
-from ithaca.studies.codesign.question import Amount, Question
+from ithaca.studies.codesign.question import Amount, CodesignQuestion
 from ithaca.studies.codesign.result import SHOWN, CodesignResult, Counts, HardwarePoint, OpenBox
 from ithaca.studies.codesign.within_limits import begin, told, weigh
 
@@ -40,7 +47,7 @@ BOUNDED = 4096
 
 
 @dataclass
-class _Node:
+class _OpenNode:
     """A box, and what is known of the amounts over it."""
 
     box: Region
@@ -61,7 +68,7 @@ class BoxSearch:
 
     def __init__(
         self,
-        question: Question,
+        question: CodesignQuestion,
         bank: LayerCache,
         options: SolveOptions | None = None,
         report: Report | None = None,
@@ -71,9 +78,9 @@ class BoxSearch:
         self._executor = executor or InProcess()
         self._budget = Budget(options or SolveOptions())
         self._half = Budget(self._budget.part(0.5))
-        self._open: BestFirst[tuple[Bound, ...], _Node] = BestFirst()
-        self._stuck: list[_Node] = []
-        self._current: _Node | None = None
+        self._open: BestFirst[tuple[Bound, ...], _OpenNode] = BestFirst()
+        self._stuck: list[_OpenNode] = []
+        self._current: _OpenNode | None = None
         self._boxes = self._excluded = self._evaluated = 0
         self._whole = True
         self._several = len(question.objectives) > 1
@@ -125,7 +132,7 @@ class BoxSearch:
             self._excluded += 1
             return
         pairs = zip(self.question.amounts, bounds, strict=True)
-        node = _Node(
+        node = _OpenNode(
             shrunk,
             [
                 list(known) if a.shares else [self._hardware.range(a, shrunk).low]
@@ -136,17 +143,17 @@ class BoxSearch:
         if not self._closed(node):
             self._push(node)
 
-    def _push(self, node: _Node) -> None:
+    def _push(self, node: _OpenNode) -> None:
         self._open.push(self._totals(node)[: len(self.question.objectives)], node)
 
-    def _totals(self, node: _Node) -> tuple[Bound, ...]:
+    def _totals(self, node: _OpenNode) -> tuple[Bound, ...]:
         """Bounds of all amounts."""
         pairs = zip(self.question.amounts, node.bounds, strict=True)
         return tuple(
             total(amount.shares, bounds) if amount.shares else bounds[0] for amount, bounds in pairs
         )
 
-    def _closed(self, node: _Node) -> bool:
+    def _closed(self, node: _OpenNode) -> bool:
         """Whether no accelerator of a box can keep the limits, and improve on what is known."""
         totals, objectives = self._totals(node), len(self.question.objectives)
         if any(known == inf for known in totals):
@@ -164,7 +171,7 @@ class BoxSearch:
             return point.values
         return (point.values[0] - Fraction(self._budget.options.gap) * abs(point.values[0]),)
 
-    def _cutoff(self, node: _Node, amount: int, layer: int) -> Fraction | None:
+    def _cutoff(self, node: _OpenNode, amount: int, layer: int) -> Fraction | None:
         """The bound of a layer that would close a box; None if there is no such."""
         question, totals = self.question, self._totals(node)
         if amount >= len(question.objectives):
@@ -181,7 +188,7 @@ class BoxSearch:
             return None
         return (min(f[amount] for f in others) - rest) / share
 
-    def _advance(self, node: _Node) -> None:
+    def _advance(self, node: _OpenNode) -> None:
         """Solve layers of a box until it is closed, another one is more promising, or all are
         solved."""
         if node.figures is None and not self._prepare(node):
@@ -219,12 +226,12 @@ class BoxSearch:
         elif not self._evaluate(point, node):
             self._stuck.append(node)
 
-    def _behind(self, node: _Node) -> bool:
+    def _behind(self, node: _OpenNode) -> bool:
         """Whether another box is more promising."""
         objectives = len(self.question.objectives)
         return bool(self._open) and self._totals(node)[:objectives] > self._open.least
 
-    def _split_first(self, node: _Node) -> bool:
+    def _split_first(self, node: _OpenNode) -> bool:
         """Split a box that solving its layers would hardly close; where bounds that take no search
         then rise most, or may rise further on.
 
@@ -250,7 +257,7 @@ class BoxSearch:
             self._split(node, name)
         return name is not None
 
-    def _order(self, node: _Node) -> list[tuple[int, int]]:
+    def _order(self, node: _OpenNode) -> list[tuple[int, int]]:
         """Layers of every amount, those that count most first."""
         pairs: list[tuple[int, int]] = []
         for place, amount in enumerate(self.question.amounts):
@@ -264,7 +271,7 @@ class BoxSearch:
             pairs += [(place, layer) for layer in sorted(counted, key=weight)]
         return pairs
 
-    def _solve(self, node: _Node, amount: int, layer: int) -> LayerAnswer:
+    def _solve(self, node: _OpenNode, amount: int, layer: int) -> LayerAnswer:
         """A layer's optimum on the best figures of a box, or the bound that closes the box."""
         run, cutoff = self._layer_run(node, amount, layer), self._cutoff(node, amount, layer)
         floor = node.bounds[amount][layer]
@@ -274,14 +281,14 @@ class BoxSearch:
             run, self._candidates.options, cutoff, lambda progress: self._tell(), floor
         )
 
-    def _layer_run(self, node: _Node, amount: int, layer: int) -> LayerRun:
+    def _layer_run(self, node: _OpenNode, amount: int, layer: int) -> CachedRun:
         """A layer on the best figures of a box, as an amount counts it."""
         assert node.figures is not None
         question = self.question
         objective = question.amounts[amount].of_layer(question.best_costs(amount, node.box))
         return self.bank.run(question.works[layer], node.figures, objective)
 
-    def _solve_ahead(self, node: _Node, first: tuple[int, int]) -> None:
+    def _solve_ahead(self, node: _OpenNode, first: tuple[int, int]) -> None:
         """Solve what is wanted next, and what the most promising boxes will probably want, all
         workers at once."""
         wanted: list[tuple[Ask, Fraction | None]] = []
@@ -305,7 +312,7 @@ class BoxSearch:
                 break
         self._candidates.solve_together(wanted[:most])
 
-    def _prepare(self, node: _Node) -> bool:
+    def _prepare(self, node: _OpenNode) -> bool:
         """Set a box's best figures and the layers to solve; whether they are defined."""
         if any(len(node.box.values(name)) > 1 for name in self.question.enumerated):
             return False
@@ -318,7 +325,7 @@ class BoxSearch:
         node.left = self._order(node)
         return True
 
-    def _narrow(self, node: _Node) -> None:
+    def _narrow(self, node: _OpenNode) -> None:
         """Leave out of a box what is no better than what was found: once, when its turn comes,
         whatever is solved ahead."""
         if node.narrowed or self._several or not self.found or not self.question.amounts[0].shares:
@@ -333,13 +340,13 @@ class BoxSearch:
             node.box = box
             self._prepare(node)
 
-    def _split(self, node: _Node, name: str) -> None:
+    def _split(self, node: _OpenNode, name: str) -> None:
         for half in node.box.split(name):
             self._enter(half, node.bounds, node.kept)
 
     # -- accelerators ------------------------------------------------------------------
 
-    def _evaluate(self, point: Configuration, node: _Node) -> bool:
+    def _evaluate(self, point: Configuration, node: _OpenNode) -> bool:
         """Take the best mappings of an accelerator whose layers are all solved; whether that
         settles it."""
         question, space = self.question, self.question.space
@@ -422,6 +429,6 @@ class BoxSearch:
             self.question, front[0] if front else None, front, certificate, boxes, counts
         )
 
-    def _open_box(self, node: _Node) -> OpenBox:
+    def _open_box(self, node: _OpenNode) -> OpenBox:
         totals = self._totals(node)[: len(self.question.objectives)]
         return OpenBox(node.box, tuple(b if isinstance(b, Fraction) else None for b in totals))

@@ -18,20 +18,20 @@ from ithaca.formulations.region import Region
 from ithaca.studies.codesign.boxes import Kept
 from ithaca.studies.codesign.candidates import Candidates
 from ithaca.studies.codesign.incumbents import climb
-from ithaca.studies.codesign.question import Amount, Question
+from ithaca.studies.codesign.question import Amount, CodesignQuestion
 from ithaca.studies.scale import wording
 
 #: Weights that are tried on one accelerator, and their significant digits.
 ROUNDS, DIGITS = 8, 3
 
 
-def apart(question: Question) -> tuple[Amount, ...]:
+def apart(question: CodesignQuestion) -> tuple[Amount, ...]:
     """The limits on totals of runs of anything but the first objective."""
     first = question.amounts[0].expression
     return tuple(a for a in question.limited if a.shares and a.bound and a.expression != first)
 
 
-def told(question: Question) -> str:
+def told(question: CodesignQuestion) -> str:
     """What a search begins with because of them, in words; empty without any."""
     names = ", ".join(dict.fromkeys(amount.text for amount in apart(question)))
     return f", begun with least {names}" if names else ""
@@ -82,7 +82,7 @@ def weigh(candidates: Candidates, point: Configuration) -> Candidates:
     return lead
 
 
-def _use(question: Question) -> Expression:
+def _use(question: CodesignQuestion) -> Expression:
     """Shares of limits that a run uses, in all."""
     shares = {
         a.expression: multiply(1 / (a.bound or Fraction(1)), a.expression) for a in apart(question)
@@ -99,7 +99,7 @@ def _minimising(candidates: Candidates, expression: Expression, *, any: bool = F
 
 
 def _taken(
-    question: Question, candidates: Candidates, point: Configuration
+    question: CodesignQuestion, candidates: Candidates, point: Configuration
 ) -> tuple[Fraction, Fraction, bool] | None:
     """What known mappings of an accelerator take: the objective, the use of limits, and whether
     these are kept; None without mappings of all layers."""

@@ -31,7 +31,7 @@ Choice = tuple[tuple[Fraction, ...], tuple[bool, ...], tuple[Span, ...]]
 
 
 @dataclass(frozen=True)
-class Chain:
+class RunChain:
     """Runs in order, and which of them may find their input on chip."""
 
     runs: tuple[LayerRun, ...]
@@ -81,7 +81,7 @@ class Chain:
             for number, (kept_before, left) in pairs
         ]
 
-    def where(self, possible: Callable[[Variant], bool]) -> Chain:
+    def where(self, possible: Callable[[Variant], bool]) -> RunChain:
         """The same where nothing is kept that has no place in its producer or consumer."""
         ends = [
             (
@@ -138,10 +138,10 @@ class Chain:
         ends = [(a, b) for a in range(len(self.runs)) for b in range(a + 1, len(self.runs))]
         return [(a, b) for a, b in ends if all(self.may_keep[a + 1 : b + 1])]
 
-    def part(self, span: Span) -> Chain:
+    def part(self, span: Span) -> RunChain:
         """Some of the runs alone."""
         some = slice(span[0], span[1] + 1)
-        return Chain(self.runs[some], (False, *self.may_keep[some][1:]))
+        return RunChain(self.runs[some], (False, *self.may_keep[some][1:]))
 
     def best(self, costs: Costs, tiled: Mapping[Span, tuple[Fraction, ...]]) -> Choice | None:
         """The least sums over the runs, compared one after the other; None if they cannot be run.

@@ -23,7 +23,7 @@ from ithaca.solver.certificate import Further, Status, among_all
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.options import Budget
 from ithaca.solver.solution import Solution
-from ithaca.studies.network.chains import Chain, Costs, Variant
+from ithaca.studies.network.chains import Costs, RunChain, Variant
 from ithaca.studies.network.layers import SolvedLayer, solve_layers, solve_per_layer
 from ithaca.studies.network.parts import PER_LAYER
 from ithaca.studies.network.products import factors_of, with_products
@@ -167,7 +167,7 @@ def _solve_fused(network: Network, request: Question, options: RunOptions) -> Ne
     )
 
 
-def chained(network: Network) -> Chain:
+def chained(network: Network) -> RunChain:
     """The runs of a network's layers, in their order. Raises `InputError` if it is not known."""
     if not network.order:
         why = (
@@ -182,7 +182,7 @@ def chained(network: Network) -> Chain:
         for before, run in pairs
         if run.source in nests
     ]
-    return Chain(tuple(run for run, _ in runs), tuple(follows for _, follows in runs))
+    return RunChain(tuple(run for run, _ in runs), tuple(follows for _, follows in runs))
 
 
 def variant_of(problem: Problem) -> Variant:
@@ -192,7 +192,7 @@ def variant_of(problem: Problem) -> Variant:
 
 
 def _layers(
-    chain: Chain,
+    chain: RunChain,
     kept: Sequence[bool],
     solved: Solved,
     best: Mapping[Variant, Solution],

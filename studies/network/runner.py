@@ -39,7 +39,7 @@ class Job:
 
 
 @dataclass(frozen=True)
-class RunState:
+class NetworkProgress:
     """How far a run is."""
 
     done: int
@@ -72,7 +72,7 @@ class RunOptions:
     """Keeps results as they are found, and supplies those found before."""
     envelope: Envelope | None = None
     """What is known of these problems for other weights of two amounts."""
-    report: Callable[[RunState], None] | None = None
+    report: Callable[[NetworkProgress], None] | None = None
     """Told how far the run is."""
 
 
@@ -118,7 +118,7 @@ def run_problems(jobs: Sequence[Job], options: RunOptions) -> tuple[Solution | F
 
     def tell(place: str, progress: Progress | None = None) -> None:
         if options.report is not None:
-            options.report(RunState(len(done), len(jobs), len(failed), place, progress))
+            options.report(NetworkProgress(len(done), len(jobs), len(failed), place, progress))
 
     def keep(index: int, outcome: Solution | Failure) -> None:
         outcomes[index] = outcome

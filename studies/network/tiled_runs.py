@@ -15,8 +15,8 @@ from ithaca.formulations.tiles import Tiled
 from ithaca.solver.certificate import Certificate
 from ithaca.solver.options import Budget
 from ithaca.solver.solution import Solution
-from ithaca.studies.network.chains import Chain, Costs, Span
-from ithaca.studies.network.runner import RunState
+from ithaca.studies.network.chains import Costs, RunChain, Span
+from ithaca.studies.network.runner import NetworkProgress
 from ithaca.studies.network.tiles import TileSearch
 from ithaca.studies.network.totals import require_one
 from ithaca.workloads.nest import LoopNest
@@ -56,7 +56,7 @@ class TiledRuns:
 
     def __init__(
         self,
-        chain: Chain,
+        chain: RunChain,
         problems_of: Mapping[LoopNest, tuple[Problem, ...]],
     ) -> None:
         self._chain, self._problems_of = chain, problems_of
@@ -90,7 +90,7 @@ class TiledRuns:
         return ways
 
     def solve(
-        self, values: Costs, budget: Budget, report: Callable[[RunState], Any] | None
+        self, values: Costs, budget: Budget, report: Callable[[NetworkProgress], Any] | None
     ) -> Mapping[Span, TiledRun]:
         """Search all of them, within what time is left; what is better otherwise, or by tiles in
         parts of them, ends a search.
@@ -112,7 +112,7 @@ class TiledRuns:
             key = tuple(run.nest for run in runs), count
             if report is not None:
                 place = " → ".join(run.source for run in runs)
-                report(RunState(done, len(self.searches), 0, f"tiles of {place}"))
+                report(NetworkProgress(done, len(self.searches), 0, f"tiles of {place}"))
             if key not in known:
                 parts = {
                     (first - span[0], last - span[0]): each.values

@@ -25,7 +25,7 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.families import profile_of
 from ithaca.formulations.hardware.space import HardwareSpace
 from ithaca.studies.codesign.narrowing import narrowed
-from ithaca.studies.codesign.question import Question
+from ithaca.studies.codesign.question import CodesignQuestion
 from ithaca.studies.peers.hardware import HardwareEvaluation, HardwareEvaluator
 from ithaca.studies.peers.recorder import BudgetUsedError, Ended
 
@@ -68,7 +68,7 @@ def search_explained(evaluator: HardwareEvaluator) -> Ended:
     return Ended.SAMPLES
 
 
-def _smallest(question: Question) -> Configuration:
+def _smallest(question: CodesignQuestion) -> Configuration:
     """The corner of all smallest values, or the first accelerator after it that keeps the rules;
     under limits, what only helps and costs nothing of these is at its best."""
     space = question.space

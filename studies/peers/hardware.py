@@ -13,7 +13,7 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.solution import Solution
 from ithaca.studies.codesign.layer_cache import Ask, LayerCache
-from ithaca.studies.codesign.question import Question
+from ithaca.studies.codesign.question import CodesignQuestion
 from ithaca.studies.codesign.result import HardwarePoint
 from ithaca.studies.hypervolume import nondominated
 from ithaca.studies.peers.recorder import BudgetUsedError, Ended
@@ -68,7 +68,7 @@ class HardwareEvaluator:
 
     def __init__(
         self,
-        question: Question,
+        question: CodesignQuestion,
         bank: LayerCache,
         trials: int,
         stop: Callable[[], bool] | None = None,

@@ -23,7 +23,7 @@ from ithaca.files.words import parse_choice
 from ithaca.formulations.algebra.array_types import Floats
 from ithaca.formulations.configuration import Configuration
 from ithaca.studies.codesign.layer_cache import LayerCache
-from ithaca.studies.codesign.question import Question
+from ithaca.studies.codesign.question import CodesignQuestion
 from ithaca.studies.peers.explained import search_explained
 from ithaca.studies.peers.hardware import HardwareEvaluator, HardwareTrace
 from ithaca.studies.peers.libraries import Score, optuna_trials, pymoo_generations
@@ -114,7 +114,7 @@ HARDWARE_PEERS: dict[str, tuple[Callable[[HardwareEvaluator], Ended], tuple[str,
 
 def run_hardware_peer(
     name: str,
-    question: Question,
+    question: CodesignQuestion,
     bank: LayerCache,
     trials: int,
     seed: int = 0,

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from ithaca.exports.gemmini.folder import GEMMINI
-from ithaca.exports.gemmini.tiling import Product
+from ithaca.exports.gemmini.tiling import CallProduct
 from ithaca.exports.instructions.called import CalledNest
 from ithaca.exports.tensorlib.folder import TENSORLIB
 from ithaca.files.errors import InputError
@@ -85,7 +85,7 @@ def wanted(called: CalledNest) -> int:
         shape = [span(subscript, nest.sizes) for subscript in access]
         values[access.tensor] = np.arange(np.prod(shape, dtype=int)).reshape(shape)
     first, second = (
-        each.placed.access.tensor for each in list(Product(called).matrices.values())[:2]
+        each.placed.access.tensor for each in list(CallProduct(called).matrices.values())[:2]
     )
     begin = values[nest.output.tensor] % 11 - 5
     tensors = {first: values[first] * 37 % 15 - 7, second: values[second] * 29 % 13 - 6}
@@ -96,8 +96,13 @@ def wanted(called: CalledNest) -> int:
 def ran(called: CalledNest, folder: Path, *, includes: Path = OURS) -> str:
     for name, text in GEMMINI.export(called).items():
         (folder / name).write_text(text)
-    scratchpad, sums = Product(called).rows
-    defined = {"DIM": Product(called).dim, "BANK_NUM": 1, "BANK_ROWS": scratchpad, "ACC_ROWS": sums}
+    scratchpad, sums = CallProduct(called).rows
+    defined = {
+        "DIM": CallProduct(called).dim,
+        "BANK_NUM": 1,
+        "BANK_ROWS": scratchpad,
+        "ACC_ROWS": sums,
+    }
     flags = [f"-D{name}={n}" for name, n in defined.items()]
     warned = ["-std=c11", "-D_DEFAULT_SOURCE", "-Wall", "-Wextra", "-Werror"]
     program = folder / "matmul"
@@ -116,7 +121,7 @@ def test_random_programs_compute_what_numpy_does(tmp_path: Path) -> None:
         sum_ = wanted(called)
         lines = [f"{how}: Passed, checksum {sum_}" for how in ("tiled_matmul", "instructions")]
         assert ran(called, tmp_path).splitlines() == lines
-        product_ = Product(called)
+        product_ = CallProduct(called)
         across = tuple(each.across for each in product_.matrices.values())
         seen.add((product_.flow, across, product_.loops["I"]))
     assert {flow for flow, *_ in seen} == {"weight", "output"}
@@ -137,7 +142,7 @@ def test_tiles_are_whole_blocks_and_rules_those_of_the_library() -> None:
         memory = {"Scratchpad.words": 16 * 1024, "Local.words": 4 * 16 * 512}
         called = tiled(gemm(flow, side, **memory), nest, i=i, j=j, k=k)
         ti, tj, tk = (ceil(n / 16) for n in (i, j, k))
-        assert Product(called).tiles == {"I": ti, "J": tj, "K": tk}
+        assert CallProduct(called).tiles == {"I": ti, "J": tj, "K": tk}
         half = 2 if flow == 1 else 1
         refused = [
             what

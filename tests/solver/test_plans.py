@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ithaca.formulations.question import Minimise
-from ithaca.studies.families.systolic.plans import Budget, Options, Plan, best_plan
+from ithaca.studies.families.systolic.plans import ArrayLimits, Options, Plan, best_plan
 
 Fronts = dict[tuple[int, int], Options]
 CHOICES = st.lists(
@@ -32,7 +32,7 @@ def stages(draw: st.DrawFn) -> tuple[int, Fronts]:
 
 
 def every_plan(
-    fronts: Fronts, layers: int, arrays: int, budget: Budget, minimise: Minimise
+    fronts: Fronts, layers: int, arrays: int, budget: ArrayLimits, minimise: Minimise
 ) -> list[tuple[float, int]]:
     """Value and number of stages of every plan that the budget allows."""
     found = []
@@ -51,7 +51,7 @@ def every_plan(
     return found
 
 
-def _within(parts: list[Options], budget: Budget) -> bool:
+def _within(parts: list[Options], budget: ArrayLimits) -> bool:
     return (
         sum(p.dsp[0] for p in parts) <= budget.dsp
         and sum(p.bram18k[0] for p in parts) <= budget.bram18k
@@ -59,7 +59,9 @@ def _within(parts: list[Options], budget: Budget) -> bool:
     )
 
 
-def check_plan(plan: Plan, fronts: Fronts, layers: int, budget: Budget, minimise: Minimise) -> None:
+def check_plan(
+    plan: Plan, fronts: Fronts, layers: int, budget: ArrayLimits, minimise: Minimise
+) -> None:
     """The stages follow each other, fit the budget and have the value that is promised at most."""
     assert [plan.parts[0].first, plan.parts[-1].end] == [0, layers]
     assert all(before.end == after.first for before, after in pairwise(plan.parts))
@@ -79,12 +81,16 @@ def check_plan(plan: Plan, fronts: Fronts, layers: int, budget: Budget, minimise
 @given(
     given_stages=stages(),
     arrays=st.integers(1, 5),
-    budget=st.builds(Budget, st.integers(0, 14), st.integers(0, 10), st.integers(0, 6)),
+    budget=st.builds(ArrayLimits, st.integers(0, 14), st.integers(0, 10), st.integers(0, 6)),
     minimise=st.sampled_from(Minimise),
     below=st.one_of(st.just(float("inf")), st.integers(-3, 12).map(float)),
 )
 def test_the_best_plan_is_the_best_of_all(
-    given_stages: tuple[int, Fronts], arrays: int, budget: Budget, minimise: Minimise, below: float
+    given_stages: tuple[int, Fronts],
+    arrays: int,
+    budget: ArrayLimits,
+    minimise: Minimise,
+    below: float,
 ) -> None:
     layers, fronts = given_stages
     expected = min(every_plan(fronts, layers, arrays, budget, minimise), default=None)

@@ -20,9 +20,9 @@ from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions, never
 from ithaca.studies.families.systolic.alone import LayersAlone
-from ithaca.studies.families.systolic.joint import Outcome
+from ithaca.studies.families.systolic.joint import SequenceBounds
 from ithaca.studies.families.systolic.pipeline import PipelineSearch
-from ithaca.studies.families.systolic.plans import Options, Part, Plan
+from ithaca.studies.families.systolic.plans import Options, Plan, PlannedStage
 from ithaca.studies.families.systolic.proof import Proof
 from ithaca.studies.network.problems import common_designs
 from ithaca.workloads.library import workload
@@ -153,7 +153,9 @@ def check_shares(seed: int, *, bandwidth: bool = False) -> int:
     return compared
 
 
-def most_rate(designs: Designs, sequence: Sequence[int], outcome: Outcome, number: int) -> Fraction:
+def most_rate(
+    designs: Designs, sequence: Sequence[int], outcome: SequenceBounds, number: int
+) -> Fraction:
     """The most that a layer of an array moves (GB/s)."""
     stage = outcome.stages[number]
     members = sorted(set(sequence[stage.first : stage.end]))
@@ -234,7 +236,7 @@ def test_what_was_solved_with_little_room_stays_open_with_more() -> None:
     search.value = None  # with nothing to improve on, all is open
     search._prepare()
     before = search._options_of(0, 1, inf)
-    part = Part(0, 1, int(before.choice[0]), int(before.bram18k[0]))
+    part = PlannedStage(0, 1, int(before.choice[0]), int(before.bram18k[0]))
     search._divide(Plan((part,), 0.0), {(0, 1): before})
     least, most = part.bram18k, search._most[0]
     number = search._region(part)
@@ -265,7 +267,7 @@ def test_stages_told_apart_by_ports_are_bounded_by_what_they_share() -> None:
     designs = two_convolutions()
     proof = Proof(designs, (0, 1), 1, Minimise.TOTAL, SolveOptions())
     proof._bound_choices([LayersAlone(layers) for layers in designs])
-    whole = Plan((Part(0, 2, int(np.argmin(proof._times(0, 2))), 0),), 0.0)
+    whole = Plan((PlannedStage(0, 2, int(np.argmin(proof._times(0, 2))), 0),), 0.0)
     before = proof._times(0, 2)
     stages = {(0, 2): Options(*[proof._dsp] * 3, before, np.arange(before.size))}
     assert proof._divide(whole, stages) == [(0, 2)]

@@ -14,7 +14,7 @@ from ithaca.formulations.problem import Problem
 from ithaca.formulations.question import Minimise
 from ithaca.solver.options import SolveOptions, StoppedError
 from ithaca.solver.progress import Progress
-from ithaca.studies.families.systolic.joint import Outcome
+from ithaca.studies.families.systolic.joint import SequenceBounds
 from ithaca.studies.families.systolic.pipeline import PipelineSearch
 from ithaca.studies.families.systolic.plans import Options, Plan, best_plan
 from ithaca.studies.families.systolic.search import SharedSearch
@@ -98,7 +98,7 @@ def every_design(dsp: str, bram18k: str) -> tuple[tuple[Problem, ...], ...]:
     )
 
 
-def searched(designs: Sequence[Sequence[Problem]], steps: int | None = None) -> Outcome:
+def searched(designs: Sequence[Sequence[Problem]], steps: int | None = None) -> SequenceBounds:
     """The outcome of a search of all designs that is stopped after it was asked so many times
     whether to go on."""
     asked = count()

@@ -12,7 +12,7 @@ from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.tables import frame
 from ithaca.solver.tables import table as tables
 from ithaca.solver.tables.table import Table
-from ithaca.solver.tables.tree import Tree, build_tree
+from ithaca.solver.tables.tree import RowTree, build_tree
 from tests.problems import mm_problem
 
 
@@ -25,7 +25,7 @@ def test_the_largest_tables_keep_the_memory_that_is_promised(
 
     def small_tree(
         table: Table, checkpoint: Callable[[], None]
-    ) -> Tree:  # trees of so many rows take longer than their tables
+    ) -> RowTree:  # trees of so many rows take longer than their tables
         counts.append(table.count)
         return build_tree(table.only(np.arange(table.count) < 8), checkpoint)
 

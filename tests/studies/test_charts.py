@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from ithaca.exports.charts.chart import (
+    AxisUnit,
     Bar,
     BarChart,
     Chart,
     HeatMap,
     LineChart,
     Series,
-    Unit,
     other_unit,
 )
 from ithaca.exports.charts.files import save_plot
@@ -75,7 +75,7 @@ CHARTS: dict[str, Chart] = {
         "long",
         "latency + " * 40,
         (Bar("i " * 40, 1.0, ""), Bar("short", 2.0, "k " * 40)),
-        also=Unit("ms", 0.1),
+        also=AxisUnit("ms", 0.1),
     ),
     "cells": HeatMap(
         "cells", "x", "y", "z", ONE, TWO, CELLS, (("0", ""), ("+5", "8×")), (1, 4), "it"
@@ -212,7 +212,7 @@ def test_labels_cover_no_point_and_each_other() -> None:
 
 
 def test_another_unit_stands_on_the_other_side() -> None:
-    also = Unit("ms at 300 MHz", 1 / 300_000)
+    also = AxisUnit("ms at 300 MHz", 1 / 300_000)
     chart = LineChart(
         "y", "x", "latency (cycles)", (Series("", (1.0, 2.0), (300_000.0, 900_000.0)),), y_also=also
     )
@@ -221,7 +221,7 @@ def test_another_unit_stands_on_the_other_side() -> None:
     assert "latency (cycles) 900,000 (3 ms at 300 MHz)" in chart.tips(chart.series[0])[1]
     assert other_unit("cycles", 300.0) == also
     assert other_unit("cycles") is None
-    assert other_unit("pJ") == Unit("µJ", 1e-6)
+    assert other_unit("pJ") == AxisUnit("µJ", 1e-6)
 
 
 def test_expressions_are_shortened_and_said_in_full() -> None:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, PlainValidator, ValidationInfo, WithJsonSchema
 
-from ithaca.files.documents import Document, schemas
+from ithaca.files.documents import InputDocument, schemas
 from ithaca.files.errors import InputError
 from ithaca.files.messages import meant
 
@@ -121,7 +121,7 @@ Pair = Annotated[tuple[int, int], PlainValidator(_pair), _PAIR]
 Padding = Annotated[tuple[int, int], PlainValidator(_padding), _PAIR]
 
 
-class FeatureMapDocument(Document):
+class FeatureMapDocument(InputDocument):
     """The feature map a convolutional network starts with."""
 
     batch: Size
@@ -130,7 +130,7 @@ class FeatureMapDocument(Document):
     width: Size
 
 
-class NetworkDocument(Document):
+class NetworkDocument(InputDocument):
     """A network file; what depends on its parameters is read once they are known."""
 
     name: Name
@@ -142,14 +142,14 @@ class NetworkDocument(Document):
     elementwise: dict[str, Any] = Field(default={})
 
 
-class SizedDocument(Document):
+class SizedDocument(InputDocument):
     """The fields of a network file, besides its layers, that depend on its parameters."""
 
     input: FeatureMapDocument | None
     elementwise: dict[Name, Size]
 
 
-class PoolDocument(Document):
+class PoolDocument(InputDocument):
     """Pooling, which changes the feature map only; by default windows do not overlap."""
 
     op: str
@@ -159,7 +159,7 @@ class PoolDocument(Document):
     output: Pair | None = None
 
 
-class DepthwiseDocument(Document):
+class DepthwiseDocument(InputDocument):
     """A convolution of every channel with a kernel of its own."""
 
     op: str
@@ -180,13 +180,13 @@ class ConvDocument(DepthwiseDocument):
     side: bool = False
 
 
-class GlobalPoolDocument(Document):
+class GlobalPoolDocument(InputDocument):
     """Pooling to one element per channel."""
 
     op: str
 
 
-class LinearDocument(Document):
+class LinearDocument(InputDocument):
     """A fully connected layer over all elements of the feature map."""
 
     op: str
@@ -195,7 +195,7 @@ class LinearDocument(Document):
     block_sparse: str | None = None
 
 
-class KernelLayerDocument(Document):
+class KernelLayerDocument(InputDocument):
     """A kernel of the library with all its sizes; the feature map stays as it is."""
 
     op: str
@@ -207,7 +207,7 @@ class KernelLayerDocument(Document):
     block_sparse: str | None = None
 
 
-class BlockDocument(Document):
+class BlockDocument(InputDocument):
     """Layers under a common name, repeated if ``repeat`` is given, then numbered from ``first``;
     perhaps with a shortcut."""
 
@@ -220,7 +220,7 @@ class BlockDocument(Document):
 
 
 #: What ``op`` of a layer may be.
-OPERATORS: dict[str, type[Document]] = {
+OPERATORS: dict[str, type[InputDocument]] = {
     "conv": ConvDocument,
     "depthwise": DepthwiseDocument,
     "pool": PoolDocument,

@@ -34,7 +34,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
-from ithaca.files.documents import Document, validated
+from ithaca.files.documents import InputDocument, validated
 from ithaca.files.errors import InputError
 from ithaca.files.messages import among, errors_at, quoted, refuse
 from ithaca.workloads.networks.network import (
@@ -128,7 +128,7 @@ class _Step:
 
     name: str
     where: str
-    operator: Document
+    operator: InputDocument
     shortcuts: int = 0
     """Blocks with a shortcut that begin with it."""
     summed: bool = False
@@ -210,7 +210,7 @@ def _runs(
             feature_map = after
 
 
-def _follows(layer: Layer, operator: Document, last: LayerRun | None, fresh: bool) -> bool:
+def _follows(layer: Layer, operator: InputDocument, last: LayerRun | None, fresh: bool) -> bool:
     """Whether a layer reads what the run before it wrote; the words of both must agree."""
     if not isinstance(operator, KernelLayerDocument):
         return fresh
@@ -230,7 +230,7 @@ def _follows(layer: Layer, operator: Document, last: LayerRun | None, fresh: boo
 
 
 def _compute(
-    operator: Document, before: FeatureMap | None
+    operator: InputDocument, before: FeatureMap | None
 ) -> tuple[KernelUse | None, FeatureMap | None]:
     """The kernel of an operator, None if it has none, and the feature map after it."""
     if isinstance(operator, KernelLayerDocument):

@@ -12,7 +12,13 @@ from dataclasses import dataclass
 from operator import sub
 
 from ithaca.files.errors import InputError
-from ithaca.formulations.recurrence.array import FIFO_DEPTH, Chain, Place, RecurrenceArray, Value
+from ithaca.formulations.recurrence.array import (
+    FIFO_DEPTH,
+    ModuleChain,
+    Place,
+    RecurrenceArray,
+    Value,
+)
 from ithaca.formulations.systolic.simulation.engine import run_network
 from ithaca.formulations.systolic.simulation.network import Fifo, Loop, Process, ProcessNetwork
 from ithaca.workloads.recurrence import Point
@@ -133,7 +139,7 @@ class _Network:
             turns.append(Loop(1, *ends, interval=self.array.gap(point, later)))
         return Process(str(place), tuple(turns))
 
-    def _modules(self, chain: Chain, *, inwards: bool) -> Sequence[_Moves]:
+    def _modules(self, chain: ModuleChain, *, inwards: bool) -> Sequence[_Moves]:
         """The modules that move a tensor, in the order in which words pass them: at the memory
         port, along the second space loop, and along the first."""
         tensor, moved = chain.tensor, chain.moved

@@ -177,7 +177,7 @@ def simulated(
     return replace(run, question=question)
 
 
-class RunDocument(Document):
+class SimulatedRunDocument(Document):
     """A run; further fields say what happened."""
 
     model_config = ConfigDict(extra="allow")
@@ -193,7 +193,7 @@ class SimulationDocument(FirstPart):
     question: dict[str, Any]
     value: Number
     best: ConfigurationDocument
-    simulation: RunDocument
+    simulation: SimulatedRunDocument
 
 
 def read_memory(

@@ -38,7 +38,7 @@ from ithaca.studies.grid import StudyAxis, indices
 from ithaca.studies.network.modes import MULTI_ARRAY, mode
 from ithaca.studies.network.problems import only_layers
 from ithaca.studies.network.result import NetworkResult
-from ithaca.studies.network.runner import RunOptions, RunState
+from ithaca.studies.network.runner import NetworkProgress, RunOptions
 from ithaca.workloads.library import workload_names
 from ithaca.workloads.networks.find import find_network
 from ithaca.workloads.networks.network import Layer, Network
@@ -93,7 +93,7 @@ def split_device(
     with searching(name, search) as (stoppable, line):
         budget = Budget(stoppable)
 
-        def report(state: RunState) -> None:
+        def report(state: NetworkProgress) -> None:
             line.show(space.name, state.progress)
 
         def solve(question: ArrayQuestion) -> NetworkResult:

@@ -13,7 +13,7 @@ from ithaca.exports.report.blocks import ChartFigure, Section
 from ithaca.exports.report.drawing import LINE, Box, Drawing
 from ithaca.exports.report.families.systolic_layout import (
     Layout,
-    Placed,
+    PlacedModule,
     Side,
     Spread,
     Stream,
@@ -230,7 +230,7 @@ def _placed(
     return places, at - between
 
 
-def _bands(plan: Layout, side: Side) -> list[tuple[Stream, Placed]]:
+def _bands(plan: Layout, side: Side) -> list[tuple[Stream, PlacedModule]]:
     """The modules on a side, from the PEs outward: those of every row or column, then the single
     ones."""
     bands = [
@@ -243,7 +243,7 @@ def _bands(plan: Layout, side: Side) -> list[tuple[Stream, Placed]]:
     return sorted(bands, key=lambda band: (band[1].spread is Spread.ONE, band[1].module.level))
 
 
-def _thickness(sizes: Sizes, side: Side, placed: Placed) -> float:
+def _thickness(sizes: Sizes, side: Side, placed: PlacedModule) -> float:
     if side.horizontal:
         return sizes.one if placed.spread is Spread.ONE else sizes.beside
     return BAR if placed.spread is Spread.ONE else STRIP
@@ -295,7 +295,7 @@ def _connect(drawing: Drawing, stream: Stream, ends: tuple[float, float], place:
 
 
 def _draw_band(
-    drawing: Drawing, grid: _Grid, stream: Stream, placed: Placed, band: tuple[float, float]
+    drawing: Drawing, grid: _Grid, stream: Stream, placed: PlacedModule, band: tuple[float, float]
 ) -> None:
     """The modules of one kind: one for every row or column, chained, or a single one."""
     side, (at, thick) = stream.side, band
@@ -356,7 +356,7 @@ def _draw_chains(drawing: Drawing, grid: _Grid, plan: Layout, parts: Parts) -> N
 
 
 def _draw_pes(
-    drawing: Drawing, grid: _Grid, plan: Layout, tabs: list[tuple[Stream, Placed]]
+    drawing: Drawing, grid: _Grid, plan: Layout, tabs: list[tuple[Stream, PlacedModule]]
 ) -> None:
     width = grid.sizes.pe
     for row, y in grid.rows:

@@ -41,7 +41,7 @@ class Spread(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class PlacedModule:
     """An I/O module in the drawing."""
 
     module: Module
@@ -78,7 +78,7 @@ class Stream:
     """Where they stand."""
     pack: int
     """Data packing factor (words)."""
-    modules: tuple[Placed, ...]
+    modules: tuple[PlacedModule, ...]
     """From the PEs outward."""
 
     @property
@@ -132,7 +132,7 @@ def layout(costs: Costs) -> Layout:
     for at, group in enumerate(design.packed_groups):
         for direction in Direction:
             modules = tuple(
-                Placed(
+                PlacedModule(
                     module,
                     _spread(module.instances, row_loop, column_loop),
                     whole(module.instances),
@@ -163,7 +163,7 @@ def _spread(instances: Expression, row_loop: str, column_loop: str) -> Spread:
     return Spread.ROW if row else Spread.COLUMN if column else Spread.ONE
 
 
-def _side(modules: tuple[Placed, ...], direction: Direction) -> Side:
+def _side(modules: tuple[PlacedModule, ...], direction: Direction) -> Side:
     inward = direction is Direction.IN
     for placed in modules:
         if placed.spread is Spread.ROW:

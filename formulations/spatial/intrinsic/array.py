@@ -12,7 +12,7 @@ from ithaca.files.messages import quoted, refuse
 from ithaca.formulations.intrinsics import find_intrinsic
 from ithaca.formulations.matching import Computation, computation
 from ithaca.formulations.matching_model import matches
-from ithaca.formulations.spatial.architecture import Architecture, Tensorized, Unit
+from ithaca.formulations.spatial.architecture import Architecture, Tensorized, TensorUnit
 from ithaca.formulations.spatial.dmazerunner.machine import Energies
 from ithaca.formulations.spatial.intrinsic.model import PORTS, Operand, TensorizedWork
 from ithaca.workloads.nest import LoopNest
@@ -83,7 +83,7 @@ class IntrinsicArray:
     def _computes(self, flow: int) -> Computation:
         compute, known = self.architecture.compute, self.tensorized
         name, sides = known.dataflows[flow - 1]
-        unit = dict(known.units).get(name, Unit(known.intrinsic, known.sizes))
+        unit = dict(known.units).get(name, TensorUnit(known.intrinsic, known.sizes))
         along = dict.fromkeys(sides, compute.mesh_x * compute.mesh_y)
         if len(sides) > 1:
             along = dict(zip(sides, (compute.mesh_x, compute.mesh_y), strict=True))

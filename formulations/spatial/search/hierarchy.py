@@ -18,7 +18,7 @@ from ithaca.workloads.nest import LoopNest
 
 
 @dataclass(frozen=True)
-class Tensor:
+class MovedTensor:
     """A tensor: the loops that move it, and its ranks."""
 
     name: str
@@ -116,7 +116,7 @@ class Hierarchy:
         place = {name: number for number, name in enumerate(self.loops)}
         self.extents = tuple(nest.sizes[name] for name in self.loops)
         self.tensors = tuple(
-            Tensor(
+            MovedTensor(
                 access.tensor,
                 access.tensor == nest.output.tensor,
                 tuple(access.indexed_by(name) for name in self.loops),

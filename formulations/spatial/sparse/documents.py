@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from ithaca.files.documents import Document, validated
+from ithaca.files.documents import InputDocument, validated
 from ithaca.files.errors import InputError
 from ithaca.files.messages import among, quoted, refuse
 from ithaca.formulations.spatial.architecture import Compute, Level
@@ -38,45 +38,45 @@ _COMPUTES = {
 _SAVINGS = {"gated": "gating", "skipped": "skipping"}
 
 
-class _Rank(Document):
+class _Rank(InputDocument):
     format: Literal["UOP", "CP", "RLE", "B", "UB"]
     metadata_word_bits: int | None = None
     payload_word_bits: int | None = None
     flattened_rankIDs: list[list[str]] = Field(default=[])  # noqa: N815  (as files have it)
 
 
-class _Stored(Document):
+class _StoredFormat(InputDocument):
     name: str
     ranks: list[_Rank] = Field(min_length=1)
     rank_application_order: Literal["inner_to_outer", "outer_to_inner"] = "outer_to_inner"
 
 
-class _Representation(Document):
-    data_spaces: list[_Stored] = Field(default=[])
+class _Representation(InputDocument):
+    data_spaces: list[_StoredFormat] = Field(default=[])
 
 
-class _Option(Document):
+class _Option(InputDocument):
     target: str
     condition_on: list[str] = Field(min_length=1)
 
 
-class _Saving(Document):
+class _Saving(InputDocument):
     type: Literal["gating", "skipping"]
     options: list[_Option] = Field(min_length=1)
 
 
-class _Compute(Document):
+class _Compute(InputDocument):
     type: str
 
 
-class _Target(Document):
+class _Target(InputDocument):
     name: str
     representation_format: _Representation = _Representation()
     action_optimization: list[_Saving] = Field(default=[])
     compute_optimization: list[_Compute] = Field(default=[])
 
 
-class _Optimizations(Document):
+class _Optimizations(InputDocument):
     version: str | float | None = None
     targets: list[_Target] = Field(default=[])
 

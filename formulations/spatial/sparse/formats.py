@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 
-from ithaca.formulations.spatial.sparse.loops import Extents, Loop
+from ithaca.formulations.spatial.sparse.loops import Extents, LevelLoop
 from ithaca.formulations.spatial.sparse.parts import Format, Rank
 from ithaca.workloads.affine import Access
 from ithaca.workloads.densities import Density
@@ -23,7 +23,7 @@ class UnsuitedError(ValueError):
 class Ranks:
     """The loops of a tile as the ranks of its format, innermost first."""
 
-    groups: tuple[tuple[Loop, ...], ...]
+    groups: tuple[tuple[LevelLoop, ...], ...]
     """The loops of every rank."""
     tiles: tuple[int, ...]
     """Words of a tile below every rank, and of the one that has all."""
@@ -32,7 +32,7 @@ class Ranks:
 def ranked(
     access: Access,
     stored: Format | None,
-    own: Sequence[Loop],
+    own: Sequence[LevelLoop],
     inner: Ranks | None,
     covered: Extents,
 ) -> Ranks:
@@ -60,11 +60,11 @@ def ranked(
     ranks = (Rank("UB", 0, 0, (tuple(covered),)),) if stored is None else stored.ranks
     inwards = stored is None or stored.inwards
     first = len(inner.groups) if inner else 0
-    groups: list[tuple[Loop, ...]] = []
+    groups: list[tuple[LevelLoop, ...]] = []
     tops: list[int] = []
     least = access.box(loops[0].inside)
 
-    def add(group: tuple[Loop, ...], top: int, outermost: bool) -> None:
+    def add(group: tuple[LevelLoop, ...], top: int, outermost: bool) -> None:
         groups.insert(len(groups) if outermost else 0, group)
         tops.insert(len(tops) if outermost else 0, top)
 

@@ -14,7 +14,7 @@ Extents = Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Loop:
+class LevelLoop:
     """A loop of a level."""
 
     name: str
@@ -24,11 +24,11 @@ class Loop:
     """Iterations of every loop that it and all inside it cover."""
 
 
-def loops_of(nest: LoopNest, mapping: LoopMapping) -> tuple[tuple[Loop, ...], ...]:
+def loops_of(nest: LoopNest, mapping: LoopMapping) -> tuple[tuple[LevelLoop, ...], ...]:
     """The loops of every level, outermost level first, its innermost loop first: those of its mesh,
     along X and along Y, then those in time; those of one trip, too."""
     covered = dict.fromkeys(nest.loops, 1)
-    levels: list[tuple[Loop, ...]] = []
+    levels: list[tuple[LevelLoop, ...]] = []
     for level, order in reversed([*mapping.orders.items()]):
         loops = []
         for slot in (Slot(level, "x"), Slot(level, "y"), Slot(level)):
@@ -36,6 +36,6 @@ def loops_of(nest: LoopNest, mapping: LoopMapping) -> tuple[tuple[Loop, ...], ..
             for name in names:
                 trips = mapping.factor(slot, name)
                 covered = covered | {name: covered[name] * trips}
-                loops.append(Loop(name, trips, not slot.temporal, covered))
+                loops.append(LevelLoop(name, trips, not slot.temporal, covered))
         levels.append(tuple(loops))
     return tuple(reversed(levels))

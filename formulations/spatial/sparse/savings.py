@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import ceil
 
-from ithaca.formulations.spatial.sparse.loops import Loop
+from ithaca.formulations.spatial.sparse.loops import LevelLoop
 from ithaca.workloads.affine import Access
 from ithaca.workloads.densities import Density
 
@@ -13,7 +13,7 @@ from ithaca.workloads.densities import Density
 def unread(
     target: Access,
     others: Sequence[Access],
-    loops: Sequence[Sequence[Loop]],
+    loops: Sequence[Sequence[LevelLoop]],
     scalar: bool,
     block: int,
     densities: Mapping[str, Density],
@@ -70,7 +70,7 @@ def unread(
     return 1 - effectual
 
 
-def _moving(target: Access, loops: Sequence[Sequence[Loop]], scalar: bool) -> tuple[int, bool]:
+def _moving(target: Access, loops: Sequence[Sequence[LevelLoop]], scalar: bool) -> tuple[int, bool]:
     """The place of the loop whose iterations read a tile each, and whether a tile is a word."""
     place = 0
     for level in loops:
@@ -84,7 +84,7 @@ def _moving(target: Access, loops: Sequence[Sequence[Loop]], scalar: bool) -> tu
     return place - 1, False
 
 
-def _shared(target: Access, other: Access, relevant: Sequence[Loop]) -> dict[str, int] | None:
+def _shared(target: Access, other: Access, relevant: Sequence[LevelLoop]) -> dict[str, int] | None:
     """Trips of the loops that move both tensors; None where lanes of others would be in their
     way."""
     factors: dict[str, int] = {}

@@ -285,7 +285,7 @@ class _Array:
                 lanes = Packages(group.sparse).places(lanes)
             return _Buffer(words, lanes)
         stores = stated.dram and group.outer is not None
-        sink = (_Stored if stores else _Sink)(self, group, port)
+        sink = (_StoringModule if stores else _Sink)(self, group, port)
         return _Drain(self, group, sink) if stated.buffer else sink
 
 
@@ -401,7 +401,7 @@ class _Sink(Actor):
         return []
 
 
-class _Stored(_Sink):
+class _StoringModule(_Sink):
     """A module beside DRAM with a buffer: takes a tile, and then writes it."""
 
     _kept: Words = np.zeros(0)

@@ -28,12 +28,12 @@ from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.dataflows import dataflows
 from ithaca.formulations.systolic.design import Spans, SystolicDesign, fixed, systolic
 from ithaca.formulations.systolic.family import (
-    ChoiceDocument,
+    ArrayDesignDocument,
+    ArraySetting,
+    DesignSpaceDocument,
     RestrictionDocument,
-    Setting,
-    SpaceDocument,
     TechnologyDocument,
-    TilingDocument,
+    TileFactorsDocument,
     setting_fields,
 )
 from ithaca.formulations.systolic.metrics import METRICS
@@ -99,15 +99,15 @@ class PhysicalDocument(Document):
         )
 
 
-class BestDocument(ChoiceDocument):
+class BestDocument(ArrayDesignDocument):
     """How a layer is run."""
 
-    tiling: TilingDocument
+    tiling: TileFactorsDocument
     metrics: dict[str, Any]
     physical: PhysicalDocument | None = None
 
 
-class DesignDocument(ChoiceDocument):
+class DesignDocument(ArrayDesignDocument):
     """What came of one design."""
 
     value: Number | None
@@ -139,7 +139,7 @@ class TotalDocument(TotalPart):
     dsp_efficiency: Number | None
 
 
-class SharedDesignDocument(ChoiceDocument):
+class SharedDesignDocument(ArrayDesignDocument):
     """One dataflow and permutation for the layers of a kernel."""
 
     dataflow: Names  # type: ignore[assignment]
@@ -182,7 +182,7 @@ class NetworkResultDocument(NetworkHead):
     layer_objective: Text | None = None
     partition: PartitionDocument = PartitionDocument(arrays=1, minimise=Minimise.TOTAL)
     restriction: RestrictionDocument = RestrictionDocument()
-    space: SpaceDocument = SpaceDocument()
+    space: DesignSpaceDocument = DesignSpaceDocument()
     technology: TechnologyDocument = TechnologyDocument()
     method: Text
     complete: bool
@@ -288,11 +288,11 @@ def result(read: NetworkResultDocument) -> NetworkResult:
 
 def _read_layer(read: LayerDocument, request: ArrayQuestion) -> LayerResult:
     layer = Layer(read.name, read.workload.nest(), read.count, read.sources, read.folded)
-    setting = Setting(
+    setting = ArraySetting(
         layer.nest, request.data, request.edition, request.space, request.technology, read.kept
     )
 
-    def problem(choice: ChoiceDocument) -> Problem:
+    def problem(choice: ArrayDesignDocument) -> Problem:
         return Problem(FAMILIES[UNNAMED].design(setting, choice), request.limits, request.objective)
 
     designs = tuple(
@@ -316,7 +316,7 @@ def _read_layer(read: LayerDocument, request: ArrayQuestion) -> LayerResult:
                     raise InputError(f"{what}; allowed: {', '.join(known)}")
             chosen = chosen.with_design(hardware=hardware)
     else:
-        anything = ChoiceDocument(
+        anything = ArrayDesignDocument(
             dataflow=list(dataflows(layer.nest)[0]),
             permutation=layer.nest.output.tensor,
             buildable=True,

@@ -9,8 +9,8 @@ import numpy as np
 from ithaca.formulations.algebra.rounding import below, sum_below
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.design import systolic
-from ithaca.studies.families.systolic.hardware_bounds import HardwareBounds, most_lanes
-from ithaca.studies.families.systolic.layer import Layer, build_layer, group_rows
+from ithaca.studies.families.systolic.hardware_bounds import DesignBounds, most_lanes
+from ithaca.studies.families.systolic.layer import TabledLayer, build_layer, group_rows
 
 
 class LayersAlone:
@@ -31,7 +31,7 @@ class LayersAlone:
             range(len(problems)),
             key=lambda n: -systolic(problems[n][0]).nest.operations * problems[n][1],
         )
-        self.layers: dict[int, Layer] = {}  #: Those prepared, by number
+        self.layers: dict[int, TabledLayer] = {}  #: Those prepared, by number
         self._most = most_lanes([problem for problem, _ in problems])
         #: Lower bound of each layer's objective, of one run; infinite if it has no configuration.
         floors = (problem.floor for problem, _ in problems)
@@ -51,10 +51,10 @@ class LayersAlone:
         ]
         return float(sum_below(np.array(terms)[:, None])[0])
 
-    def bank(self, checkpoint: Callable[[], None], *, common: bool) -> HardwareBounds:
+    def bank(self, checkpoint: Callable[[], None], *, common: bool) -> DesignBounds:
         """The layers, all of them prepared, on shared hardware: on which each can run (``common``),
         or any."""
-        return HardwareBounds(
+        return DesignBounds(
             tuple(self.layers[number] for number in range(len(self.problems))), common, checkpoint
         )
 

@@ -24,13 +24,13 @@ from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.progress import Progress
 from ithaca.solver.solution import Solution, make_solution
 from ithaca.studies.best import all_shortfalls
-from ithaca.studies.families.systolic.joint import Joint, Outcome
+from ithaca.studies.families.systolic.joint import Joint, SequenceBounds
 from ithaca.studies.families.systolic.pipeline import PipelineSearch
 from ithaca.studies.families.systolic.search import SharedSearch
 from ithaca.studies.network.modes import MULTI_ARRAY, SEVERAL_ARRAYS, SHARED_ARRAY
 from ithaca.studies.network.problems import common_designs
 from ithaca.studies.network.result import LayerResult, NetworkResult, SharedDesign, Total
-from ithaca.studies.network.runner import RunOptions, RunState
+from ithaca.studies.network.runner import NetworkProgress, RunOptions
 from ithaca.studies.network.totals import require_one
 from ithaca.workloads.networks.folding import fold
 from ithaca.workloads.networks.network import Layer, Network
@@ -107,7 +107,7 @@ def several(
     search: SolveOptions,
     options: RunOptions,
     rival: Fraction | None = None,
-) -> Outcome:
+) -> SequenceBounds:
     """The best of several arrays for layers, as far as they take less than a rival; ``options``
     say who is told."""
     report = _report(options, f"{request.arrays} arrays")
@@ -169,7 +169,7 @@ def answer(
     network: Network,
     request: ArrayQuestion,
     arranged: Arranged,
-    outcome: Outcome,
+    outcome: SequenceBounds,
     budget: Budget,
 ) -> NetworkResult:
     """The answer of a network from what is known of its arrays."""
@@ -199,7 +199,9 @@ def answer(
     )
 
 
-def _compared(network: Network, designs: Designs, outcome: Outcome) -> tuple[SharedDesign, ...]:
+def _compared(
+    network: Network, designs: Designs, outcome: SequenceBounds
+) -> tuple[SharedDesign, ...]:
     """Every design with what is proven of it, the best first; only the chosen one has a value, that
     of the array."""
     names = tuple(layer.name for layer in network.layers)
@@ -233,12 +235,12 @@ def _compared(network: Network, designs: Designs, outcome: Outcome) -> tuple[Sha
 def _report(options: RunOptions, what: str) -> Callable[[Progress], None]:
     def report(progress: Progress) -> None:
         if options.report is not None:
-            options.report(RunState(0, 1, 0, what, progress))
+            options.report(NetworkProgress(0, 1, 0, what, progress))
 
     return report
 
 
-def total_of(outcome: Outcome) -> Total:
+def total_of(outcome: SequenceBounds) -> Total:
     """A total with its certificate; the engine is exact."""
     certificate = conclude(
         outcome.value,

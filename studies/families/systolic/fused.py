@@ -22,7 +22,7 @@ from ithaca.formulations.systolic.question import ArrayQuestion
 from ithaca.solver.best_first import BestFirst
 from ithaca.solver.options import Budget
 from ithaca.studies.families.systolic.arrays import Arranged, answer, on_arrays, several, total_of
-from ithaca.studies.network.chains import Chain
+from ithaca.studies.network.chains import RunChain
 from ithaca.studies.network.fused import chained
 from ithaca.studies.network.modes import MULTI_ARRAY
 from ithaca.studies.network.result import Fusing, NetworkResult
@@ -102,7 +102,7 @@ def solve_fused_multi_array(
     return replace(result, fusing=fusing)
 
 
-def _in_order(network: Network) -> tuple[Chain, Network]:
+def _in_order(network: Network) -> tuple[RunChain, Network]:
     """The runs of a network in their order, folded into one kernel, and the network of which each
     is a layer."""
     chain = chained(network)
@@ -116,7 +116,7 @@ def _in_order(network: Network) -> tuple[Chain, Network]:
     return chain, replace(network, order=chain.order)
 
 
-def _keeping(chain: Chain, plain: Arranged, choice: Choice) -> Arranged:
+def _keeping(chain: RunChain, plain: Arranged, choice: Choice) -> Arranged:
     """The layers on every design with what stays on chip; what is undecided takes no room."""
     stays = [state is not False for state in choice]
     sizes = [
@@ -131,7 +131,7 @@ def _keeping(chain: Chain, plain: Arranged, choice: Choice) -> Arranged:
     return keeping, sequence
 
 
-def _has_room(chain: Chain, plain: Arranged, number: int) -> bool:
+def _has_room(chain: RunChain, plain: Arranged, number: int) -> bool:
     """Whether the input of a run fits on chip at all: what it takes is the same on every design."""
     choice = tuple(n == number for n in range(len(chain.runs)))
     (bare, _), (problem, _) = (

@@ -22,8 +22,8 @@ from ithaca.solver.options import SolveOptions, StoppedError, never
 from ithaca.studies.families.systolic.layer import (
     FREE,
     Groups,
-    Layer,
     Room,
+    TabledLayer,
     buffer_words,
     group_rows,
     hardware_names,
@@ -121,7 +121,7 @@ class HardwareClasses:
 
 
 def hardware_classes(
-    layers: Sequence[Layer], checkpoint: Callable[[], None], *, ports: bool, common: bool
+    layers: Sequence[TabledLayer], checkpoint: Callable[[], None], *, ports: bool, common: bool
 ) -> HardwareClasses:
     """Group the rows of all layers by lanes and SIMD factor, with ``ports`` by packs, too.
 
@@ -192,7 +192,7 @@ SHARED_LIMITS = frozenset({"dsp", "bram18k", "comp", "bandwidth"})
 
 
 @dataclass(frozen=True)
-class Optimum:
+class LayerOptimum:
     """The optimum of a layer on some hardware."""
 
     value: Fraction
@@ -207,7 +207,7 @@ Node = tuple[int, ...]
 
 
 @dataclass
-class HardwareBounds:
+class DesignBounds:
     """Layers of one design, with bounds for all hardware and optima for the hardware that was asked
     for.
 
@@ -215,12 +215,12 @@ class HardwareBounds:
     now and then, ends that.
     """
 
-    layers: tuple[Layer, ...]
+    layers: tuple[TabledLayer, ...]
     """The layers."""
     common: bool
     """Whether hardware counts only if every layer can run on it; else, if any can."""
     checkpoint: Callable[[], None] = never
-    _optima: dict[tuple[int, bool, Node], list[tuple[Room, Optimum | None]]] = field(
+    _optima: dict[tuple[int, bool, Node], list[tuple[Room, LayerOptimum | None]]] = field(
         default_factory=dict
     )
 
@@ -270,7 +270,7 @@ class HardwareBounds:
         *,
         ports: bool = True,
         room: Room = FREE,
-    ) -> Optimum | None:
+    ) -> LayerOptimum | None:
         """The proven optimum of a layer on hardware; without ``ports`` on coarse hardware, its
         ports as it likes.
 
@@ -310,7 +310,7 @@ class HardwareBounds:
             raise StoppedError
         best = None
         if state.value is not None and state.incumbent is not None:
-            best = Optimum(state.value, state.incumbent, _needs(own.problem, state.incumbent))
+            best = LayerOptimum(state.value, state.incumbent, _needs(own.problem, state.incumbent))
         known.append((room, best))
         return best
 

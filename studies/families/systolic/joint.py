@@ -10,8 +10,8 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.systolic.design import fixed
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
-from ithaca.studies.families.systolic.hardware_bounds import Optimum
-from ithaca.studies.families.systolic.layer import Layer, buffer_words, total
+from ithaca.studies.families.systolic.hardware_bounds import LayerOptimum
+from ithaca.studies.families.systolic.layer import TabledLayer, buffer_words, total
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Joint:
 
 
 @dataclass(frozen=True)
-class Stage:
+class ArrayStage:
     """One array, and what it runs."""
 
     first: int
@@ -43,7 +43,7 @@ class Stage:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class SequenceBounds:
     """The best arrays known for a sequence of layers, and bounds."""
 
     value: Fraction | None
@@ -56,13 +56,13 @@ class Outcome:
     """Arrays on which every layer was solved; of several, plans."""
     seconds: float
     """Wall time."""
-    stages: tuple[Stage, ...] = ()
+    stages: tuple[ArrayStage, ...] = ()
     """The best arrays found, in order; empty if none were."""
-    designs: tuple[Outcome, ...] = ()
+    designs: tuple[SequenceBounds, ...] = ()
     """The same, design by design, where these are told apart."""
 
 
-def _buffers(parts: Iterable[tuple[Layer, Configuration]]) -> dict[str, int]:
+def _buffers(parts: Iterable[tuple[TabledLayer, Configuration]]) -> dict[str, int]:
     """Buffers as large as the largest tile of some layers."""
     words: dict[str, int] = {}
     for layer, configuration in parts:
@@ -72,7 +72,7 @@ def _buffers(parts: Iterable[tuple[Layer, Configuration]]) -> dict[str, int]:
 
 
 def together(
-    layers: Sequence[Layer], lanes: Mapping[str, int], configurations: Sequence[Configuration]
+    layers: Sequence[TabledLayer], lanes: Mapping[str, int], configurations: Sequence[Configuration]
 ) -> Joint | None:
     """Put configurations of the layers on one array; None if that breaks a limit.
 
@@ -96,9 +96,9 @@ def together(
 
 
 def fit(
-    layers: Sequence[Layer],
+    layers: Sequence[TabledLayer],
     lanes: Mapping[str, int],
-    optima: Sequence[Optimum],
+    optima: Sequence[LayerOptimum],
     options: SolveOptions,
 ) -> Joint | None:
     """Configurations of all layers that fit one array, as good as a few rounds of solving layer by

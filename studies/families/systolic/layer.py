@@ -66,7 +66,7 @@ PARTS = tuple(Fraction(n, 8) for n in (1, 2, 4, 8))
 
 
 @dataclass(frozen=True)
-class Layer:
+class TabledLayer:
     """A layer with its tables, which have what is best on all hardware: what one layer never needs
     another may."""
 
@@ -98,7 +98,7 @@ class Layer:
         problems = (_limited(self.problem, room.bounds) for room in rooms)
         return [-np.inf if p.floor is None else below(p.floor) for p in problems]
 
-    def within(self, room: Room) -> Layer:
+    def within(self, room: Room) -> TabledLayer:
         """The layer with tighter limits on what arrays share."""
         own = {x.metric: x.bound for x in self.problem.open_limits}
         bounds = {metric: b for metric, b in room.bounds.items() if b < own.get(metric, b)}
@@ -106,7 +106,7 @@ class Layer:
         return self._narrowed(room) if bounds else self
 
     @remembered
-    def _narrowed(self, room: Room) -> Layer:
+    def _narrowed(self, room: Room) -> TabledLayer:
         """The layer with limits that are all tighter."""
         lowered, bounds = self.lowered, room.bounds
         if room.bandwidth is not None:
@@ -180,7 +180,7 @@ def hardware_names(axis: Axis, *, ports: bool) -> tuple[str, ...]:
 
 def build_layer(
     problem: Problem, count: int, most_lanes: int, checkpoint: Callable[[], None] = never
-) -> Layer:
+) -> TabledLayer:
     """Tables of a layer on every array with up to ``most_lanes`` PEs along a loop.
 
     Parameters
@@ -199,14 +199,14 @@ def build_layer(
     tables = build_tables(
         free.space, lowered.columns, checkpoint, partial(hardware_names, ports=True)
     )
-    return Layer(free, count, tuple(tables), lowered)
+    return TabledLayer(free, count, tuple(tables), lowered)
 
 
 @dataclass(frozen=True)
 class Groups:
     """The rows of a layer's axes grouped by hardware."""
 
-    layer: Layer
+    layer: TabledLayer
     """The layer."""
     statistics: tuple[tuple[int, Floats], ...]
     """For each symbol of its program its axis, and its value on each group."""
@@ -276,7 +276,7 @@ class Groups:
         return replace(self, statistics=statistics, present=present)
 
 
-def group_rows(layer: Layer, classes: Sequence[Integers], counts: Sequence[int]) -> Groups:
+def group_rows(layer: TabledLayer, classes: Sequence[Integers], counts: Sequence[int]) -> Groups:
     """Group a layer's rows: per axis the class of each row, or -1 to leave it out, and how many
     classes there are.
 
@@ -314,7 +314,7 @@ def group_rows(layer: Layer, classes: Sequence[Integers], counts: Sequence[int])
     )
 
 
-def total(values: Sequence[Fraction], layers: Sequence[Layer]) -> Fraction:
+def total(values: Sequence[Fraction], layers: Sequence[TabledLayer]) -> Fraction:
     """The objective of all layers, each as often as it occurs."""
     return sum(
         (value * layer.count for value, layer in zip(values, layers, strict=True)),

@@ -24,9 +24,9 @@ from ithaca.formulations.systolic.design import fixed
 from ithaca.solver.options import StoppedError
 from ithaca.solver.progress import Progress
 from ithaca.studies.families.systolic.hardware_bounds import Node
-from ithaca.studies.families.systolic.joint import Outcome, Stage, fit
+from ithaca.studies.families.systolic.joint import ArrayStage, SequenceBounds, fit
 from ithaca.studies.families.systolic.layer import Room
-from ithaca.studies.families.systolic.plans import Options, Part, Plan, best_plan
+from ithaca.studies.families.systolic.plans import Options, Plan, PlannedStage, best_plan
 from ithaca.studies.families.systolic.search import SharedSearch
 from ithaca.studies.families.systolic.stages import AtBest, Shares, Stages
 
@@ -49,7 +49,7 @@ class PipelineSearch(Stages):
         self._began = time.perf_counter()
         self._seeded = self._began + SEED_SHARE[self.minimise] * (self.options.time_limit or 0.0)
         super().__post_init__()
-        self.stages: tuple[Stage, ...] = ()
+        self.stages: tuple[ArrayStage, ...] = ()
         # on the grid of these objectives, what is below a rival is below the next step from it
         self.value = None if self.rival is None else on_grid(self.rival, self._step)
         self.plans = 0
@@ -99,7 +99,7 @@ class PipelineSearch(Stages):
         for stage in combinations(range(len(self.sequence) + 1), 2):
             self._renew(*stage)
 
-    def run(self) -> Outcome:
+    def run(self) -> SequenceBounds:
         """Search until proven, or until the options say to stop."""
         infeasible = False
         with suppress(StoppedError):
@@ -122,7 +122,7 @@ class PipelineSearch(Stages):
             else min(self._bound, self.value)
         )
         seconds = time.perf_counter() - self._began
-        return Outcome(self.value, bound, infeasible, self.plans, seconds, self.stages)
+        return SequenceBounds(self.value, bound, infeasible, self.plans, seconds, self.stages)
 
     def _tell(self) -> None:
         if self.report is not None:
@@ -163,7 +163,7 @@ class PipelineSearch(Stages):
                 self._renew(part.first, part.end)
         return fresh or self.value != before
 
-    def _best(self, part: Part, room: Shares, top: float) -> AtBest | None:
+    def _best(self, part: PlannedStage, room: Shares, top: float) -> AtBest | None:
         """The port widths with which the layers of a stage, each alone on the array, take least,
         and how they run together on it."""
         best = super()._best(part, room, top)
@@ -175,7 +175,7 @@ class PipelineSearch(Stages):
 
     # -- values ------------------------------------------------------------------------
 
-    def _fit(self, part: Part, node: Node, shares: Shares) -> Stage | None:
+    def _fit(self, part: PlannedStage, node: Node, shares: Shares) -> ArrayStage | None:
         """Configurations of a stage's layers on an array, within some shares of what is divided."""
         bank, room = self._banks[self._design[part.choice]], self._room(shares)
         numbers, counts = self._members(part.first, part.end)
@@ -189,10 +189,10 @@ class PipelineSearch(Stages):
         return (
             None
             if joint is None
-            else Stage(part.first, part.end, int(self._design[part.choice]), joint)
+            else ArrayStage(part.first, part.end, int(self._design[part.choice]), joint)
         )
 
-    def _most_of(self, stage: Stage, metric: str) -> Fraction:
+    def _most_of(self, stage: ArrayStage, metric: str) -> Fraction:
         """The most of a metric that the layers of a stage have; of block RAM all have their
         array's."""
         problems = [
@@ -206,7 +206,7 @@ class PipelineSearch(Stages):
         )
         return most
 
-    def _offer(self, stages: Sequence[Stage]) -> None:
+    def _offer(self, stages: Sequence[ArrayStage]) -> None:
         """Take stages as the best if they are, and do not move more than they may together."""
         if (
             self._at_once is not None

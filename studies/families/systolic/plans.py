@@ -100,7 +100,7 @@ def _not_dominated(first: Floats, second: Floats, third: Floats) -> Integers:
 
 
 @dataclass(frozen=True)
-class Part:
+class PlannedStage:
     """A stage of a plan."""
 
     first: int
@@ -118,12 +118,12 @@ class Part:
 class Plan:
     """Stages in order, and the bound of what they do together."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[PlannedStage, ...]
     value: float
 
 
 @dataclass(frozen=True)
-class Budget:
+class ArrayLimits:
     """Limits of all arrays together, as doubles that are not above them."""
 
     dsp: float
@@ -206,7 +206,7 @@ def best_plan(
     stages: Mapping[tuple[int, int], Options],
     layers: int,
     arrays: int,
-    budget: Budget,
+    budget: ArrayLimits,
     minimise: Minimise,
     below: float,
 ) -> Plan | None:
@@ -329,8 +329,8 @@ def _trace(
     layers: int,
     count: int,
     place: int,
-) -> tuple[Part, ...]:
-    parts: list[Part] = []
+) -> tuple[PlannedStage, ...]:
+    parts: list[PlannedStage] = []
     end = layers
     for step in range(count, 0, -1):
         first, before, chosen = (int(n) for n in reached[step][end].back[place])
@@ -338,6 +338,6 @@ def _trace(
         choice, bram18k, bandwidth = (
             int(column[chosen]) for column in (stage.choice, stage.bram18k, stage.bandwidth)
         )
-        parts.insert(0, Part(first, end, choice, bram18k, bandwidth))
+        parts.insert(0, PlannedStage(first, end, choice, bram18k, bandwidth))
         end, place = first, before
     return tuple(parts)

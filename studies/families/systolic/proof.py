@@ -13,7 +13,7 @@ from math import inf
 
 from ithaca.formulations.algebra.rounding import cutoff
 from ithaca.studies.families.systolic.alone import LayersAlone
-from ithaca.studies.families.systolic.plans import Part, best_plan
+from ithaca.studies.families.systolic.plans import PlannedStage, best_plan
 from ithaca.studies.families.systolic.stages import AtBest, Shares, Stages
 
 
@@ -46,7 +46,7 @@ class Proof(Stages):
             stages |= {cut: self._options_of(*cut, self._top) for cut in again}
         return True
 
-    def _best(self, part: Part, room: Shares, top: float) -> AtBest | None:
+    def _best(self, part: PlannedStage, room: Shares, top: float) -> AtBest | None:
         # one layer alone has ports as it likes; several share them
         several = len(set(self.sequence[part.first : part.end])) > 1
         return self._at_best(part.first, part.end, part.choice, room, top, ports=several)

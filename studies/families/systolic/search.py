@@ -29,12 +29,12 @@ from ithaca.solver.options import SolveOptions, StoppedError
 from ithaca.solver.progress import Progress
 from ithaca.studies.families.systolic.alone import LayersAlone
 from ithaca.studies.families.systolic.hardware_bounds import (
-    HardwareBounds,
+    DesignBounds,
+    LayerOptimum,
     Node,
-    Optimum,
     check_limits,
 )
-from ithaca.studies.families.systolic.joint import Joint, Outcome, Stage, fit
+from ithaca.studies.families.systolic.joint import ArrayStage, Joint, SequenceBounds, fit
 from ithaca.studies.families.systolic.layer import objective_step, total
 
 #: What is to be done next with open hardware: all that a design may have, prepared layer by layer,
@@ -52,14 +52,14 @@ LOOKS = 3
 
 
 @dataclass
-class _Open:
+class _OpenHardware:
     """Hardware yet to be examined."""
 
     bound: float
     design: int
     level: int
     node: Node = ()
-    exact: tuple[Optimum, ...] = ()
+    exact: tuple[LayerOptimum, ...] = ()
 
 
 @dataclass
@@ -72,7 +72,7 @@ class SharedSearch:
     designs: Sequence[Sequence[tuple[Problem, int]]]
     options: SolveOptions
     report: Callable[[Progress], None] | None = None
-    stages: tuple[Stage, ...] = field(default=(), init=False)
+    stages: tuple[ArrayStage, ...] = field(default=(), init=False)
     """The best array found; empty if none was."""
     steps: int = field(default=0, init=False)
     """Taken, each a piece of hardware examined."""
@@ -83,18 +83,18 @@ class SharedSearch:
         self.options = self.options.from_now
         self._began, count = time.perf_counter(), len(self.designs)
         numbers = itertools.count()  # by what is to be done
-        self._open = tuple(BestFirst[float, _Open](numbers) for _ in range(FIT + 1))
+        self._open = tuple(BestFirst[float, _OpenHardware](numbers) for _ in range(FIT + 1))
         # every total is a multiple of the coarsest grid that all objectives share
         self._step = objective_step([problem for layers in self.designs for problem, _ in layers])
         self.alone = [LayersAlone(layers) for layers in self.designs]
-        self._banks: dict[int, HardwareBounds] = {}
+        self._banks: dict[int, DesignBounds] = {}
         # by design: the best total, the least bound of what cannot improve on the best of all, the
         # least of hardware whose layers could not be fitted together at no loss, and how many
         # arrays were examined
         self._values: list[Fraction | None] = [None] * count
         self._beaten, self._left, self._hardware = [np.inf] * count, [np.inf] * count, [0] * count
 
-    def run(self) -> Outcome:
+    def run(self) -> SequenceBounds:
         """Search until proven, or until the options say to stop."""
         with suppress(StoppedError):
             self._look()
@@ -116,7 +116,7 @@ class SharedSearch:
         impossible = not (self.stages or any(self._open)) and min(self._left) == np.inf
         seconds, examined = time.perf_counter() - self._began, sum(self._hardware)
         designs = tuple(self._outcome(number, seconds) for number in range(len(self.alone)))
-        return Outcome(
+        return SequenceBounds(
             self._value, self._bound(), impossible, examined, seconds, self.stages, designs
         )
 
@@ -131,7 +131,7 @@ class SharedSearch:
                 )
             )
 
-    def _next(self) -> _Open:
+    def _next(self) -> _OpenHardware:
         """Take the hardware that promises most; now and then what is furthest on, for a value to go
         by."""
         self.steps += 1
@@ -139,7 +139,7 @@ class SharedSearch:
             return next(queue for queue in reversed(self._open) if queue).pop()[1]
         return min(filter(len, self._open)).pop()[1]
 
-    def _outcome(self, design: int, seconds: float) -> Outcome:
+    def _outcome(self, design: int, seconds: float) -> SequenceBounds:
         """Value and bound of one design."""
         open_ = [item.bound for queue in self._open for item in queue if item.design == design]
         lowest = min([*open_, self._left[design], self._beaten[design]])
@@ -148,7 +148,7 @@ class SharedSearch:
         if value is not None and bound is not None:
             bound = min(bound, value)
         infeasible = value is None and lowest == np.inf
-        return Outcome(value, bound, infeasible, self._hardware[design], seconds)
+        return SequenceBounds(value, bound, infeasible, self._hardware[design], seconds)
 
     def _look(self) -> None:
         """Prepare some layers of every design, and all of the most promising one: it will give the
@@ -163,12 +163,12 @@ class SharedSearch:
 
     # -- levels ------------------------------------------------------------------------
 
-    def _prepare(self, item: _Open) -> None:
+    def _prepare(self, item: _OpenHardware) -> None:
         """Prepare one more layer of a design: alone it bounds what all take together."""
         self.alone[item.design].prepare(self.options.checkpoint())
         self._push_design(item.design)
 
-    def _classify(self, item: _Open) -> None:
+    def _classify(self, item: _OpenHardware) -> None:
         """Tell hardware of a design apart by lanes and SIMD factor."""
         bank = self.alone[item.design].bank(self.options.checkpoint(), common=True)
         bounds = np.maximum(_totals(bank, bank.bounds), item.bound)
@@ -177,7 +177,7 @@ class SharedSearch:
             _ = bank.fine  # whoever is stopped here has lost nothing yet
             self._push(item.design, DIVIDE, bank.nodes, bounds)
 
-    def _divide(self, item: _Open) -> None:
+    def _divide(self, item: _OpenHardware) -> None:
         """Tell hardware apart by the widths of its ports: this, and what else promises most, as it
         costs little more."""
         queue = self._open[DIVIDE]
@@ -192,14 +192,14 @@ class SharedSearch:
                 design, SOLVE, nodes, np.maximum(_totals(bank, bank.fine.bounds(nodes)), bounds)
             )
 
-    def _solve(self, item: _Open) -> None:
+    def _solve(self, item: _OpenHardware) -> None:
         """Solve each layer alone; the sum bounds the array."""
         bank = self._banks[item.design]
         bounds = bank.fine.bounds(np.array(item.node, np.int64)[:, None])[:, 0]
         values = [
             layer.count * float(bound) for layer, bound in zip(bank.layers, bounds, strict=True)
         ]
-        optima: dict[int, Optimum] = {}
+        optima: dict[int, LayerOptimum] = {}
         for number in sorted(
             range(len(values)), key=lambda n: -values[n]
         ):  # those with most to add first
@@ -220,7 +220,7 @@ class SharedSearch:
             each,
         )
 
-    def _fit(self, item: _Open) -> None:
+    def _fit(self, item: _OpenHardware) -> None:
         """Fit the layers together."""
         bank = self._banks[item.design]
         joint = fit(bank.layers, bank.fine.given(item.node), item.exact, self.options)
@@ -237,7 +237,7 @@ class SharedSearch:
         own = self._values[design]
         self._values[design] = joint.value if own is None else min(own, joint.value)
         if self._value is None or joint.value < self._value:
-            self.stages = (Stage(0, len(self.designs[design]), design, joint),)
+            self.stages = (ArrayStage(0, len(self.designs[design]), design, joint),)
 
     @property
     def _value(self) -> Fraction | None:
@@ -263,9 +263,9 @@ class SharedSearch:
         level: int,
         bound: float,
         node: Node = (),
-        exact: tuple[Optimum, ...] = (),
+        exact: tuple[LayerOptimum, ...] = (),
     ) -> None:
-        self._open[level].push(bound, _Open(bound, design, level, node, exact))
+        self._open[level].push(bound, _OpenHardware(bound, design, level, node, exact))
 
     def _hopeless(self, bound: float, design: int) -> bool:
         """Whether what has this bound, of a design, cannot improve on the best: then it is given
@@ -290,7 +290,7 @@ class SharedSearch:
         return None if bound == -np.inf else on_grid(bound, self._step)
 
 
-def _totals(bank: HardwareBounds, bounds: Floats) -> Floats:
+def _totals(bank: DesignBounds, bounds: Floats) -> Floats:
     """Lower bounds of the sum over layers."""
     counts = np.array([layer.count for layer in bank.layers], np.float64)
     return sum_below(counts[:, None] * bounds)

@@ -25,10 +25,10 @@ from ithaca.formulations.problem import Problem
 from ithaca.formulations.question import Minimise
 from ithaca.solver.options import SolveOptions
 from ithaca.studies.families.systolic.alone import LayersAlone
-from ithaca.studies.families.systolic.hardware_bounds import HardwareBounds, Node
-from ithaca.studies.families.systolic.joint import Stage
+from ithaca.studies.families.systolic.hardware_bounds import DesignBounds, Node
+from ithaca.studies.families.systolic.joint import ArrayStage
 from ithaca.studies.families.systolic.layer import PARTS, Room, objective_step
-from ithaca.studies.families.systolic.plans import Budget, Options, Part, Plan
+from ithaca.studies.families.systolic.plans import ArrayLimits, Options, Plan, PlannedStage
 
 #: Block RAM where there is no limit on it.
 ENDLESS = 1 << 40
@@ -56,12 +56,12 @@ class AtBest:
     """The most that one of them needs, or that the stage takes."""
     hardware: Node
     """The array."""
-    stage: Stage | None = None
+    stage: ArrayStage | None = None
     """How they run together on it, if that is known."""
 
 
 @dataclass(frozen=True)
-class Region:
+class ResourceRange:
     """A choice of a stage that takes from so much to so much."""
 
     choice: int
@@ -130,11 +130,11 @@ class Stages:
             floor(self._at_once / self._shares["bandwidth"]) if self._at_once is not None else 0,
         )
         size, dsp = self._shares["dsp"], limits.get("dsp", Fraction(ENDLESS))
-        self._budget = Budget(floor(dsp / size) if size else largest_double(dsp), *self._most)
+        self._budget = ArrayLimits(floor(dsp / size) if size else largest_double(dsp), *self._most)
         #: By stage: its choices that are regions by now, and these, by numbers after all choices.
         self._added = 0
         self._opened: dict[tuple[int, int], set[int]] = {}
-        self._regions: dict[tuple[int, int], dict[int, Region]] = {}
+        self._regions: dict[tuple[int, int], dict[int, ResourceRange]] = {}
 
     def _bound_choices(self, alone: Sequence[LayersAlone]) -> None:
         """Bound all hardware of all designs; `StoppedError` if the options say to stop."""
@@ -219,7 +219,7 @@ class Stages:
         # elsewhere they were dominated already
         return [cut for cut, options in stages.items() if np.isin(options.choice, fresh).any()]
 
-    def _undivided(self, part: Part) -> Integers:
+    def _undivided(self, part: PlannedStage) -> Integers:
         """The choice of a stage and others that promise most, none if it is divided."""
         if part.choice >= self._dsp.size or part.choice in self._divided:
             return np.zeros(0, np.int64)
@@ -233,7 +233,7 @@ class Stages:
         layers, counts = np.unique(self.sequence[first:end], return_counts=True)
         return layers, counts * np.array([count for _, count in self.designs[0]])[layers]
 
-    def _hardware(self, choice: int) -> tuple[HardwareBounds, Node]:
+    def _hardware(self, choice: int) -> tuple[DesignBounds, Node]:
         """The lanes and SIMD factor of a choice, among those of its design."""
         bank = self._banks[self._design[choice]]
         return bank, tuple(int(n) for n in bank.nodes[:, self._column[choice]])
@@ -267,7 +267,7 @@ class Stages:
         every = Options.joined(rows)
         return every.only(every.value < top).front
 
-    def _region(self, part: Part) -> int:
+    def _region(self, part: PlannedStage) -> int:
         """The number of the region of a part of a plan."""
         cut = part.first, part.end
         if part.choice < self._dsp.size:
@@ -280,7 +280,7 @@ class Stages:
                 zip(values.tolist(), self._rooms, strict=True), itemgetter(0)
             ):
                 *_, (_, room) = same
-                self._add(cut, Region(part.choice, (bram18k, below_), room, value))
+                self._add(cut, ResourceRange(part.choice, (bram18k, below_), room, value))
                 below_ = room[1] + 1
             return next(
                 number
@@ -289,7 +289,7 @@ class Stages:
             )
         return part.choice
 
-    def _add(self, cut: tuple[int, int], region: Region) -> None:
+    def _add(self, cut: tuple[int, int], region: ResourceRange) -> None:
         """Put a region of a stage beside the others, unless nothing is in it."""
         if all(least <= most for least, most in zip(region.least, region.most, strict=True)):
             own = self._regions.setdefault(cut, {})
@@ -315,7 +315,7 @@ class Stages:
                 best[place] = self._solve(part, number, rooms[place], top)
         return best, True
 
-    def _shared_out(self, regions: Sequence[Region]) -> list[Shares]:
+    def _shared_out(self, regions: Sequence[ResourceRange]) -> list[Shares]:
         """What each of a plan's stages may take: all that is left where some are not solved, else a
         part of it by what it would take."""
         rooms = []
@@ -338,7 +338,7 @@ class Stages:
             )
         return list(zip(*rooms, strict=True))
 
-    def _solve(self, part: Part, number: int, room: Shares, top: float) -> AtBest | None:
+    def _solve(self, part: PlannedStage, number: int, room: Shares, top: float) -> AtBest | None:
         """Solve a region of a stage within some room; around that it stays what it was."""
         cut = part.first, part.end
         region = self._regions[cut].pop(number)
@@ -353,7 +353,7 @@ class Stages:
             self._add(cut, replace(region, most=room, value=value, best=best))
         return best
 
-    def _best(self, part: Part, room: Shares, top: float) -> AtBest | None:
+    def _best(self, part: PlannedStage, room: Shares, top: float) -> AtBest | None:
         """The best of a stage within some room, if it takes less than a value."""
         return self._at_best(part.first, part.end, part.choice, room, top)
 

@@ -22,7 +22,7 @@ from ithaca.formulations.matching import computation
 from ithaca.formulations.matching_model import matches
 from ithaca.formulations.problem import Objective
 from ithaca.formulations.spatial.accelerator import HierarchyAccelerator
-from ithaca.formulations.spatial.architecture import Unit
+from ithaca.formulations.spatial.architecture import TensorUnit
 from ithaca.formulations.spatial.editions import Setting
 from ithaca.formulations.spatial.intrinsic.design import VOCABULARY, IntrinsicDesign
 from ithaca.formulations.spatial.library import find_architecture
@@ -157,7 +157,7 @@ def test_results_come_back(tmp_path: Any) -> None:
             "tensorized.dataflows: 'a' is i, i; allowed: one or two of the loops i, j, k",
         ),
         (
-            {"units": (("weight-stationary", Unit("gemw")),)},
+            {"units": (("weight-stationary", TensorUnit("gemw")),)},
             "tensorized.intrinsic is 'gemw'; allowed: dot, gemv, gemm, conv2d, or a statement",
         ),
         (

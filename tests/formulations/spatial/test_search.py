@@ -25,7 +25,7 @@ from ithaca.formulations.spatial.search.hierarchy import Hierarchy
 from ithaca.formulations.spatial.search.stage import TimeloopStage
 from ithaca.solver.auto import solve_auto
 from ithaca.solver.certificate import Status, Termination
-from ithaca.solver.cpsat.engine import Search, solve_cpsat
+from ithaca.solver.cpsat.engine import CpSatSearch, solve_cpsat
 from ithaca.solver.engines import Method
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
@@ -311,7 +311,7 @@ def test_what_stages_know_stays_known_where_cpsat_lacks_memory(
     if module:
         monkeypatch.setattr(f"{module}.{name}", lacking)
     else:
-        monkeypatch.setattr(Search, name, lacking)
+        monkeypatch.setattr(CpSatSearch, name, lacking)
     for answer in (
         solve_auto(problem),
         *solve_designs([problem, problem], SolveOptions(), method=Method.AUTO),

@@ -15,11 +15,11 @@ from ithaca.solver.certificate import Status
 from ithaca.solver.options import SolveOptions
 from ithaca.studies.codesign.codesign import CodesignOptions, codesign, make_bank
 from ithaca.studies.codesign.floors import least_product
-from ithaca.studies.codesign.question import Question, make_question
+from ithaca.studies.codesign.question import CodesignQuestion, make_question
 from tests.studies.codesign.toy import ToyAccelerator, brute_force, layer, random_question
 
 
-def asked(seed: int, *objectives: str) -> Question:
+def asked(seed: int, *objectives: str) -> CodesignQuestion:
     """A random space with two layers, and other objectives."""
     draw, random_one = random.Random(seed), random_question(seed)
     works = [
@@ -30,7 +30,7 @@ def asked(seed: int, *objectives: str) -> Question:
     return make_question(random_one.space, works, list(objectives), limits)
 
 
-def least(question: Question, *texts: str) -> list[tuple[Fraction, ...]]:
+def least(question: CodesignQuestion, *texts: str) -> list[tuple[Fraction, ...]]:
     """Every vector of sums that no accelerator with its mappings dominates."""
     objectives = tuple(read_objective(text, "", None) for text in texts)
     return sorted(brute_force(replace(question, objectives=objectives)))

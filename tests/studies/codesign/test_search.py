@@ -26,7 +26,7 @@ from ithaca.solver.staged.engine import solve_staged
 from ithaca.studies.codesign import candidates
 from ithaca.studies.codesign.codesign import CodesignOptions, codesign, make_bank
 from ithaca.studies.codesign.infeasible import shortfalls
-from ithaca.studies.codesign.question import Question, make_question
+from ithaca.studies.codesign.question import CodesignQuestion, make_question
 from ithaca.studies.codesign.result import CodesignResult, HardwarePoint
 from ithaca.studies.codesign.workloads import find_workloads
 from tests.studies.codesign.toy import ToyProfile, brute_force, expression, random_question
@@ -226,7 +226,7 @@ FALLING = (
 def test_what_falls_as_metrics_grow_is_that_of_enumeration(seed: int) -> None:
     draw, drawn = Random(seed), random_question(seed)
 
-    def asking(objective: str, limits: dict[str, Fraction]) -> Question:
+    def asking(objective: str, limits: dict[str, Fraction]) -> CodesignQuestion:
         return make_question(drawn.space, drawn.works[:2], [objective], limits)
 
     limits = {}
@@ -279,14 +279,14 @@ def test_every_limit_that_takes_the_best_away_leaves_that_of_enumeration(seed: i
         limits[metric] = max(taken.values()) - Fraction(1, 1000)
 
 
-def points(asked: Question) -> Iterator[Configuration]:
+def points(asked: CodesignQuestion) -> Iterator[Configuration]:
     """All accelerators."""
     names = [quantity.name for quantity in asked.space.quantities]
     for values in product(*(quantity.values for quantity in asked.space.quantities)):
         yield Configuration(dict(zip(names, values, strict=True)))
 
 
-def of_latency(seed: int) -> Question:
+def of_latency(seed: int) -> CodesignQuestion:
     """A random question for the least sum of latencies, without limits."""
     asked = replace(
         random_question(seed), objectives=(Objective("latency", expression("latency")),), limits=()
@@ -297,7 +297,7 @@ def of_latency(seed: int) -> Question:
     )
 
 
-def assert_open(asked: Question, limits: tuple[Limit, ...]) -> None:
+def assert_open(asked: CodesignQuestion, limits: tuple[Limit, ...]) -> None:
     """Without time, no limit of an infeasible question is said not to help, though the last one
     alone would."""
     asked = replace(asked, limits=limits)

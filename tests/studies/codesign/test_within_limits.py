@@ -13,13 +13,13 @@ from ithaca.solver.certificate import Status
 from ithaca.studies.codesign import search
 from ithaca.studies.codesign.candidates import Candidates
 from ithaca.studies.codesign.codesign import CodesignOptions, codesign, make_bank
-from ithaca.studies.codesign.question import Question
+from ithaca.studies.codesign.question import CodesignQuestion
 from ithaca.studies.codesign.result import HardwarePoint
 from ithaca.studies.codesign.within_limits import apart, begin
 from tests.studies.codesign.toy import brute_force, expression, random_question
 
 
-def limited(seed: int, objective: str, metric: str, slack: Fraction) -> Question | None:
+def limited(seed: int, objective: str, metric: str, slack: Fraction) -> CodesignQuestion | None:
     """The least of an objective where a metric's total may be little more than its least; None
     where no accelerator keeps the other limits."""
     drawn = random_question(seed)
@@ -29,12 +29,12 @@ def limited(seed: int, objective: str, metric: str, slack: Fraction) -> Question
     )
     own = tuple(limit for limit in drawn.limits if limit.metric == "area")
     counted = tuple(replace(work, weight=Fraction(1)) for work in works)
-    least = Question(drawn.space, counted, (Objective(metric, expression(metric)),), own)
+    least = CodesignQuestion(drawn.space, counted, (Objective(metric, expression(metric)),), own)
     found = brute_force(least)
     if not found:
         return None
     bound = Limit(metric, min(found)[0] * (1 + slack))
-    return Question(
+    return CodesignQuestion(
         drawn.space, works, (Objective(objective, expression(objective)),), (*own, bound)
     )
 

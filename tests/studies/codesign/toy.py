@@ -30,7 +30,7 @@ from ithaca.formulations.problem import Limit, Objective, Problem
 from ithaca.formulations.region import listed
 from ithaca.formulations.space import Axis, Link, Quantity, Relation, Space, make_space
 from ithaca.formulations.stage import Block, Cutoff, Stage
-from ithaca.studies.codesign.question import Question, make_question
+from ithaca.studies.codesign.question import CodesignQuestion, make_question
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import parse_statement
 
@@ -220,7 +220,7 @@ def expression(text: str) -> Any:
     return parse_expression(text, where="test", allowed=None)
 
 
-def random_question(seed: int) -> Question:
+def random_question(seed: int) -> CodesignQuestion:
     """A small random space with rules, costs, tables and mixed figures; random layers, objectives
     and limits."""
     draw = random.Random(seed)
@@ -302,7 +302,7 @@ def random_question(seed: int) -> Question:
     return make_question(space, works, objectives, limits)
 
 
-def brute_force(question: Question) -> dict[tuple[Fraction, ...], Configuration]:
+def brute_force(question: CodesignQuestion) -> dict[tuple[Fraction, ...], Configuration]:
     """Every nondominated vector of objectives, by trying all accelerators with all mappings of all
     layers."""
     space, found = question.space, dict[tuple[Fraction, ...], Configuration]()
@@ -319,7 +319,7 @@ def brute_force(question: Question) -> dict[tuple[Fraction, ...], Configuration]
 
 
 def _sums(
-    question: Question, figures: Mapping[str, Fraction], costs: Mapping[str, Fraction]
+    question: CodesignQuestion, figures: Mapping[str, Fraction], costs: Mapping[str, Fraction]
 ) -> set[tuple[Fraction, ...]]:
     """The objectives of all combinations of mappings on an accelerator that keep the limits."""
     asked = [

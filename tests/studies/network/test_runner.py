@@ -25,7 +25,13 @@ from ithaca.solver.options import SolveOptions
 from ithaca.solver.solution import Solution
 from ithaca.studies.network.problems import only_layers
 from ithaca.studies.network.result import Failure
-from ithaca.studies.network.runner import Job, RunOptions, RunState, problem_store, run_problems
+from ithaca.studies.network.runner import (
+    Job,
+    NetworkProgress,
+    RunOptions,
+    problem_store,
+    run_problems,
+)
 from ithaca.studies.store import Store
 from ithaca.workloads.library import workload
 from tests.studies.network.tiny import tiny_network, tiny_request
@@ -60,7 +66,7 @@ def test_results_are_kept_one_by_one_and_never_computed_again(
 ) -> None:
     folder, seen = tmp_path / "kept", []
 
-    def report(state: RunState) -> None:
+    def report(state: NetworkProgress) -> None:
         if state.progress is None:
             seen.append((state.done, len(list(folder.glob("*.json")))))
 
@@ -191,7 +197,7 @@ def test_whatever_breaks_becomes_a_failure(
         return advance(entry, *rest)
 
     monkeypatch.setattr(schedule, "advance", breaks)
-    states: list[RunState] = []
+    states: list[NetworkProgress] = []
     found = run_problems(jobs[:2], RunOptions(store=kept(tmp_path), report=states.append))
     assert found[0] == Failure(jobs[0].place, reason, refused=isinstance(error, InputError))
     assert values(found[1:]) == answers[1:2]
@@ -210,7 +216,7 @@ def test_processes_find_the_same_though_one_is_killed(
 ) -> None:
     killed = False
 
-    def report(state: RunState) -> None:
+    def report(state: NetworkProgress) -> None:
         nonlocal killed
         if state.done == 3 and not killed:
             killed = True
@@ -243,10 +249,10 @@ def test_stopped_processes_end_with_what_they_have(tmp_path: Path) -> None:
     (part,) = tiny_request().pose(only_layers(tiny_network(tmp_path), ["wide"]))
     nest = workload("mm", {"i": 1000, "j": 900, "k": 800})
     hard = [Job("hard", p.with_design(nest=nest)) for p in part.problems]
-    told: list[RunState] = []
+    told: list[NetworkProgress] = []
 
     def report(
-        state: RunState,
+        state: NetworkProgress,
     ) -> None:  # as soon as a search tells something: none is over that early
         told.extend([state] if state.progress is not None else [])
 
@@ -297,7 +303,7 @@ def test_a_cluster_finds_the_same_though_a_worker_is_killed(
     pids = [nanny.pid for nanny in cluster.workers.values()]
     killed = threading.Event()
 
-    def report(state: RunState) -> None:
+    def report(state: NetworkProgress) -> None:
         if state.done >= 3 and not killed.is_set():
             killed.set()
             os.kill(pids[0], signal.SIGKILL)

@@ -15,7 +15,7 @@ from ithaca.formulations.hardware.files import find_space
 from ithaca.formulations.hardware.space import HardwareSpace
 from ithaca.studies.codesign.codesign import codesign
 from ithaca.studies.codesign.layer_cache import LayerCache
-from ithaca.studies.codesign.question import Question, make_question
+from ithaca.studies.codesign.question import CodesignQuestion, make_question
 from ithaca.studies.peers.explained import LAYERS
 from ithaca.studies.peers.hardware import HardwareEvaluator
 from ithaca.studies.peers.hardware_methods import HARDWARE_PEERS, run_hardware_peer
@@ -82,7 +82,7 @@ def product_of(i: int, j: int, k: int, name: str = "mm") -> Work:
 
 def asked(
     space: HardwareSpace, *works: Work, objective: str = "latency", **limits: int
-) -> Question:
+) -> CodesignQuestion:
     return make_question(
         space, works, [objective], {name: Fraction(bound) for name, bound in limits.items()}
     )
