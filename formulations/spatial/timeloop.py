@@ -13,9 +13,6 @@ from functools import cached_property, reduce
 from ithaca.formulations.remembered import remembered
 from ithaca.formulations.spatial.counts import MappingCounts, Number
 
-#: What is done with words.
-KINDS = ("read", "fill", "update")
-
 
 class TimeloopModel(MappingCounts):
     """Costs of a mapping: cycles and energy."""
@@ -47,14 +44,14 @@ class TimeloopModel(MappingCounts):
         words (both)."""
         number, level, waits = self._mapping.system.number, self._levels[place], dict[str, Number]()
         for what, rate, counts in level.rates:
-            words = self.moved(place, [count.removesuffix("s") for count in counts])
-            over, cycle = words * number(Fraction(rate.denominator)), Fraction(rate.numerator)
-            waits[what] = self._mapping.system.ceil_div(over, number(cycle))
+            over = self.moved(place, counts) * number(Fraction(rate.denominator))
+            waits[what] = self._mapping.system.ceil_div(over, number(Fraction(rate.numerator)))
         return waits
 
-    def moved(self, place: int, kinds: Sequence[str]) -> Number:
-        """Words that an instance of a level reads, fills or updates in time, of all tensors."""
-        return self._total(place, *(getattr(self, f"{kind}s") for kind in kinds))
+    def moved(self, place: int, counts: Sequence[str]) -> Number:
+        """Words that an instance of a level moves in time, of all tensors; ``counts`` are those of
+        reads, fills or updates."""
+        return self._total(place, *(getattr(self, count) for count in counts))
 
     @cached_property
     def latency(self) -> Number:

@@ -12,13 +12,15 @@ from math import ceil, floor
 
 from ithaca.formulations.spatial.architecture import Level
 from ithaca.formulations.spatial.sparse.parts import SparseLevel
-from ithaca.formulations.spatial.timeloop import KINDS
+
+#: What is done with words.
+KINDS = ("read", "fill", "update")
 
 
 def prices_of(level: Level, part: SparseLevel) -> dict[str, float]:
     """Energies of a level's actions (pJ)."""
-    stated = (level.read_energy, level.write_energy, level.update_energy)
-    return dict(zip(KINDS, map(float, stated), strict=True)) | dict(part.energies)
+    stated = {count.removesuffix("s"): float(own) for count, own in level.prices.items()}
+    return stated | dict(part.energies)
 
 
 @dataclass

@@ -27,9 +27,9 @@ from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.formulations.remembered import remembered
 from ithaca.formulations.spatial.counts import Number
 from ithaca.formulations.spatial.mapping import Slot
-from ithaca.formulations.spatial.sparse.actions import prices_of
+from ithaca.formulations.spatial.sparse.actions import KINDS, prices_of
 from ithaca.formulations.spatial.sparse.parts import SparseLevel, Sparsity
-from ithaca.formulations.spatial.timeloop import KINDS, TimeloopModel
+from ithaca.formulations.spatial.timeloop import TimeloopModel
 from ithaca.workloads.affine import Access
 from ithaca.workloads.densities import Density, none_of
 
@@ -308,12 +308,12 @@ class LeastModel(TimeloopModel):
         share, trips = self._done(first, second, done=False), self._dense[0].operations
         return np.maximum(trips, self._total_computes / self._compute.instances) * share
 
-    def moved(self, place: int, kinds: Sequence[str]) -> Number:
+    def moved(self, place: int, counts: Sequence[str]) -> Number:
         spread = 1.0 if self._complete else self.instances(place) / self._levels[place].instances
         words = (
             self._count(place, t, kind, saved="skipped" in self._ways(place, t))
             for t in self._kept(place)
-            for kind in kinds
+            for kind in (count.removesuffix("s") for count in counts)
         )
         return sum(words, self._one * 0.0) * spread
 

@@ -20,12 +20,12 @@ from ithaca.formulations.spatial.counts import CapacityRule, Number
 from ithaca.formulations.spatial.mapping import Mapping as LoopMapping
 from ithaca.formulations.spatial.mapping import Slot
 from ithaca.formulations.spatial.mapping_space import MappingSpace
-from ithaca.formulations.spatial.sparse.actions import Held, prices_of, propagate
+from ithaca.formulations.spatial.sparse.actions import KINDS, Held, prices_of, propagate
 from ithaca.formulations.spatial.sparse.formats import UnsuitedError, ranked, units
 from ithaca.formulations.spatial.sparse.loops import loops_of
 from ithaca.formulations.spatial.sparse.parts import SparseLevel, Sparsity
 from ithaca.formulations.spatial.sparse.savings import unread
-from ithaca.formulations.spatial.timeloop import KINDS, TimeloopModel
+from ithaca.formulations.spatial.timeloop import TimeloopModel
 from ithaca.workloads.affine import Access
 from ithaca.workloads.densities import Density
 from ithaca.workloads.nest import LoopNest
@@ -248,13 +248,13 @@ class SparseModel(TimeloopModel):
                 room = level.usable(self._parts[place].room)
                 yield CapacityRule(level.name, what, Fraction(bits), room)
 
-    def moved(self, place: int, kinds: Sequence[str]) -> Number:
+    def moved(self, place: int, counts: Sequence[str]) -> Number:
         bits, working = self._levels[place].word_bits, float(self._dense.instances(place))
         return sum(
             ceil(own.moved(each, bits) * (own.instances / working))
             for own in self._here(place).values()
             for each in (KINDS[:1], KINDS[1:])
-            if each[0] in kinds
+            if f"{each[0]}s" in counts
         )
 
     @remembered
