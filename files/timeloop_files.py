@@ -36,6 +36,15 @@ def load_timeloop(path: Path, max_bytes: int = MAX_BYTES, tags: Collection[str] 
 
     Raises `InputError` if it cannot be read, is too large or malformed, or its template asks for
     what is not known.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    max_bytes : int, optional
+        Bytes that it may have.
+    tags : collection of str, optional
+        YAML tags that are read over.
     """
     if path.suffix.lower() == ".json":
         return parse_json(read_text(path, max_bytes), path)

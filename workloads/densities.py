@@ -30,7 +30,17 @@ DISTRIBUTIONS: Mapping[str, str] = {
 
 def none_of(words: int, of: int, held: int) -> float:
     """The probability that a tile of some words has none of the ``held`` that are not zero among
-    ``of``."""
+    ``of``.
+
+    Parameters
+    ----------
+    words : int
+        Words of the tile.
+    of : int
+        Words of the tensor.
+    held : int
+        Words of the tensor that are not zero.
+    """
     few, many = sorted((words, held))
     if few + many > of:
         return 0.0
@@ -99,7 +109,17 @@ class Density:
 def read_densities(
     stated: Mapping[str, Any], tensors: Collection[str], where: str
 ) -> tuple[tuple[str, Density], ...] | str:
-    """The densities that a problem states, by tensor, or, in a line, why they are not modelled."""
+    """The densities that a problem states, by tensor, or, in a line, why they are not modelled.
+
+    Parameters
+    ----------
+    stated : mapping of str to object
+        The problem as it is stated.
+    tensors : collection of str
+        Its tensors.
+    where : str
+        The file, for messages.
+    """
     name = "commonDensity" if "commonDensity" in stated else "densities"
     own = stated.get(name, {})
     if name == "commonDensity":

@@ -60,7 +60,23 @@ def folder_files(
     simd: str,
     back_end: str = "hls",
 ) -> Mapping[str, str]:
-    """The files of an exported folder, by name, with the scripts that compile and check it."""
+    """The files of an exported folder, by name, with the scripts that compile and check it.
+
+    Parameters
+    ----------
+    program : str
+        The C program.
+    options : sequence of str
+        Options of AutoSA.
+    expected : mapping of str to object
+        What the array must do.
+    readme : str
+        Text for people.
+    simd : str
+        The document of SIMD loops.
+    back_end : str, optional
+        ``hls`` or ``tapa``.
+    """
     return {
         "kernel.c": program,
         "simd_info.json": simd,

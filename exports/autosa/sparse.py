@@ -19,7 +19,17 @@ def block_options(sparse: BlockSparsity) -> tuple[str, str]:
 
 
 def pack_bytes(configuration: ArrayConfiguration, sparse: BlockSparsity, words: int) -> list[int]:
-    """The pack of so many words at each level (bytes): packages are padded in DRAM alone."""
+    """The pack of so many words at each level (bytes): packages are padded in DRAM alone.
+
+    Parameters
+    ----------
+    configuration : ArrayConfiguration
+        The array.
+    sparse : BlockSparsity
+        How the tensor is stored.
+    words : int
+        Words of a pack, zeros among them.
+    """
     packages, data = words // sparse.block, configuration.data
     held = packages * held_bytes(sparse, data)
     return [held, held, packages * package_bytes(sparse, data)]

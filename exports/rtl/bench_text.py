@@ -22,7 +22,17 @@ from ithaca.formulations.systolic.systolic_array import IOGroup
 
 def bench_text(hardware: Hardware, limits: Sequence[int], names: Sequence[str] = ("",)) -> str:
     """``bench.sv``: the array with a memory for each tensor of each layer, which are called so and
-    run one after the other; each ends after so many cycles at most."""
+    run one after the other; each ends after so many cycles at most.
+
+    Parameters
+    ----------
+    hardware : Hardware
+        The array.
+    limits : sequence of int
+        Cycles that each layer may take.
+    names : sequence of str, optional
+        What signals of each layer begin with.
+    """
     chosen = hardware.configuration
     return template(
         "rtl/bench.sv.txt",
@@ -75,7 +85,17 @@ def _memory(hardware: Hardware, group: IOGroup, layer: str) -> BenchMemory:
 
 def vectors(hardware: Hardware, folder: str = "", *, padding: bool = True) -> Mapping[str, str]:
     """Tensors as hexadecimal numbers, an element a line: random ones, and the result, bit for
-    bit; padded to whole tiles, or as they are."""
+    bit; padded to whole tiles, or as they are.
+
+    Parameters
+    ----------
+    hardware : Hardware
+        The array.
+    folder : str, optional
+        The folder below ``vectors``.
+    padding : bool, optional
+        Whether tensors are padded to whole tiles.
+    """
     chosen, places, bits = hardware.configuration, hardware.places, hardware.sum_bits
     nest, output = chosen.nest, chosen.nest.output
     tensors = random_tensors(nest, chosen.data)

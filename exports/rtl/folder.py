@@ -63,7 +63,17 @@ def memory_timing(chosen: ArrayConfiguration) -> MemoryTiming:
 
 
 def expected(hardware: Hardware, memory: MemoryTiming, *, proven: bool) -> dict[str, Any]:
-    """What the hardware of a configuration must do, and what it costs by the model."""
+    """What the hardware of a configuration must do, and what it costs by the model.
+
+    Parameters
+    ----------
+    hardware : Hardware
+        The array.
+    memory : MemoryTiming
+        Latency (cycles) and bandwidth (bytes per cycle) of the memory.
+    proven : bool
+        Whether the configuration is a proven optimum.
+    """
     chosen = hardware.configuration
     closed = in_edition(chosen.nest, chosen.design, Edition.CYCLE)
     metrics = replace(chosen, design=closed).metrics

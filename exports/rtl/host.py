@@ -29,7 +29,19 @@ def vector(folder: Path, tensor: Mapping[str, Any]) -> NDArray[Any]:
 
 
 def run(kernel: Any, allocate: Callable[..., Any], folder: Path, seconds: float = 60) -> int:
-    """Run a kernel once; how many elements of its result are not NumPy's."""
+    """Run a kernel once; how many elements of its result are not NumPy's.
+
+    Parameters
+    ----------
+    kernel : object
+        The kernel of an overlay, with ``read`` and ``write`` of registers.
+    allocate : callable
+        Allocates a buffer of a shape and a type.
+    folder : Path
+        The exported folder.
+    seconds : float, optional
+        How long the array may take.
+    """
     stated = json.loads((folder / "expected.json").read_text())["rtl"]
     for tensor in stated["tensors"]:  # the last one is the result
         values = vector(folder, tensor)

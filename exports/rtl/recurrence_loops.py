@@ -41,13 +41,35 @@ def bounds(array: RecurrenceArray) -> Mapping[str, list[Sum]]:
 
 
 def sum_text(each: Sum, prefix: str, but: str = "") -> str:
-    """A sum but for a loop in SystemVerilog, where loops are called with a prefix."""
+    """A sum but for a loop in SystemVerilog, where loops are called with a prefix.
+
+    Parameters
+    ----------
+    each : Sum
+        Coefficients by loop, and the constant.
+    prefix : str
+        What names of loops begin with.
+    but : str, optional
+        The loop that is left out.
+    """
     terms = (f"{n} * {prefix}{x}" for x, n in each.items() if n and x not in ("", but))
     return " + ".join([*terms, str(each.get("", 0))])
 
 
 def least(all_bounds: Mapping[str, list[Sum]], loop: str, prefix: str, sign: int) -> str:
-    """The first (sign 1) or last (-1) value of a loop of a PE."""
+    """The first (sign 1) or last (-1) value of a loop of a PE.
+
+    Parameters
+    ----------
+    all_bounds : mapping of str to list of Sum
+        Bounds by loop.
+    loop : str
+        The loop.
+    prefix : str
+        What names of loops begin with.
+    sign : int
+        1 for the first value, -1 for the last.
+    """
     own = {sum_text(each, prefix, loop) for each in all_bounds[loop] if each[loop] == sign}
     *others, found = sorted(own)
     for other in others:

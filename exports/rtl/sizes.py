@@ -130,7 +130,17 @@ def _words(order: AddressNest, word: int) -> AddressNest:
 
 
 def nest_parameters(nest: AddressNest, bits: int = BITS, name: str = "") -> str:
-    """A nest as parameters of `ithaca_walk`, named so in front, whose places have so many bits."""
+    """A nest as parameters of `ithaca_walk`, named so in front, whose places have so many bits.
+
+    Parameters
+    ----------
+    nest : AddressNest
+        The nest of addresses.
+    bits : int, optional
+        Bits of a place.
+    name : str, optional
+        What names of parameters begin with.
+    """
     axes = nest.axes or ((1, 0),)
     counts = ", ".join(sized(turns) for turns, _ in axes)
     steps = ", ".join(sized(step, bits) for step in AddressNest(axes).steps)

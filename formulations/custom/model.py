@@ -222,7 +222,17 @@ def read_model(document: ModelDocument, hardware: Collection[str]) -> Model:
 
 
 def check_name(name: str, where: str, known: Collection[str]) -> None:
-    """Refuse a name that is none of the known ones, and no fact of a layer."""
+    """Refuse a name that is none of the known ones, and no fact of a layer.
+
+    Parameters
+    ----------
+    name : str
+        The name.
+    where : str
+        Where it stands, for the message.
+    known : collection of str
+        Names that are allowed.
+    """
     if name not in known:
         raise InputError(
             f"{where} is unknown{among(name, known, f' (and facts of layers, {LAYER}…)')}"

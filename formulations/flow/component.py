@@ -111,7 +111,17 @@ def terms(part: object, where: str) -> Iterator[tuple[str, Expression]]:
 
 
 def check_name(name: str, known: Collection[str], where: str) -> str:
-    """A name; refused if it is none of those known."""
+    """A name; refused if it is none of those known.
+
+    Parameters
+    ----------
+    name : str
+        The name.
+    known : collection of str
+        Those that are allowed.
+    where : str
+        The field, for the message.
+    """
     if name not in known:
         raise InputError(f"{where}: {quoted(name)} is unknown{among(name, known)}")
     return name

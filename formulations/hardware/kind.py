@@ -79,6 +79,15 @@ class AcceleratorKind(Protocol):
         """Refuse a figure for what it may be over the whole space, rules or not.
 
         Raises `InputError` if the figure cannot be all of that.
+
+        Parameters
+        ----------
+        accelerator : object
+            The accelerator of the space.
+        figure : str
+            The figure.
+        span : Interval
+            The values that it may have.
         """
         return
 

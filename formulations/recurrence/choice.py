@@ -25,6 +25,19 @@ def choose_designs(
     """The design of a choice, or those of all choices, that do not hang.
 
     Raises `InputError`, which names ``option``, if there is no such choice, or none that runs.
+
+    Parameters
+    ----------
+    nest : Recurrence
+        The recurrences.
+    dataflow : sequence of str, optional
+        The loops mapped to space; None: all choices.
+    timing : Timing
+        Latencies of operators (cycles).
+    clock_mhz : Fraction
+        The clock (MHz).
+    option : str
+        The option that named the dataflow, for messages.
     """
     every = [RecurrenceDesign(nest, each, timing, clock_mhz) for each in dataflows(nest)]
     chosen = [each for each in every if dataflow is None or each.dataflow == tuple(dataflow)]

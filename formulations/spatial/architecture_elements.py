@@ -56,6 +56,17 @@ def calculated(value: Any, names: Mapping[str, Any], where: str, depth: int = 0)
     """A value, of text the number that it says as an expression over names.
 
     Raises `InputError` if it is no expression, or uses what has no name.
+
+    Parameters
+    ----------
+    value : object
+        What a file states.
+    names : mapping of str to object
+        Values of the names that expressions may use.
+    where : str
+        The field, for messages.
+    depth : int, optional
+        How many names deep this is.
     """
     if not isinstance(value, str):
         return value

@@ -98,6 +98,17 @@ def field_beside(file: Path, document: Any, field: str, names: tuple[str, ...]) 
     """A field that an architecture's file has not, of a file beside it; None if there is none.
 
     Raises `InputError` if that file cannot be read, or has other fields, too.
+
+    Parameters
+    ----------
+    file : Path
+        The architecture's file.
+    document : object
+        Its document.
+    field : str
+        The field.
+    names : tuple of str
+        Names that the other file may have, the first that exists is read.
     """
     beside = next((each for name in names if (each := file.parent / name).is_file()), None)
     if beside is None or not isinstance(document, dict) or field in document:
@@ -196,6 +207,15 @@ def read_tree(
     `architecture_of`.
 
     Raises `InputError` if it is malformed.
+
+    Parameters
+    ----------
+    document : object
+        The document of a file.
+    where : object
+        The file, for messages.
+    keeping : bool, optional
+        Whether bypasses of tensors are read, too.
     """
     if isinstance(document, dict):
         document = {name: own for name, own in document.items() if name not in ELSEWHERE}

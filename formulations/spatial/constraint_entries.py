@@ -154,7 +154,17 @@ def _entries(entry: Any, at: str) -> Iterator[tuple[Any, str]]:
 
 
 def checked(entry: Any, at: str, unread: list[str]) -> dict[str, Any]:
-    """What is read of an entry."""
+    """What is read of an entry.
+
+    Parameters
+    ----------
+    entry : object
+        The entry of a file.
+    at : str
+        Its place, for messages.
+    unread : list of str
+        Takes up the fields that change nothing.
+    """
     kind = TYPES.get(str(entry.get("type"))) if isinstance(entry, Mapping) else None
     if kind is None:
         own = entry.get("type") if isinstance(entry, Mapping) else entry

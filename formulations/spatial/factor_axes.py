@@ -44,7 +44,21 @@ def factor_axis(
     design: Factored, loop: str, extent: int, *, divides: bool, one_direction: bool
 ) -> Axis:
     """The factors of a loop, innermost first; the outermost temporal one follows from the
-    others."""
+    others.
+
+    Parameters
+    ----------
+    design : Factored
+        The design, with its slots.
+    loop : str
+        The loop.
+    extent : int
+        Its extent (iterations).
+    divides : bool
+        Whether factors divide what is left of the extent.
+    one_direction : bool
+        Whether a mesh has lanes of the loop in one direction only.
+    """
     names: list[str] = []
     quantities: list[Quantity] = []
     links: list[Link] = []

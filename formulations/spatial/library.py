@@ -119,6 +119,15 @@ def fitted(architecture: Architecture, nest: LoopNest, *, dense: bool = True) ->
 
     Raises `InputError` if it keeps a tensor that the nest does not have, or, where ``dense``, does
     other things with sparse tensors than with dense ones.
+
+    Parameters
+    ----------
+    architecture : Architecture
+        The architecture.
+    nest : LoopNest
+        The nest.
+    dense : bool, optional
+        Whether all tensors are counted as dense.
     """
     if architecture.sparse and dense:
         raise refuse(

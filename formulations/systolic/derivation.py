@@ -103,7 +103,17 @@ def derive(
 
 
 def in_edition(nest: LoopNest, array: SystolicArray, edition: Edition) -> SystolicArray:
-    """A derived array of a nest in another edition."""
+    """A derived array of a nest in another edition.
+
+    Parameters
+    ----------
+    nest : LoopNest
+        The nest.
+    array : SystolicArray
+        An array that was derived of it.
+    edition : Edition
+        The edition that the answer is of.
+    """
     return derive(nest, array.dataflow, array.permutation, edition, array.dram)
 
 

@@ -16,7 +16,17 @@ LEAST_BYTES = 4
 
 
 def packages_text(sparse: BlockSparsity, data: DataType, words: int) -> str:
-    """What a pack of so many words of the tensor is, in words."""
+    """What a pack of so many words of the tensor is, in words.
+
+    Parameters
+    ----------
+    sparse : BlockSparsity
+        How the tensor is stored.
+    data : DataType
+        The type of its values.
+    words : int
+        Words of a pack, those that are zero among them.
+    """
     return (
         f"{counted(words // sparse.block, 'package')} of {counted(sparse.values, 'value')} and "
         f"their places: {held_bytes(sparse, data)} bytes each, {package_bytes(sparse, data)} off "

@@ -42,6 +42,15 @@ def memory_ports(platform: Platform, most: int | None, edition: Edition) -> Memo
     """Up to so many memory ports of each tensor on a platform; None where none are wanted.
 
     Raises `InputError` if the platform has fewer memory channels, or the edition no ports.
+
+    Parameters
+    ----------
+    platform : Platform
+        The device, with its memory channels.
+    most : int, optional
+        Ports that a tensor has at most; None: one port, which is no quantity.
+    edition : Edition
+        The edition of the cost model.
     """
     if most is None:
         return None
@@ -70,7 +79,17 @@ def with_channels(
     technology: Technology, platform: Platform, ports: MemoryPorts | None
 ) -> Technology:
     """A technology whose memory ports, where there may be several, are no faster than a channel of
-    the platform's memory."""
+    the platform's memory.
+
+    Parameters
+    ----------
+    technology : Technology
+        The technology, with its clock (MHz).
+    platform : Platform
+        The device, with the bandwidth of its memory (GB/s).
+    ports : MemoryPorts, optional
+        How many ports there may be; None: the technology stays as it is.
+    """
     if ports is None or platform.memory is None:  # of a file, whose technology says so itself
         return technology
     channel = platform.memory.bandwidth.limit / platform.memory.channels  # GB/s over MHz

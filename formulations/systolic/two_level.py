@@ -52,7 +52,17 @@ TwoLevel: TypeAlias = Annotated[
 
 
 def checked(two_level: bool, edition: Edition, ports: object) -> bool:
-    """Whether tiles are tiled again. Raises `InputError` if that does not go with other options."""
+    """Whether tiles are tiled again. Raises `InputError` if that does not go with other options.
+
+    Parameters
+    ----------
+    two_level : bool
+        Whether tiles are to be tiled again.
+    edition : Edition
+        The edition of the cost model.
+    ports : object
+        Memory ports of tensors; None: one of each.
+    """
     if two_level and edition is Edition.ODYSSEY:
         raise InputError(
             "--two-level does not go with --edition odyssey, which publishes one level of tiles; "
@@ -126,6 +136,17 @@ def with_outer_buffers(
     """Groups whose modules beside DRAM have buffers of their own.
 
     Raises `InputError` if the array has no second level of tiles.
+
+    Parameters
+    ----------
+    groups : sequence of IOGroup
+        The groups of an array with one level of tiles.
+    nest : LoopNest
+        The nest.
+    dataflow : tuple of str
+        The loops mapped to space.
+    order : tuple of str
+        The order of the loops between tiles, outermost first.
     """
     if (why := two_level_obstacle(nest, dataflow, order)) is not None:
         raise InputError(

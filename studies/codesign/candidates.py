@@ -140,6 +140,15 @@ class Candidates:
 
         If it is better than what was found, or nothing was, or this is the first time, a local
         search goes on from there.
+
+        Parameters
+        ----------
+        box : Region
+            The accelerators.
+        kept : Kept
+            Limits that are kept to.
+        first : bool, optional
+            Whether a local search goes on from it in any case.
         """
         while box.point is None:
             parts = (

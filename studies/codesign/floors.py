@@ -81,6 +81,17 @@ def least_product(
     least, over boxes that it is divided into, of the product of both sums' bounds.
 
     Boxes are halved until it is above 0, or there is no time.
+
+    Parameters
+    ----------
+    question : CodesignQuestion
+        The question.
+    factors : Factors
+        The two sums.
+    bank : LayerCache
+        Layers that were solved.
+    over : callable
+        Whether the time is up.
     """
     hardware, sides = (
         HardwareBounds(question),

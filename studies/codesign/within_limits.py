@@ -39,7 +39,17 @@ def told(question: CodesignQuestion) -> str:
 
 def begin(candidates: Candidates, box: Region, kept: Kept) -> bool:
     """Look in a box for an accelerator that keeps limits apart from the objective, and go on from
-    there; whether that is all there is to it."""
+    there; whether that is all there is to it.
+
+    Parameters
+    ----------
+    candidates : Candidates
+        Accelerators that are known.
+    box : Region
+        Where to look.
+    kept : Kept
+        Limits that are kept to.
+    """
     if not apart(candidates.question):
         return False
     least = _minimising(candidates, _use(candidates.question), any=True)

@@ -44,6 +44,15 @@ def mode(name: str, family: str = UNNAMED, *, fuse: bool = False) -> SolveNetwor
     """The function that solves a network in a mode; of layers that share one array, the family's.
 
     Raises `InputError` if there is no such mode, or none with ``fuse``.
+
+    Parameters
+    ----------
+    name : str
+        The mode, as on the command line.
+    family : str, optional
+        The family of the layers' designs.
+    fuse : bool, optional
+        Whether tensors may stay on chip.
     """
     parse_choice("--mode", name, MODES)
     known = FUSED if fuse else MODES

@@ -21,6 +21,15 @@ def layer_result(result: NetworkResult, layer: LayerResult, source: str = OWN) -
     share something, only the configuration on that.
 
     Of the other designs a file of a network states value and proof, not the configuration.
+
+    Parameters
+    ----------
+    result : NetworkResult
+        The result of the network.
+    layer : LayerResult
+        One of its layers.
+    source : str, optional
+        The file it was read from, for messages.
     """
     answer = layer.answer
     own = [d for d in layer.designs if result.mode == PER_LAYER or d.design == answer.design]

@@ -87,7 +87,17 @@ def least_of(
     designs: Sequence[ExplainableDesign], architecture: Architecture, objective: Objective
 ) -> list[Fraction | float] | None:
     """Bounds of layers on another architecture than theirs, of what no mapping is below; none of
-    energy, nor of what may fall with a metric."""
+    energy, nor of what may fall with a metric.
+
+    Parameters
+    ----------
+    designs : sequence of ExplainableDesign
+        The layers, each on an architecture of its own.
+    architecture : Architecture
+        The architecture that bounds are of.
+    objective : Objective
+        What is minimised.
+    """
     if {"energy", "edp"} & objective.expression.symbols or falling(objective.expression):
         return None
     machine = model.Machine.of(architecture)

@@ -116,7 +116,17 @@ class IntrinsicArray:
         return _bindings(self.computes, self.sides, nest)
 
     def work(self, nest: LoopNest, binding: Binding, *, off_chip: bool = False) -> TensorizedWork:
-        """All that costs of a nest follow from; with words off chip, where these take cycles."""
+        """All that costs of a nest follow from; with words off chip, where these take cycles.
+
+        Parameters
+        ----------
+        nest : LoopNest
+            The nest.
+        binding : Binding
+            Which of its loops run on the intrinsic's.
+        off_chip : bool, optional
+            Whether words off chip take cycles of the bus.
+        """
         compute, (outer, scratchpad, local) = self.architecture.compute, self.architecture.levels
         known = self.tensorized
         burst = 1 + Fraction(8 * known.burst_bytes, known.bus_bits)  # cycles

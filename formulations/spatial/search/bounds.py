@@ -74,7 +74,17 @@ class Bounds:
         self, labels: PartialMappings, at: Position, numbers: Sequence[int]
     ) -> tuple[Vector, Vector, list[tuple[Mask, list[Vector]]]]:
         """Least cycles of the multipliers; runs of what is covered; and by group whether
-        it may come next, with the least of the counts that ``numbers`` says."""
+        it may come next, with the least of the counts that ``numbers`` says.
+
+        Parameters
+        ----------
+        labels : PartialMappings
+            Partial mappings.
+        at : Position
+            Where the search is.
+        numbers : sequence of int
+            Places of the counts that are wanted.
+        """
         hierarchy = self.hierarchy
         labels = counting_all(labels, back=True) if labels.ended else labels
         left = trips_left(hierarchy, labels.rows("extent"))

@@ -138,7 +138,17 @@ class OuterLevels:
         self, place: NDArray[np.intp], at: Position, numbers: Sequence[int]
     ) -> list[Vector | float]:
         """The least of these counts that levels not entered take, and infinity where no tile fits;
-        ``place`` is that of `places`."""
+        ``place`` is that of `places`.
+
+        Parameters
+        ----------
+        place : numpy.ndarray
+            Where the tiles of partial mappings stand in tables.
+        at : Position
+            Where the search is.
+        numbers : sequence of int
+            Places of the counts that are wanted.
+        """
         undecided = (Position(at.level) if at.lanes_open else at).open_loops(self.hierarchy)
         totals: list[Vector | float] = []
         for number in numbers:
@@ -161,6 +171,17 @@ class OuterLevels:
         outside the level, of which the level's tile leaves so many. Or none of these does: then the
         tile covers no more of the loops that move it than before, and the next one outside leaves
         it alone.
+
+        Parameters
+        ----------
+        place : numpy.ndarray
+            Where the tiles of partial mappings stand in tables.
+        at : Position
+            Where the search is.
+        number : int
+            Place of the count.
+        v : int
+            Number of the tensor.
         """
         key = number, at.level, at.open_loops(self.hierarchy), v
         if (more := self._reached.get(key)) is None:

@@ -73,7 +73,17 @@ class Held:
                 first[:] = (n - floor(n * share) for n in first)
 
     def save(self, how: str, share: float, ranks: int) -> None:
-        """Gate or skip a share of all; of metadata that of so many ranks."""
+        """Gate or skip a share of all; of metadata that of so many ranks.
+
+        Parameters
+        ----------
+        how : str
+            ``gated`` or ``skipped``.
+        share : float
+            The share of all accesses.
+        ranks : int
+            Ranks of metadata that it holds of, the innermost first.
+        """
         for kind in ("read", "update"):
             saved = self.words[kind] * share
             words = ceil(saved) if self.output and kind == "read" else floor(saved)

@@ -98,6 +98,21 @@ def units(
     words; the innermost payloads are those words.
 
     A rank has one fiber for each element of the one around it that is not empty.
+
+    Parameters
+    ----------
+    access : Access
+        The access of the tensor.
+    stored : Format
+        Its format.
+    ranks : Ranks
+        Loops and tiles of its ranks.
+    density : Density
+        Its density.
+    tile : int
+        Words of the tile, zeros among them.
+    held : int
+        Words of it that are not zero.
     """
     around, fibers, ranked_units = (tile, held), 1, list[tuple[float, float]]()
     empty = density.empty(tile, around)

@@ -50,7 +50,17 @@ def _offering(design: UnevenSpace, order: tuple[Node, ...]) -> list[int]:
 
 
 def read_node(design: UnevenSpace, level: str, keeps: Sequence[str]) -> list[Node]:
-    """The storage node of an entry; none where it keeps nothing."""
+    """The storage node of an entry; none where it keeps nothing.
+
+    Parameters
+    ----------
+    design : UnevenSpace
+        The design.
+    level : str
+        The level of the entry.
+    keeps : sequence of str
+        The tensors that it keeps.
+    """
     names = [each.name for each in design.architecture.levels]
     if level not in names[1:]:
         raise InputError(f"level is {quoted(level)}{among(level, names[1:])}")

@@ -254,7 +254,19 @@ class UnevenSpace(MappingSpace):
         keeps: tuple[Mapping[str, Number], ...],
     ) -> UnevenModel:
         """The model of mappings by their factors; ``within`` is whether one storage node lies
-        inside another, 1 or 0."""
+        inside another, 1 or 0.
+
+        Parameters
+        ----------
+        numbers : NumberSystem
+            The number system.
+        factor : callable
+            The factor of a slot and a loop.
+        within : callable
+            Whether the first storage node lies inside the second (1 or 0).
+        keeps : tuple of mapping
+            By level, whether it keeps each tensor (1 or 0).
+        """
         one = numbers.number(Fraction(1))
         trips: dict[Node, NodeTrips] = {}
         outermost = {loop: factor(self.slots[0], loop) for loop in self.nest.loops}

@@ -50,7 +50,19 @@ class MemoryLoops:
         writes: str | tuple[str, ...] = (),
     ) -> tuple[Step, ...]:
         """Move packs of a group through a port: in one loop, or in a burst for each row of a
-        tile."""
+        tile.
+
+        Parameters
+        ----------
+        group : IOGroup
+            The group.
+        words : int
+            Packs that are moved.
+        reads : str or tuple of str, optional
+            FIFOs that are read.
+        writes : str or tuple of str, optional
+            FIFOs that are written.
+        """
         reads, writes = ((names,) if isinstance(names, str) else names for names in (reads, writes))
         pack, port = self._value(group.pack) * self._word_bytes[group.name], self._memory.port
         interval = max(

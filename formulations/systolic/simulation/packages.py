@@ -15,7 +15,17 @@ from ithaca.workloads.sparsity import BlockSparsity
 
 
 def emptied(sparse: BlockSparsity, tensor: NDArray[Any], seed: int) -> NDArray[Any]:
-    """A tensor with zeros at random places of its blocks."""
+    """A tensor with zeros at random places of its blocks.
+
+    Parameters
+    ----------
+    sparse : BlockSparsity
+        Places and values of a block.
+    tensor : numpy.ndarray
+        The tensor, whose last axis consists of whole blocks.
+    seed : int
+        Of the random places.
+    """
     blocks = tensor.reshape(-1, sparse.block)
     order = np.random.default_rng(seed).random(blocks.shape).argsort(axis=1)
     return np.where(order < sparse.values, blocks, 0).reshape(tensor.shape)

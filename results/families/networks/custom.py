@@ -16,5 +16,15 @@ def accelerator(space: HardwareSpace, point: Configuration, text: str) -> str:
 
 
 def request(accelerator: Any, architecture: str, problems: tuple[Problem, ...]) -> CustomQuestion:
-    """The question that layers on an accelerator were asked."""
+    """The question that layers on an accelerator were asked.
+
+    Parameters
+    ----------
+    accelerator : object
+        The accelerator.
+    architecture : str
+        Its name.
+    problems : tuple of Problem
+        A problem of every layer.
+    """
     return CustomQuestion(hardware=architecture, objective=problems[0].objective, layers=problems)

@@ -109,7 +109,21 @@ def several(
     rival: Fraction | None = None,
 ) -> SequenceBounds:
     """The best of several arrays for layers, as far as they take less than a rival; ``options``
-    say who is told."""
+    say who is told.
+
+    Parameters
+    ----------
+    arranged : Arranged
+        Designs and layers in order.
+    request : ArrayQuestion
+        What was asked.
+    search : SolveOptions
+        Limits of time and gap.
+    options : RunOptions
+        Who is told of the progress.
+    rival : Fraction, optional
+        Only what takes less is of interest.
+    """
     report = _report(options, f"{request.arrays} arrays")
     return PipelineSearch(
         *arranged, request.arrays, request.minimise, search, request.shares, report, rival
@@ -172,7 +186,23 @@ def answer(
     outcome: SequenceBounds,
     budget: Budget,
 ) -> NetworkResult:
-    """The answer of a network from what is known of its arrays."""
+    """The answer of a network from what is known of its arrays.
+
+    Parameters
+    ----------
+    mode : str
+        The mode.
+    network : Network
+        The network.
+    request : ArrayQuestion
+        What was asked.
+    arranged : Arranged
+        Designs and layers in order.
+    outcome : Outcome
+        The best arrays known, and bounds.
+    budget : Budget
+        The time that is left.
+    """
     (designs, sequence), total = arranged, total_of(outcome)
     complete = outcome.infeasible or budget.options.gap_is_met(outcome.value, outcome.lower_bound)
     layers: list[LayerResult] = []

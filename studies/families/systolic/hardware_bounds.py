@@ -50,7 +50,17 @@ class HardwareClasses:
         self, nodes: Integers, checkpoint: Callable[[], None] = never, room: Room = FREE
     ) -> Floats:
         """Lower bound of every layer's objective within some room, shape (layers, combinations);
-        infinite where it cannot run."""
+        infinite where it cannot run.
+
+        Parameters
+        ----------
+        nodes : numpy.ndarray
+            Hardware by the nodes of its tables, shape (tables, combinations).
+        checkpoint : callable, optional
+            Is called now and then, and may raise.
+        room : Room, optional
+            The resources that there are.
+        """
         groups = [replace(group, layer=group.layer.within(room)) for group in self.groups]
         least = np.empty((len(groups), nodes.shape[1]))
         for begin in range(0, nodes.shape[1], CHUNK):
