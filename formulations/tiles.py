@@ -72,6 +72,10 @@ class Tiled(Protocol):
         """Of which kinds they are."""
 
     @property
+    def plain(self) -> Tiled:
+        """Ways in which nothing is computed again."""
+
+    @property
     def least(self) -> tuple[Any, ...]:
         """The members where what they pass on takes next to no room."""
 

@@ -122,10 +122,13 @@ class TiledRuns:
                 other = part.best(values, parts)
                 problems = [self._problems_of[run.nest][0] for run in runs]
                 rival = None if other is None else other[0][0] / count
-                share = budget.share(len(self.searches) - done)
-                search = TileSearch(problems, tiled, share, rival)
-                proof = search.run()
+                time = Budget(budget.share(len(self.searches) - done))
+                best: tuple[Solution, ...] = ()
+                for left, ways in ((2, tiled.plain), (1, tiled)):
+                    search = TileSearch(problems, ways, time.share(left), rival)
+                    proof, rival = search.run(), search.value
+                    best = search.best or best
                 words = sum(run.written for run in runs[:-1])
-                known[key] = TiledRun(count, search.best, proof, words)
+                known[key] = TiledRun(count, best, proof, words)
             tiled_runs[span] = known[key]
         return tiled_runs

@@ -32,6 +32,11 @@ from ithaca.formulations.tiles import Plans, Roofs
 class TiledNests(SharingNests):
     """Nests that may pass tiles on."""
 
+    @property
+    def plain(self) -> TiledNests:
+        """Where nothing is computed again: the best of these is where to begin."""
+        return replace(self, plans=Plans(again=False, windows=False))
+
     def parts(self) -> Iterator[TiledWays]:
         """All ways by the trips of all loops that all share, and the nodes between these."""
         ones = (1,) * len(self.classes)
