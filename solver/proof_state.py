@@ -170,17 +170,7 @@ class ProofState:
         self, options: SolveOptions, report: Report | None = None, most: float | None = None
     ) -> None:
         """Go on with exact search, for ``most`` seconds at most; first its tables are built, with
-        all the time there is.
-
-        Parameters
-        ----------
-        options : SolveOptions
-            Limits of time and gap.
-        report : callable, optional
-            Is called with the progress.
-        most : float, optional
-            Seconds that it takes at most.
-        """
+        all the time there is."""
         budget = Budget(options)
         if not self.closed(options) and (self._search is not None or self._prepare(budget)):
             assert self._search is not None

@@ -318,17 +318,7 @@ class MappingSpace(MappingDesign):
     def metrics(
         self, values: NumbersByName, numbers: NumberSystem, names: Collection[str] | None = None
     ) -> dict[str, Any]:
-        """The metrics of these names, all by default, at values of the quantities.
-
-        Parameters
-        ----------
-        values : mapping of str to number
-            Values of the quantities.
-        numbers : NumberSystem
-            The number system.
-        names : collection of str, optional
-            The metrics that are wanted.
-        """
+        """The metrics of these names, all by default, at values of the quantities."""
         model = self.model(values, numbers)
         return {
             name: model.metric(name) for name in self.vocabulary if names is None or name in names

@@ -162,15 +162,6 @@ class ClosedForm:
 
         B_g + [n > 1] M_g + max(n − 2, 0) M is B_g + [n > 1] (M_g − M) + (n − 1) M, at a glance
         never less for larger periods.
-
-        Parameters
-        ----------
-        count : number
-            Tiles of the run.
-        ahead : list of Ahead
-            Of every group, the cycles before its first tile is done, and its own period.
-        period : Period
-            The period of the array (cycles per tile).
         """
         first = self.if_more(count)
         begun = self.most(*(cycles + self.times(first, own) for cycles, own in ahead))
@@ -203,15 +194,6 @@ class ClosedForm:
         """Cycles, or those of a memory port if they are more, where rows may open bursts.
 
         What is written has its first burst open before there is a word for it.
-
-        Parameters
-        ----------
-        cycles : number
-            Cycles that the module itself takes.
-        moves : number
-            Cycles that the memory port takes.
-        writes : bool, optional
-            Whether the module writes.
         """
         if self.array.bursts == ZERO and not self.channel:
             return cycles
@@ -434,21 +416,6 @@ class ClosedForm:
         what depth + l − 1 words of the PE are. So the last word of a tile leaves the PE after the
         module has begun the tile p − 1 before it, p = ⌈(depth + l) / S⌉: p tiles (one more where
         buffers are doubled) take p S + o + e + 2 h (L − 1) − (depth − 2) at least.
-
-        Parameters
-        ----------
-        count : number
-            Output tiles but the last.
-        usual : number
-            Cycles of an output tile where nothing waits.
-        taken : number
-            S of the formula: cycles of an output tile's own pace.
-        words : number
-            o of the formula: words of an output tile that a module passes on.
-        chain : number
-            L of the formula: modules of the chain.
-        doubled : bool, optional
-            Whether drain modules have two buffers.
         """
         tiles = self.numbers.ceil_div(self.constant(self.depth + self.l), taken)
         pace = (
@@ -473,21 +440,6 @@ class ClosedForm:
         Multiplied out they regroup by axis, and bounds are tight: n T is the padded work. (Apart,
         what leaves last would be bounded in what lanes are behind, and in the rest.) Nothing is
         subtracted from them: bounds of less need no largest values, and rows dominate others.
-
-        Parameters
-        ----------
-        reads : list of Reads
-            What groups that read take.
-        run : number
-            Cycles of all tiles but the trips of the last.
-        drains : number
-            Cycles in which all tiles are drained.
-        leaves : number
-            Cycles in which the last tile is drained.
-        after : number
-            Cycles that a drained word takes through the modules.
-        rest : number
-            Cycles that what leaves last is behind.
         """
         fill = self.most(*(g.fill for g in reads))
         work = self.value(self.array.pe.tiles * self.array.pe.trips) + (

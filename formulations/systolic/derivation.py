@@ -103,17 +103,7 @@ def derive(
 
 
 def in_edition(nest: LoopNest, array: SystolicArray, edition: Edition) -> SystolicArray:
-    """A derived array of a nest in another edition.
-
-    Parameters
-    ----------
-    nest : LoopNest
-        The nest.
-    array : SystolicArray
-        An array that was derived of it.
-    edition : Edition
-        The edition that the answer is of.
-    """
+    """A derived array of a nest in another edition."""
     return derive(nest, array.dataflow, array.permutation, edition, array.dram)
 
 

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import count, pairwise
-from math import inf, prod
+from math import inf
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -18,7 +18,6 @@ import pytest
 
 from ithaca.formulations.spatial.mapping_space import MappingOptions
 from ithaca.formulations.spatial.uneven.design import UnevenDesign
-from ithaca.formulations.spatial.uneven.tiles import TiledNests
 from ithaca.results.network import load_network_result, network_document
 from ithaca.results.network_verification import verify_network
 from ithaca.solver.certificate import Status
@@ -29,11 +28,8 @@ from tests.formulations.spatial.cases import nest_of
 from tests.formulations.spatial.placed import GOLDEN
 from tests.formulations.spatial.test_uneven import problem
 from tests.refusals import refusals
-from tests.studies.network.all_tiles import (
-    CHAINS,
-    Chain,
-    fitted_to,
-    least_of,
+from tests.studies.network.all_tiles import CHAINS, Chain, fitted_to, least_of
+from tests.studies.network.drawn_chains import (
     random_chain,
     thin_products,
     three_products,
@@ -110,42 +106,6 @@ def test_more_proofs_of_tiles_computed_again() -> None:
     assert thin["again"] >= 30
     wide = sum((check(seed, draw=window_chain) for seed in range(100, 220)), Counter())
     assert wide["halo"] >= 20
-
-
-@pytest.mark.parametrize("padding", [0, 2])
-@pytest.mark.parametrize("stride", [1, 2])
-@pytest.mark.parametrize("trips", [{"q": 4}, {"q": 2, "n": 2}, {"n": 3}])
-def test_turns_of_windows_are_those_of_all_tiles_one_by_one(
-    trips: dict[str, int], stride: int, padding: int
-) -> None:
-    """The rows that a turn of the second convolution reads, element by element, and what the first
-    one multiplies and reads for them."""
-    read = stride * 7 + 3
-    sizes = {"m": 2, "p": read - padding, "t": 2}
-    first = nest_of("T[m][p] += A[p+t] * B[m][t]", sizes)
-    second = nest_of(
-        f"C[n][q] += T[m][{stride}*q+r] * W[n][m][r]", {"n": 6, "q": 8, "m": 2, "r": 3}
-    )
-    designs = [UnevenDesign(nest, GOLDEN, MappingOptions(True)) for nest in (first, second)]
-    tiled = designs[0].tiled(designs[1:])
-    assert isinstance(tiled, TiledNests)
-    ways = tuple(trips.get(loop.name(1), 1) for loop in tiled.classes)
-    made = tiled.turned(0, ways)
-    rows, macs, words = 8 // trips.get("q", 1), 0, 0
-    for _ in range(trips.get("n", 1)):
-        for begin in range(0, 8, rows):
-            wanted = {stride * q + r for q in range(begin, begin + rows) for r in range(3)}
-            wanted = wanted if trips.get("q") else set(range(sizes["p"]))
-            assert tiled.at_once(0, ways) == 2 * len(wanted)
-            macs += len(wanted) * 2 * 2
-            words += len({p + t for p in wanted for t in range(2)})
-    assert made.operations == macs
-    shared = tiled.shared(0, ways, {})
-    kept = tiled.kept(0, ways, (1, 1))
-    assert kept is not None
-    model = kept.outside(shared)
-    assert model.reads(0, "A") == words
-    assert model.reads(0, "B") == 4 * prod(trips.values())
 
 
 @pytest.mark.ci(every=2)
