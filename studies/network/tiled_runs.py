@@ -123,11 +123,12 @@ class TiledRuns:
                 problems = [self._problems_of[run.nest][0] for run in runs]
                 rival = None if other is None else other[0][0] / count
                 time = Budget(budget.share(len(self.searches) - done))
-                best: tuple[Solution, ...] = ()
-                for left, ways in ((2, tiled.plain), (1, tiled)):
-                    search = TileSearch(problems, ways, time.share(left), rival)
-                    proof, rival = search.run(), search.value
-                    best = search.best or best
+                plain = TileSearch(problems, tiled.plain, time.share(2), rival)
+                narrow, best = plain.run(), plain.best
+                search = TileSearch(problems, tiled, time.share(), plain.value)
+                proof, best = search.run(), search.best or best
+                if narrow.settled and not proof.settled and not search.best:
+                    proof = narrow  # proven of fewer plans, which says more than a bound of all
                 words = sum(run.written for run in runs[:-1])
                 known[key] = TiledRun(count, best, proof, words)
             tiled_runs[span] = known[key]
