@@ -15,7 +15,7 @@ from ithaca.workloads.nest import Sizes
 
 
 def _plain(value: Any) -> Any:
-    """Tuples as lists."""
+    """A value with its tuples, at any depth, as lists."""
     return [*map(_plain, value)] if isinstance(value, tuple) else value
 
 

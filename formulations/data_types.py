@@ -130,7 +130,7 @@ class DataType:
 
     @property
     def bits(self) -> int:
-        """Bits per word."""
+        """The width of a word, in bits."""
         return 8 * self.bytes
 
     @property

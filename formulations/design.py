@@ -1,4 +1,4 @@
-"""What engines, studies and peers know of hardware: a design, whatever its family."""
+"""The interface of a design, of any family, to engines, studies and peers."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Design(ABC):
     @property
     @abstractmethod
     def space(self) -> Space:
-        """Its legal configurations."""
+        """The space of the design's legal configurations."""
 
     @property
     @abstractmethod
@@ -115,8 +115,8 @@ class Design(ABC):
 
     @property
     def rank(self) -> int:
-        """Which of rival designs to look at first where time is short: the least is the most
-        promising one."""
+        """The order in which rival designs are searched where time is short: the most promising one
+        has the least rank."""
         return 0
 
     @property

@@ -102,8 +102,8 @@ class Profile(ABC, Generic[D]):
     def breakdown(
         self, configuration: Mapping[str, int], metrics: Mapping[str, Fraction]
     ) -> Breakdown | None:
-        """What the accelerator's parts take and do in the run of a configuration with such metrics;
-        None where that is not known."""
+        """The costs and activity of each part of the accelerator in the run of a configuration with
+        such metrics; None where they are not known."""
         return None
 
     def multipliers(self, metrics: Mapping[str, Fraction]) -> Fraction | None:
@@ -209,7 +209,7 @@ class Family(ABC, Generic[D]):
         """The head's fields beside platform and objective, for any design of a result."""
 
     def choice_fields(self, design: D) -> Mapping[str, Any]:
-        """Which design it is."""
+        """The fields of a document that identify a design."""
         return {}
 
     def restriction_fields(self, designs: Sequence[D]) -> Mapping[str, Any]:

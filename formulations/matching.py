@@ -1,5 +1,5 @@
-"""Which loops of a computation run on an intrinsic: its tree, what a match binds, and what a match
-costs.
+"""Matching the loops of a computation to an intrinsic: the tree of a computation, the bindings of a
+match, and its costs.
 
 Trees and the two steps of matching follow HASCO (Xiao et al., ISCA 2021). A tree has a sum over the
 reduction loops at its root, below it a product of loads, below each load its subscripts; its leaves

@@ -1,4 +1,4 @@
-"""What is asked of workloads: a question of each family, read from options, poses problems."""
+"""Questions about workloads: a question of each family is read from options, and poses problems."""
 
 from __future__ import annotations
 
@@ -242,7 +242,7 @@ class Question(ABC):
 
     @property
     def model(self) -> str:
-        """The model edition."""
+        """The name of the model's edition, one of the facts of the question."""
         return self.facts["edition"]
 
     def remarks(self, nest: LoopNest | None) -> Iterable[str]:

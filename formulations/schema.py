@@ -122,7 +122,7 @@ class MachineDocument(Document):
     sums: Annotated[Sums, Field(strict=False)] = RTL.sums
 
     def machine(self) -> Machine:
-        """The machine."""
+        """The machine that the fields describe."""
         return Machine(**dict(self))
 
 

@@ -43,7 +43,7 @@ CHUNK_ROWS = 1 << 20
 
 
 class QuantityKind(Enum):
-    """Which integers a quantity may be."""
+    """The kind of integers that a quantity may take."""
 
     INTEGER = "integer"
     """Every integer of its range."""

@@ -80,7 +80,7 @@ class Tiled(Protocol):
         """The members where what they pass on takes next to no room."""
 
     def parts(self) -> Iterator[Ways]:
-        """All ways."""
+        """The ways to share loops, in parts that together hold every way."""
 
     def holds(self, designs: Sequence[Any]) -> bool:
         """Whether they are the members of a way."""

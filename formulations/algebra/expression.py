@@ -202,7 +202,7 @@ class Product(Expression):
 
 @dataclass(frozen=True, slots=True)
 class CeilingDivision(Expression):
-    """``ceil(numerator / denominator)``."""
+    """The quotient of two expressions, rounded up: ``ceil(numerator / denominator)``."""
 
     numerator: Expression
     denominator: Expression

@@ -1,4 +1,4 @@
-"""Which way an expression moves when a part of it grows.
+"""The direction in which an expression moves when a part of it grows.
 
 A smooth model states a maximum by a variable that is at least each argument. That is right only
 where the model has no use for a larger one: where what is minimised or limited grows with the

@@ -93,7 +93,7 @@ def cutoff(target: Fraction) -> float:
 
 
 def may_be_tied(bounds: Floats, target: Fraction) -> Mask:
-    """Which bounds floats cannot tell from the target; others are below it, or above `cutoff`."""
+    """Bounds that floats cannot tell from the target; others are below it, or above `cutoff`."""
     nearest = float(target)
     tied: Mask = bounds >= nearest - 2 * ROUNDING * abs(nearest)
     return tied

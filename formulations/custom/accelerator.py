@@ -31,7 +31,7 @@ class CustomAccelerator(Accelerator):
 
     @property
     def metrics(self) -> Mapping[str, Metric]:
-        """The model's factors."""
+        """The metrics by name: the factors of the model."""
         return self.model.metrics
 
     @property
@@ -78,7 +78,8 @@ class Custom(AcceleratorKind):
         return accelerator, {name: Figure(Symbol(name)) for name in own} | dict(figures)
 
     def check_range(self, accelerator: CustomAccelerator, figure: str, span: Interval) -> None:
-        """What more of a figure does is known where all figures are positive."""
+        """Raise `InputError` unless a figure is positive in its whole range, as trends are known of
+        positive figures only."""
         if span.low not in POSITIVE or span.high not in POSITIVE:
             raise InputError(
                 f"figures.{figure} may be {number(span.low)} to {number(span.high)}; "

@@ -108,7 +108,8 @@ class Model:
 
     @cached_property
     def trends(self) -> dict[str, Trend]:
-        """What more of each figure does to every factor, whatever a layer chooses.
+        """The trend of all factors, by figure: the effect of a larger figure, whatever a layer
+        chooses.
 
         With a choice held fixed a factor that never rises with a figure is never larger for more
         of it, and a condition that never gets tighter stays met; so is the least over all choices.

@@ -1,4 +1,4 @@
-"""What is asked of layers with costs of a user's own; commands ask of spaces alone."""
+"""Questions about layers with costs of a user's own; commands ask of spaces alone."""
 
 from __future__ import annotations
 

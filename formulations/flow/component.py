@@ -87,7 +87,7 @@ class Library(Document):
 
 @cache
 def library() -> Library:
-    """What comes with Ithaca."""
+    """The library of components and formats that comes with Ithaca."""
     text = packaged_text("ithaca.formulations.flow", "library")
     return validated(Library, parse_yaml(text, "library"), "library")
 

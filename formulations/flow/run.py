@@ -1,4 +1,4 @@
-"""What a flow graph's components take: cycles, energy, and which of them the others wait for.
+"""The costs of a flow graph's components: cycles, energy, and the bottleneck of each interval.
 
 In an interval every component receives its data in steps. Connected components are pipelined, and
 an interval takes as long as the slowest of them, or work one after the other, and what they take is
@@ -35,7 +35,7 @@ Stream = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class ComponentRun:
-    """What a component does in a run."""
+    """The cycles and energy of a component in a run."""
 
     name: str
     """Its name, with the supernodes around it."""
@@ -53,7 +53,7 @@ class ComponentRun:
 
 @dataclass(frozen=True)
 class FlowRun:
-    """What a graph does."""
+    """The run of a flow graph: its cycles, and those of every component."""
 
     cycles: Fraction
     """Cycles of all intervals."""
@@ -180,7 +180,7 @@ class _Interval:
         return density, tensor.zeros == "random" and 0 < density < 1
 
     def _fed(self, feed: Feed, steps: int, port: str) -> Stream:
-        """What a feed gives in a step."""
+        """The stream of items that a feed gives a port in each step."""
         tensor, (density, random) = self.graph.tensors[feed.of], self._density(feed)
         extents = (self._at(each, f"inputs.{port}.shape") for each in feed.shape)
         items = prod(extents, start=Fraction(1))
@@ -236,7 +236,7 @@ class _Interval:
         return {**stream, **moved}
 
     def _run(self, name: str) -> None:
-        """What a component does, if it has data."""
+        """Run a component for the interval, if it has data."""
         node, numbers = self.graph.nodes[name], self.numbers
         kind = self.graph.kinds[node.of or ""]
         arriving = {port: self._arriving(f"{name}.{port}") for port in kind.inputs}

@@ -87,7 +87,7 @@ class ModuleChain:
 
     @property
     def tensor(self) -> str:
-        """The tensor."""
+        """The name of the tensor that the chain moves."""
         return self.access.tensor
 
     @property

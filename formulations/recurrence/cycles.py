@@ -45,7 +45,7 @@ def _begins(array: RecurrenceArray) -> dict[Point, int]:
 
 
 def _before(array: RecurrenceArray) -> Edges:
-    """What comes before each iteration."""
+    """The predecessors of every iteration, each with the least number of cycles between the two."""
     before: Edges = {point: {} for point in array.nest.iterations}
     words: defaultdict[tuple[Place, str, Point], dict[Value, Point]] = defaultdict(dict)
 

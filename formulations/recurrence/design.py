@@ -50,7 +50,7 @@ class RecurrenceDesign(Design):
 
     @cached_property
     def array(self) -> RecurrenceArray:
-        """The array."""
+        """The array derived from nest, dataflow and timing."""
         return RecurrenceArray(self.nest, self.dataflow, self.timing)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What is asked of arrays of recurrences."""
+"""Questions about arrays of recurrences."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class RecurrenceQuestion(Question):
         return {"dtype": "fp32", "platform": self.platform.name, "edition": "cycle"}
 
     def remarks(self, nest: LoopNest | None) -> Iterator[str]:
-        """Which choices of loops are left out, as their arrays hang."""
+        """Lines that name the choices of space loops left out, as their arrays hang."""
         if isinstance(nest, Recurrence) and self.dataflow is None:
             running = self.designs(nest)
             every = (replace(running[0], dataflow=each) for each in dataflows(nest))

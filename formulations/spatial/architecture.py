@@ -100,13 +100,13 @@ class Level:
         return int(words / self.buffering)
 
     def kept(self, tensors: Collection[str]) -> frozenset[str]:
-        """Which of some tensors it holds."""
+        """The subset of some tensors that the level holds."""
         return frozenset(tensors) if self.keeps is None else self.keeps & frozenset(tensors)
 
 
 @dataclass(frozen=True, slots=True)
 class Compute:
-    """The multipliers."""
+    """The multipliers: number, mesh and energy."""
 
     name: str
     """Their name."""
@@ -184,7 +184,7 @@ class OperandNetworks:
 
 @dataclass(frozen=True, slots=True)
 class TensorUnit:
-    """What the multipliers run under one of the dataflows."""
+    """The intrinsic that the multipliers run under one of the dataflows, with its sizes."""
 
     intrinsic: str
     """What a call computes: a name, or a statement (`ithaca.formulations.intrinsics`)."""

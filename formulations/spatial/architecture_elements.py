@@ -110,8 +110,9 @@ class Element:
 
     @property
     def role(self) -> Literal["storage", "network", "compute", ""]:
-        """What it does, by its class, as the tool has it: storage, network or compute; nothing else
-        counts. What has a size, or energies of accesses, stores."""
+        """The role of the element, by its class, as the tool has it: storage, network or compute;
+        empty for any other class. An element with a size, or with energies of accesses, is
+        storage."""
         kind = self.kind.lower()
         sized = self.attributes.keys() & {"entries", "bytes", "depth", "memory_depth", "sizeKB"}
         for role, words in _ROLES.items():
@@ -134,7 +135,7 @@ class Element:
         return next((self.inherited[name] for name in names if name in self.inherited), None)
 
     def value(self, stated: Any, of: str) -> Any:
-        """What an attribute says, of text the number that it says as an expression."""
+        """The value of an attribute; of text the number that it states as an expression."""
         return calculated(stated, self._names, f"{self.where}: {self.name}.{of}")
 
     def number(self, *names: str, least: int = 0) -> Fraction | None:

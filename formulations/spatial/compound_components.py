@@ -168,7 +168,7 @@ def primitive_actions(
     times: float = 1,
     depth: int = 0,
 ) -> Iterator[PrimitiveAction]:
-    """What an action of a component consists of.
+    """The primitive actions that an action of a component consists of.
 
     Parameters
     ----------

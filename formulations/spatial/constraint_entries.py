@@ -154,7 +154,7 @@ def _entries(entry: Any, at: str) -> Iterator[tuple[Any, str]]:
 
 
 def checked(entry: Any, at: str, unread: list[str]) -> dict[str, Any]:
-    """What is read of an entry.
+    """The known fields of an entry, once they are checked.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ class FactorRange:
 
     @property
     def at(self) -> tuple[str, str, str]:
-        """Which factor it is."""
+        """The level, kind (temporal or spatial) and loop of the factor."""
         return self.level, self.kind, self.loop
 
 

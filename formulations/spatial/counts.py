@@ -1,4 +1,5 @@
-"""What mappings count in any number system: trips, tiles, words that move, what must fit.
+"""The counts of a mapping in any number system: trips, tiles, words moved, and the words that must
+fit each level.
 
 A level's trips of a loop are a number; so is whether one temporal loop of a level lies inside
 another (1 or 0), and whether a level keeps a tensor. So orders may be fixed, chosen by a quantity,
@@ -310,7 +311,7 @@ class MappingCounts:
 
     @remembered
     def reads(self, level: int, tensor: str) -> Number:
-        """Words read."""
+        """The words of a tensor that an instance of a level reads."""
         if self._mapping.share is None:
             sent = self._again(level, tensor, self.sent(level, tensor))
         else:  # what lanes run in step they also begin
@@ -430,7 +431,7 @@ class MappingCounts:
 
     @cached_property
     def operations(self) -> Number:
-        """What a multiplier does."""
+        """The operations of a multiplier: the product of all trips of all loops."""
         return self._product(
             trips[loop] for trips in self._mapping.trips for loop in self._nest.loops
         )

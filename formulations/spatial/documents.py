@@ -30,7 +30,8 @@ def _words(text: str) -> str:
 
 
 def _sparsity(value: Any) -> Any:
-    """What a document says of sparse tensors, whose dataclasses JSON has as objects."""
+    """A document's part about sparse tensors as a `Sparsity`, whose dataclasses JSON has as
+    objects."""
     if not isinstance(value, dict):
         return value
     try:

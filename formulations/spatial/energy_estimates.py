@@ -244,8 +244,8 @@ def _why(error: Exception) -> str:
 
 
 def _unstarted_cacti() -> str:
-    """What to do if the program of CACTI that its package brings does not start here; else
-    nothing."""
+    """A message that tells how to repair CACTI, if the program that its package brings does not
+    start here; else empty."""
     package = find_spec("hwcomponents_cacti")
     if package is None or package.origin is None:
         return ""

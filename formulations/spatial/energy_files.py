@@ -101,7 +101,7 @@ def areas(document: Any, where: object) -> dict[str, Fraction]:
 
 
 def _component(name: str) -> str:
-    """``system.PE[0..167].RF[1..1]`` is RF."""
+    """The name of a component without its path and ranges: ``system.PE[0..167].RF[1..1]`` is RF."""
     return re.sub(r"\[[^]]*\]", "", name).rpartition(".")[2]
 
 
@@ -184,7 +184,7 @@ def read_tensorized(read: Any, where: str) -> Tensorized | None:
 
 
 def beside_levels(architecture: Architecture) -> dict[str, Any]:
-    """What only some editions read of an architecture, as files state it."""
+    """The fields of an architecture that only some editions read, as files state them."""
     tensorized = architecture.tensorized
     if tensorized is not None:
         named: Any = tensorized.dataflows[tensorized.dataflow - 1][0]

@@ -21,7 +21,7 @@ from ithaca.formulations.spatial.mapping import Slot
 
 
 class Factored(Protocol):
-    """What offers factors of loops."""
+    """The interface of a space that offers factors of loops."""
 
     def span(self, slot: Slot, loop: str) -> FactorRange:
         """The range of a factor that is asked for."""

@@ -1,5 +1,5 @@
-"""What ``timeloop-mapper`` takes: files that hold an architecture, a problem, constraints, and the
-``mapper``, which says what is minimised and what a search obeys."""
+"""The input files of ``timeloop-mapper``: an architecture, a problem, constraints, and the
+``mapper``, which states the objective and the settings of the search."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _FIELDS = (*_READ, *(name for name in ELSEWHERE if name not in _READ))
 
 @dataclass(frozen=True)
 class MapperFiles:
-    """What files ask of ``timeloop-mapper``."""
+    """The problem that input files pose to ``timeloop-mapper``."""
 
     nest: LoopNest
     """The problem."""

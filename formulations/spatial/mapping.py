@@ -44,7 +44,7 @@ class Slot:
 
     @property
     def kind(self) -> str:
-        """``temporal`` or ``spatial``."""
+        """The kind of the slot: ``temporal`` or ``spatial``."""
         return "temporal" if self.temporal else "spatial"
 
 
@@ -119,8 +119,8 @@ class Mapping:
         return next(lanes, len(self.factors))
 
     def share(self, level: str, loop: str) -> Fraction:
-        """What a level just outside the outermost lanes of a loop has of it, of what the lanes run
-        in step; 1 for other levels."""
+        """The part of a loop's iterations that a level just outside the loop's outermost lanes has,
+        relative to those that the lanes run in step; 1 for other levels."""
         place, slots = self._lanes(loop), [*self.factors]
         if place == len(slots) or slots[place].level != level:
             return Fraction(1)

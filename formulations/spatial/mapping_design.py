@@ -1,4 +1,4 @@
-"""What designs of memory hierarchies have in common, whatever the edition: a nest that is mapped
+"""The common base of designs of memory hierarchies, whatever the edition: a nest that is mapped
 onto an architecture."""
 
 from __future__ import annotations

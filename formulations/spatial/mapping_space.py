@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class MappingOptions:
-    """Which mappings are allowed."""
+    """Options that restrict or extend the mappings of a space."""
 
     divisors_only: bool = False
     """Whether factors multiply to the extents exactly; else loops may be padded."""

@@ -64,7 +64,7 @@ def common_metrics(architecture: Architecture) -> tuple[Metric, ...]:
 
 
 def count_metrics(level: str, tensors: Iterable[str]) -> Iterator[Metric]:
-    """What a level counts of some tensors."""
+    """The metrics that count the words of some tensors at a level."""
     for tensor, (count, meaning) in product(tensors, COUNTS.items()):
         yield Metric(
             f"{level}.{tensor}.{count}", "words", f"{tensor} {meaning}, an instance of {level}"

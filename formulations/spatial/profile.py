@@ -1,4 +1,4 @@
-"""What people and studies ask of mappings, whatever the edition; and of those of the edition
+"""The profile of mappings, for people and studies, whatever the edition; and that of the edition
 ``timeloop``."""
 
 from __future__ import annotations

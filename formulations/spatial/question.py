@@ -1,4 +1,4 @@
-"""What is asked of mappings onto memory hierarchies."""
+"""Questions about mappings onto memory hierarchies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What to raise of an architecture where a part of a mapping's costs binds
+"""The figures of an architecture to raise where a part of a mapping's costs binds
 (`ithaca.formulations.hardware.remedies`)."""
 
 from __future__ import annotations

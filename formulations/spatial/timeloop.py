@@ -24,12 +24,12 @@ class TimeloopModel(MappingCounts):
 
     @property
     def pes(self) -> Number:
-        """Multipliers that work."""
+        """The number of multipliers that work."""
         return self.instances(len(self._levels))
 
     @property
     def computes(self) -> Number:
-        """Multiply-accumulates, padding included."""
+        """The number of multiply-accumulates of all multipliers, padding included."""
         return self.operations * self.pes
 
     @remembered
@@ -119,7 +119,7 @@ class TimeloopModel(MappingCounts):
 
     @property
     def details(self) -> Mapping[str, Number]:
-        """What else it counts, by name."""
+        """The edition's further counts, by name; none by default."""
         return {}
 
     @property

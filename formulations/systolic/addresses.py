@@ -333,7 +333,7 @@ class ArrayAddresses:
 
 
 def row_weights(shape: Sequence[int]) -> list[int]:
-    """What a step along each dimension adds to an address, row by row."""
+    """The row-major strides of a shape: the step of an address along each dimension."""
     return [prod(shape[at + 1 :]) for at in range(len(shape))]
 
 

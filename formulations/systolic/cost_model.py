@@ -89,7 +89,7 @@ class Costs:
 
     @property
     def uram(self) -> Any:
-        """URAM blocks."""
+        """The number of URAM blocks of all modules."""
         return sum(self.uram_blocks.values(), start=self.point.constant(0))
 
     @property

@@ -1,5 +1,4 @@
-"""What tells the designs of a nest apart: dataflows, the loops mapped to space, and permutations of
-the others.
+"""The designs of a nest: dataflows, the loops mapped to space, and permutations of the other loops.
 
 Theorem 3.1 of Odyssey (Wang & Cong) on orders of the array-partitioning loops: for each tensor
 reference it is enough to consider the order ⟨loops that index it, loops that reuse it⟩; the order

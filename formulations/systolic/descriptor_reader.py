@@ -75,7 +75,7 @@ class Field:
 
     @property
     def path(self) -> str:
-        """``document: key.key[index]``."""
+        """The place of the field in its document, for messages: ``document: key.key[index]``."""
         return f"{self.document}: {location(self.steps)}" if self.steps else self.document
 
     def refuse(self, expected: str) -> NoReturn:

@@ -71,7 +71,7 @@ class DesignSpaceDocument(Document):
     two_level: bool = False
 
     def options(self) -> SpaceOptions:
-        """The restrictions."""
+        """The restrictions of the design space that the fields state."""
         ports = None if self.ports is None else MemoryPorts(**dict(self.ports))
         kept = self.min_lanes, self.divisors_only, self.dividing_packs, self.for_
         return SpaceOptions(*kept, ports, self.host_serialize, self.two_level)
@@ -93,7 +93,7 @@ class TechnologyDocument(Document):
     uram: bool = False
 
     def technology(self) -> Technology:
-        """The technology."""
+        """The technology that the fields state."""
         parts = {"machine": self.machine.machine(), "memory": self.memory.memory()}
         return Technology(**{name.rstrip("_"): value for name, value in self} | parts)
 

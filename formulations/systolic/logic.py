@@ -28,9 +28,9 @@ COEFFICIENTS: Mapping[str, tuple[int, ...]] = {
 
 
 def features(costs: Costs) -> tuple[Any, ...]:
-    """What logic is in proportion to: buffers, bits of the packs of all I/O modules, and of the
-    words that PEs take from buffers or give them; PEs, and bits of their sums, once for every sum
-    and once for every MAC unit."""
+    """The six quantities that logic grows in proportion to: buffers; bits of the packs of all I/O
+    modules; bits of the words that PEs take from buffers or give them; PEs; and bits of their sums,
+    once for every sum and once for every MAC unit."""
     point = costs.point
     array, data, value = point.array, point.data, point.value
     buffers, packs, words = (point.constant(0) for _ in range(3))

@@ -1,4 +1,4 @@
-"""What options change of a machine."""
+"""Options that change the machine."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ LEAST_BYTES = 4
 
 
 def packages_text(sparse: BlockSparsity, data: DataType, words: int) -> str:
-    """What a pack of so many words of the tensor is, in words.
+    """The contents of a pack of so many words of the tensor, in words.
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ class Point:
         return expression.evaluate(self.values, self.numbers)
 
     def constant(self, number: int | Fraction) -> Any:
-        """A constant."""
+        """A number as a constant of the point's number system."""
         return self.numbers.number(Fraction(number))
 
     def held(self, name: str, tile: Expression) -> Any:

@@ -1,4 +1,4 @@
-"""What people and studies ask of a systolic array."""
+"""The profile of a systolic array, for people and studies."""
 
 from __future__ import annotations
 

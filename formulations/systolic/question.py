@@ -1,4 +1,4 @@
-"""What is asked of systolic arrays."""
+"""Questions about systolic arrays."""
 
 from __future__ import annotations
 
@@ -369,7 +369,7 @@ class ArrayQuestion(Question):
         }
 
     def remarks(self, nest: LoopNest | None) -> Iterator[str]:
-        """Which designs that can be built are not solved, as they may hang."""
+        """Lines that name the designs that can be built but are not solved, as they may hang."""
         if nest is not None and self.edition is Edition.CYCLE and self.dataflow is None:
             solved = self._arrays(nest, self.technology.machine.sums)
             if left_out := [a for a in self._arrays(nest, Sums.LAST) if a not in solved]:

@@ -1,5 +1,5 @@
-"""What a systolic array is to the regressions of area and power: private memory lies at level 1 or
-in the PE."""
+"""A systolic array as the input of the regressions of area and power: private memory lies at level
+1 or in the PE."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class GroupRole(Enum):
 
 
 class Direction(Enum):
-    """Which way an I/O module moves data."""
+    """The direction in which an I/O module moves data."""
 
     IN = "in"
     """Copy-in: from DRAM to the PEs."""

@@ -1,5 +1,5 @@
-"""What a compiler builds of what the model allows: the rules that restrict designs and spaces to
-it.
+"""The restrictions of compilers: rules that limit designs and spaces to those of the model that a
+compiler builds.
 
 The rules of AutoSA (Wang, Guo & Cong, FPGA 2021) that go beyond the model's were found by running
 the compiler. Faults of what it writes are no rules: the exported script mends them

@@ -239,8 +239,8 @@ def add_outer_tiles(
 
 
 def outer_requirements(array: SystolicArray) -> list[tuple[Link, str]]:
-    """What AutoSA requires of two levels: it hoists the buffer beside DRAM out of a loop of one
-    tile, and the array starves."""
+    """The requirement of AutoSA on two levels of buffers, as a link with a message: it hoists the
+    buffer beside DRAM out of a loop of one tile, and the array starves."""
     if not array.dram.two_level:
         return []
     loop = array.order[-1]

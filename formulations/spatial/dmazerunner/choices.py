@@ -128,7 +128,7 @@ class InnerChoices:
 
 
 def allowed(constraints: Constraints, loop: str, factors: Mapping[str, Integers]) -> Mask:
-    """Which factors of a loop, by slot, constraints allow.
+    """A mask of the choices of a loop's factors that constraints allow.
 
     Parameters
     ----------

@@ -1,5 +1,5 @@
-"""What the published model is evaluated for: the figures of an accelerator, and a layer with its
-tensors in memory."""
+"""The inputs of the published model: the figures of an accelerator, and a layer with its tensors in
+memory."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class Energies:
 
 
 def stated_field(architecture: Architecture, edition: str, name: str, value: F | None) -> F:
-    """What an architecture of three levels states for an edition alone.
+    """A field that an architecture of three levels states for one edition alone.
 
     Parameters
     ----------

@@ -85,7 +85,7 @@ class TilingStage(ABC):
         """
 
     def _pass(self, tile: ArrayTile) -> ArrayPass:
-        """What a pass over a tile of the PEs takes."""
+        """The pass of the array over a tile of the PEs, with its costs."""
         return array_pass(self._design.layer, self._design.machine.energies, tile)
 
     def _sending(self, copies: NumbersByName, sent: NumbersByName) -> NumbersByName:

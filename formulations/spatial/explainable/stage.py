@@ -66,8 +66,9 @@ def least_words(layer: StoredLayer, banks: int, bank_words: int, *, exact: bool)
 
 
 def least_metrics(layer: StoredLayer, machine: Machine, *, exact: bool) -> dict[str, Any] | None:
-    """What no mapping is below, energy and capacities apart: PEs share all work, links carry all
-    words once, and the DMA moves what any mapping moves. None: nothing fits.
+    """Lower bounds of the metrics over all mappings, energy and capacities apart: PEs share all
+    work, links carry all words once, and the DMA moves the least words of any mapping. None:
+    nothing fits.
 
     Parameters
     ----------

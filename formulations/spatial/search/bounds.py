@@ -1,4 +1,4 @@
-"""What labels cost at least, whatever is decided outside them.
+"""Lower bounds of the costs of labels, over all decisions that are left outside them.
 
 Let x be the trips that are left of every loop, Q their product. What is settled costs Q times as
 much in the end. The next temporal loop with more than one trip closes every tensor that it moves,

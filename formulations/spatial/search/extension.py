@@ -197,8 +197,8 @@ class Extension:
         return "".join(way for way in "xy" if self.design.constraints.lies_along(level, name, way))
 
     def _lean(self, extents: Vector, widest: Vector, loop: int) -> Mask:
-        """Which labels pad a loop no more than they must: no factor could be less with as many
-        trips left."""
+        """A mask of the labels that pad a loop no more than they must: no factor could be less with
+        as many trips left."""
         extent = self.hierarchy.extents[loop]
         less = np.maximum(extents - extents / widest, 1)
         lean: Mask = ceilings(extent, less) > ceilings(extent, extents)
@@ -295,7 +295,7 @@ class Extension:
         return order[:count]
 
     def _better(self, labels: PartialMappings, *, decided: bool) -> NDArray[np.intp]:
-        """Which labels none of the others is better than, in the midst of a step or after it."""
+        """The indices of the undominated labels, in the midst of a step or after it."""
         meshes_left = not decided or labels.meshes < len(self.hierarchy.meshes)
         timed = self.goal.timed or self.least_lanes > 0
         return undominated_labels(

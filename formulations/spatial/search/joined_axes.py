@@ -51,7 +51,7 @@ class JoinedAxes(ABC):
 
     @abstractmethod
     def completed(self, variant: int, row: Integers, cutoff: Cutoff) -> Candidates:
-        """What a row of all axes stands for, as far as it may improve."""
+        """The candidates of a row of all axes, as far as they may improve on the cutoff."""
 
     def kept(self, parts: list[tuple[Integers, Floats]]) -> list[tuple[Integers, Floats]]:
         """Rows with bounds, those of large ones left out where there are too many."""
@@ -108,6 +108,7 @@ class JoinedAxes(ABC):
         yield Block.empty(inf)
 
     def complete(self, rows: NDArray[Any], cutoff: Cutoff) -> Candidates:
-        """What rows stand for."""
+        """The candidates of rows, which begin with their variant, as far as they may improve on the
+        cutoff."""
         for row in rows:
             yield from self.completed(int(row[0]), row[1:], cutoff)

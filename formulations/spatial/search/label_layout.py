@@ -1,4 +1,4 @@
-"""Which row of the matrix of partial mappings holds what."""
+"""The rows of the matrix of partial mappings: the layout of a label."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Item = tuple[int, int]
 
 @dataclass(frozen=True)
 class LabelLayout:
-    """Which row of the matrix holds what."""
+    """The rows of the matrix by their contents."""
 
     hierarchy: Hierarchy
     counts: tuple[int, ...]

@@ -1,5 +1,5 @@
-"""Which lanes fit a mesh: every loop's lanes lie along X or Y, and multiply to what there is from
-the outermost level.
+"""The lanes that fit a mesh: every loop's lanes lie along X or Y, and multiply to the mesh's size
+from the outermost level on.
 
 What lanes may follow depends on how those so far can be laid out. All layouts of which none is
 narrower both ways are one *state*, a small integer; adding lanes leads to another.

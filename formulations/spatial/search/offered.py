@@ -1,4 +1,4 @@
-"""Which stage a problem of mappings gets, if any."""
+"""The choice of the stage for a problem of mappings, if there is one for it."""
 
 from __future__ import annotations
 

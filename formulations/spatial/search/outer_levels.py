@@ -1,4 +1,5 @@
-"""What levels take at least that labels have not entered, whatever their tiles are."""
+"""Lower bounds of the costs of the levels that labels have not entered, whatever their tiles
+are."""
 
 from __future__ import annotations
 
@@ -63,7 +64,7 @@ class Position:
     """The loops whose trips in the level, or whose lanes, are not decided yet; None: none is."""
 
     def open_loops(self, hierarchy: Hierarchy) -> frozenset[int]:
-        """These loops."""
+        """The numbers of the loops that are not decided yet; of all loops where none is."""
         every = frozenset(range(len(hierarchy.loops)))
         return every if self.undecided is None else self.undecided
 

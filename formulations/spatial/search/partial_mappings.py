@@ -68,7 +68,7 @@ class PartialMappings:
         return values
 
     def take(self, which: Places | Mask) -> PartialMappings:
-        """Some of them."""
+        """The partial mappings at some indices, or where a mask holds."""
         return replace(self, data=self.data[:, which])
 
     def relaid(self, layout: LabelLayout) -> PartialMappings:
@@ -151,7 +151,7 @@ def width(extents: Matrix, terms: tuple[tuple[int, int], ...]) -> Vector:
 
 
 def fits(hierarchy: Hierarchy, extents: Matrix, level: int) -> Mask:
-    """Which tiles fit a level and all around it, if they are no larger there.
+    """A mask of the tiles that fit a level and all around it, if they are no larger there.
 
     Parameters
     ----------

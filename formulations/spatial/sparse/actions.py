@@ -1,5 +1,5 @@
-"""What a level does with the words of a tensor: how many it reads, fills and updates, how many it
-only gates or skips, and the metadata that goes with them.
+"""The actions of a level on the words of a tensor: words read, filled and updated, those only gated
+or skipped, and the metadata that goes with them.
 
 Words are rounded as the tool rounds them (`src/sparse-analysis`), in doubles.
 """
@@ -57,7 +57,8 @@ class Held:
     """Metadata by action, such as ``gated_metadata_read``, as `units`."""
 
     def begin(self) -> None:
-        """What is done where nothing is saved; without zeros, where there is metadata."""
+        """Begin with the counts of words and metadata where nothing is saved; words that are zero
+        are left out where there is metadata."""
         for kind, words in self.dense.items():
             self.words[kind] = words - floor(words * (1 - self.density)) * self.marked
             self.metadata[f"metadata_{kind}"] = [

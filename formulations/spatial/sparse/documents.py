@@ -86,8 +86,8 @@ def read_sparsity(
     parts: Sequence[Element],
     table: Mapping[str, Mapping[str, Fraction]],
 ) -> Sparsity | str | None:
-    """What an architecture does with sparse tensors, or, in a line, why that is not modelled; None
-    where it says nothing.
+    """The features of an architecture for sparse tensors, or, in a line, why they are not modelled;
+    None where none are stated.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What formats store beside the words of a tile, rank by rank."""
+"""The metadata that formats store beside the words of a tile, rank by rank."""
 
 from __future__ import annotations
 

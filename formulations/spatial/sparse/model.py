@@ -153,7 +153,8 @@ class SparseModel(TimeloopModel):
     # -- savings -------------------------------------------------------------------------
 
     def _option(self, place: int, tensor: str, others: Sequence[str]) -> tuple[float, Held, float]:
-        """What a way of saving is worth, where it saves, and what share."""
+        """The energy that a way of saving saves (pJ), the tensor at the level where it saves, and
+        the share of its words that are saved."""
         held = self._stored[tensor]
         home = max(n for n in held if n <= place)
         inner = min((n for n in held if n > home), default=len(self._levels))
@@ -299,7 +300,8 @@ class SparseModel(TimeloopModel):
 
     @property
     def details(self) -> Mapping[str, Number]:
-        """What is only gated or skipped, and rows of metadata that are moved, by name."""
+        """The counts of operations and accesses that are only gated or skipped, and of rows of
+        metadata moved, by name."""
         done = self.multiplications
         counts = {f"{how}_computes": done[how] for how in ("gated", "skipped")}
         for tensor, stored in self._stored.items():

@@ -1,4 +1,4 @@
-"""What an architecture does with sparse tensors, as data."""
+"""The features of an architecture for sparse tensors, as data."""
 
 from __future__ import annotations
 

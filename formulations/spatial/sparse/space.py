@@ -111,7 +111,7 @@ class SparseSpace(MappingSpace):
     def conditions(
         self, values: NumbersByName, numbers: NumberSystem
     ) -> tuple[tuple[Any, Fraction], ...]:
-        """What fits, and that loops suit the formats."""
+        """Conditions on a configuration: tiles and metadata fit, and loops suit the formats."""
         try:
             rules = self.model(values, numbers).room_rules()
             return tuple((rule.used, Fraction(rule.bound)) for rule in rules)

@@ -24,7 +24,7 @@ from ithaca.formulations.algebra.number_systems import NumberSystem
 
 @dataclass(frozen=True)
 class Term:
-    """A product."""
+    """A product of a scale and of one factor per axis."""
 
     scale: Fraction
     """What it is multiplied by."""
@@ -32,7 +32,7 @@ class Term:
     """By axis, its factor for every option: whole numbers, never negative, exact below `EXACT`."""
 
     def times(self, other: Term) -> Term:
-        """Their product."""
+        """The product of this term and another."""
         factors = dict(self.factors)
         for axis, values in other.factors.items():
             factors[axis] = factors[axis] * values if axis in factors else values
@@ -79,7 +79,7 @@ class Separable:
 
     @staticmethod
     def of(axis: int, values: Integers) -> Separable:
-        """What an axis decides alone: a value for each of its options."""
+        """The separable sum that depends on one axis alone: a value for each of its options."""
         known = values.astype(np.float64)
         if (known == known[0]).all():
             return _separable(int(values[0]))

@@ -43,7 +43,8 @@ class SharingNests:
         return shared_loops([nest.nest for nest in self.nests], self.plans)
 
     def more(self, first: int, last: int, trips: Trips, c: int) -> list[int]:
-        """What the trips of a shared loop around some nests may be, inside of those given."""
+        """The possible trips of a shared loop around some nests, inside of given ones: their
+        multiples that divide the loop's size, or these trips alone where it may not lie there."""
         loop, around = self.classes[c], zip(self.classes, trips, strict=True)
         if not loop.may_lie_around(first, last) or any(
             n > 1 and loop.excludes(other) for other, n in around
@@ -53,7 +54,7 @@ class SharingNests:
         return [trips[c] * n for n in divisors(size // trips[c])]
 
     def turns(self, number: int, trips: Trips) -> tuple[Turn, ...]:
-        """What a nest runs in turns of loops that are not its own."""
+        """The turns that a nest takes in shared loops that are not its own."""
         around = zip(self.classes, trips, strict=True)
         turns = (loop.turn(number, n) for loop, n in around if n > 1)
         return tuple(turn for turn in turns if turn is not None)
@@ -165,7 +166,7 @@ class SharingNests:
     def shared(
         self, number: int, trips: Trips, around: Mapping[Own, Trips], beside: int = 0
     ) -> SharedLoops:
-        """What a nest shares, given the trips around nodes."""
+        """The loops that a nest shares, given the trips around nodes."""
         nodes = sorted(around.items(), key=lambda node: (prod(node[1]), node[0]))
         between = tuple((t, self.own(number, n)) for (at, t), n in nodes if at == number)
         turns = self.turns(number, trips)
@@ -206,5 +207,5 @@ class SharingNests:
 
 
 def divisors(number: int) -> list[int]:
-    """All, ascending."""
+    """All divisors of a number, ascending."""
     return [n for n in range(1, number + 1) if number % n == 0]

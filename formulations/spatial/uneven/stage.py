@@ -54,7 +54,7 @@ class Variant:
 
 @dataclass(frozen=True)
 class Prices:
-    """What options of all axes cost."""
+    """The costs of the options of all axes."""
 
     variant: Variant
     """Of which mappings."""
@@ -115,8 +115,8 @@ class UnevenStage(JoinedAxes):
         return joined
 
     def _least(self, loop: str, variant: Variant) -> NDArray[np.bool_]:
-        """Which options have no factor that could be less for as many tiles, what lies inside of
-        it as it is."""
+        """A mask of the options of a loop without a factor that could be less for as many tiles,
+        all factors inside of it unchanged."""
         design, columns = self._design, self._options[loop]
         extent, outer = design.nest.sizes[loop], design.outer_nodes(loop)
         inner = {design.slots[0], *map(design.slot, outer)}

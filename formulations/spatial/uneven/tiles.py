@@ -65,7 +65,7 @@ class TiledWays:
 
     @cached_property
     def trips(self) -> tuple[Trips, ...]:
-        """By nest."""
+        """The trips of the shared loops around each nest, in the order of the nests."""
         return tuple(g.trips for g in self.groups for _ in g.numbers)
 
     def inside(self, number: int) -> tuple[Trips, UnevenSpace]:
@@ -131,7 +131,7 @@ class Group:
 
     @property
     def numbers(self) -> range:
-        """Of its nests."""
+        """The numbers of the group's nests."""
         return range(self.first, self.last + 1)
 
     @property

@@ -93,7 +93,8 @@ class SharedLoop:
         return frozenset((number, member.loop) for number, member in numbered if member.loop)
 
     def member(self, number: int) -> Member | None:
-        """In a nest."""
+        """The loop as a nest, given by number, has it; None if the nest is not among the
+        members."""
         place = number - self.first
         return self.members[place] if 0 <= place < len(self.members) else None
 
@@ -121,7 +122,8 @@ class SharedLoop:
         return self.once and bool(self._loops & other._loops)
 
     def turn(self, number: int, trips: int) -> Turn | None:
-        """What a nest runs in a turn; None if it shares a loop of its own, or none."""
+        """The iterations of a nest in a turn of the shared loop; None if it shares a loop of its
+        own, or none."""
         member = self.member(number)
         if member is None or member.name == member.loop:
             return None

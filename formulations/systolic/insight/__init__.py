@@ -1,2 +1,1 @@
-"""What can be said of a configuration: where its cycles go, what it pads, how far it is from its
-roofs."""
+"""Insight into a configuration: where its cycles go, what it pads, how far it is from its roofs."""

@@ -120,7 +120,7 @@ class CycleShares:
 
     @property
     def fill(self) -> Fraction:
-        """prologue + epilogue."""
+        """The cycles of prologue and epilogue together."""
         return self.prologue + self.epilogue
 
     @property

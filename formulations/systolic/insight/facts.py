@@ -1,4 +1,4 @@
-"""What is known of one configuration without further search, in numbers, in JSON and in words."""
+"""Facts about one configuration that need no further search, in numbers, in JSON and in words."""
 
 from __future__ import annotations
 

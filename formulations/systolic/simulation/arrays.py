@@ -112,7 +112,7 @@ class _Builder:
         self._dram = MemoryLoops(design, self._value, machine, memory).steps
 
     def network(self) -> ProcessNetwork:
-        """The whole network."""
+        """The network of all processes and FIFOs of the array, with the refreshes of its memory."""
         for group in self.array.packed_groups:
             if group.role is GroupRole.READ:
                 self._read(group)

@@ -121,7 +121,7 @@ class Simulation(Answer):
         return self.drawn(replace(pages.run_chart(self.run), title=title), path)
 
     def to_xarray(self) -> xr.Dataset:
-        """What each module did as labelled arrays: shares of the run, on average over its
+        """The activity of each module as labelled arrays: shares of the run, on average over its
         processes."""
         import xarray as xr
 

@@ -60,7 +60,7 @@ class Packages:
         return self._packages(words)[:, :, :-1].reshape(len(words), -1)
 
     def selected(self, words: Words, others: Words) -> Words:
-        """What the bits of packages select of another tensor's words.
+        """The words of another tensor that the bits of packages select.
 
         Parameters
         ----------
