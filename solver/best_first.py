@@ -1,5 +1,5 @@
-"""What all best-first searches share: their open parts, and for boxes of trees how these are
-examined."""
+"""The common base of all best-first searches: their open parts, and for boxes of trees how these
+are examined."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class BestFirst(Generic[Bound, Item]):
         return self._heap[0][:2] < other._heap[0][:2]
 
     def push(self, bound: Bound, item: Item) -> None:
-        """Open a part."""
+        """Add a part with its lower bound to the open ones."""
         heappush(self._heap, (bound, next(self._number), item))
 
     def pop(self) -> tuple[Bound, Item]:
@@ -57,7 +57,7 @@ class BestFirst(Generic[Bound, Item]):
         return [item for *_, item in nsmallest(most, self._heap, key=lambda entry: entry[:2])]
 
     def clear(self) -> None:
-        """Close all parts."""
+        """Drop all open parts."""
         self._heap.clear()
 
 
@@ -81,7 +81,7 @@ class TreeSearch(ABC):
 
     @abstractmethod
     def _improving(self, bounds: Floats) -> Mask:
-        """Which bounds may still be those of an improvement."""
+        """A mask of the bounds that may still be those of an improvement."""
 
     @abstractmethod
     def _take(self, nodes: Nodes, bounds: Floats) -> None:

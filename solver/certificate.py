@@ -1,4 +1,4 @@
-"""What a solver proved about its answer, and why it stopped there."""
+"""Certificates: the proof of a solver about its answer, and the reason why it stopped."""
 
 from __future__ import annotations
 

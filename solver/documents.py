@@ -1,4 +1,4 @@
-"""What is proven, as documents."""
+"""Documents of proofs."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ class ProofDocument(Document):
     then: FurtherDocument | None = None
 
     def certificate(self) -> Certificate:
-        """What the fields state; boxes and seconds are 0 where they state none."""
+        """The certificate that the fields state; boxes and seconds are 0 where they state none."""
         proof = (self.status, self.lower_bound, self.gap, self.method, 0, 0.0)
         return Certificate(*proof, among=self.among, then=self.further)
 
     @property
     def further(self) -> Further | None:
-        """What they state of the next objective."""
+        """The proof of the next objective that the fields state; None if there is none."""
         return None if self.then is None else self.then.further()
 
 
@@ -55,7 +55,7 @@ class FurtherDocument(Document):
     certificate: ProofDocument
 
     def further(self) -> Further:
-        """What the fields state."""
+        """The proof of a further objective that the fields state."""
         return Further(self.objective, self.value, self.certificate.certificate())
 
 
@@ -97,7 +97,7 @@ class CertificateDocument(ProofDocument):
         return dict(zip(TraceDocument.model_fields, columns, strict=True)) if trace else None
 
     def certificate(self) -> Certificate:
-        """What the fields state."""
+        """The certificate that the fields state, with its trace."""
         trace: tuple[TracePoint, ...] = ()
         if self.trace is not None:
             rows = zip(
@@ -164,7 +164,7 @@ class ShortfallDocument(Document):
     proven: bool
 
     def shortfall(self, design: str) -> Shortfall:
-        """What the fields state of a design."""
+        """The shortfall of a design that the fields state."""
         return Shortfall(
             self.metric, self.bound, self.smallest, self.others_kept, self.proven, design
         )

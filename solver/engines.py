@@ -50,7 +50,7 @@ class Engine(Protocol):
         report: Report | None = None,
         start: Configuration | None = None,
     ) -> Solution:
-        """Solve a problem.
+        """Solve a problem, and return its best configuration with a certificate.
 
         Parameters
         ----------

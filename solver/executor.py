@@ -233,11 +233,11 @@ class Processes(Executor):
 
     @property
     def width(self) -> int:
-        """How many processes."""
+        """The number of processes."""
         return self._count
 
     def close(self) -> None:
-        """End the processes."""
+        """Stop all jobs, and end the processes."""
         self._unwanted.value = 1
         self._shut(broken=False)
 

@@ -7,7 +7,8 @@ from ithaca.solver.executor import Executor, InProcess, Processes
 
 
 def open_executor(threads: int = 1, scheduler: str | None = None) -> Executor:
-    """What runs so many jobs at a time: beyond 1 in processes of their own, or on a Dask cluster.
+    """An executor that runs so many jobs at a time: beyond 1 in processes of their own, or on a
+    Dask cluster.
 
     ``scheduler`` is the address of its scheduler, refused if there is none; ``local`` starts one on
     this machine.

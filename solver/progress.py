@@ -1,4 +1,4 @@
-"""What a running search has found, and what it reports."""
+"""The progress of a running search, and the reports on it."""
 
 from __future__ import annotations
 

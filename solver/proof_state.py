@@ -1,4 +1,4 @@
-"""What is known of a problem on its way to a proof, and the steps by which engines take it there.
+"""The state of a problem on its way to a proof, and the steps by which engines advance it.
 
 What options narrow a space to is searched before the whole of it, which begins with the best that
 is found there.

@@ -67,7 +67,7 @@ class Result(Answer):
 
     @property
     def objective(self) -> Objective:
-        """The objective."""
+        """The objective of the problem."""
         return self.problem.objective
 
     @property
@@ -109,12 +109,12 @@ class Result(Answer):
 
     @cached_property
     def certificate(self) -> Certificate:
-        """What is proven over all designs."""
+        """The certificate over all designs."""
         return conclude_least([(s.value, s.certificate) for s in self.designs])
 
     @property
     def status(self) -> str:
-        """What is proven over all designs: optimal, feasible, infeasible or unknown."""
+        """The status of the proof over all designs: optimal, feasible, infeasible or unknown."""
         return self.certificate.status.value
 
     @property

@@ -1,5 +1,5 @@
-"""What evolution starts from: the bound of geometric programs, and configurations rounded from
-their optima."""
+"""The start of evolution: the bound of geometric programs, and configurations rounded from their
+optima."""
 
 from __future__ import annotations
 

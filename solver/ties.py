@@ -285,7 +285,8 @@ class _TieSearch(TreeSearch):
                 self.offer(configuration_of(self._problem.space, tables, rows))
 
     def _legal(self, nodes: Nodes) -> Mask:
-        """Which single configurations keep the rules across axes that bounds do not show."""
+        """A mask of the single configurations that keep the rules across axes that bounds do not
+        show."""
         space, values = self._problem.space, dict[str, Integers]()
         legal = np.ones(nodes.shape[1], bool)
         if not space.entangled:

@@ -31,7 +31,7 @@ class TraceRecorder:
     _waiting: int = 0
 
     def __call__(self, progress: Progress) -> None:
-        """Take a report."""
+        """Pass a report on, and record it if it changes the best value or the bound."""
         if self.report is not None:
             self.report(progress)
         last = self._points[-1] if self._points else TracePoint(0.0, 0, None, None)

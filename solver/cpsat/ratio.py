@@ -26,7 +26,7 @@ from ithaca.solver.cpsat.linear import LinearForm, add_forms, grid
 
 @dataclass(frozen=True, slots=True)
 class RatioObjective:
-    """``over / under``."""
+    """An objective that is a quotient of linear forms: ``over / under``."""
 
     over: LinearForm
     """Numerator and denominator; the latter is positive, and 1 where the objective is no

@@ -33,7 +33,7 @@ class Split:
     above: int
 
     def parts(self, ranges: Ranges) -> tuple[Ranges, Ranges]:
-        """The two parts."""
+        """The ranges at or below the split, and those above it."""
         return ranges.restricted(self.column, high=self.below), ranges.restricted(
             self.column, low=self.above
         )

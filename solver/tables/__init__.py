@@ -1,2 +1,2 @@
-"""What engines share: candidate tables, dominance, trees, columns, compiled programs and their
-bounds."""
+"""The tables that engines share: candidate tables, dominance, trees, columns, compiled programs and
+their bounds."""

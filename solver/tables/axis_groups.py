@@ -1,4 +1,5 @@
-"""Which axes expressions depend on, and which parts of them depend on one axis alone."""
+"""Groups of axes: those that expressions depend on, and the parts of expressions that depend on one
+axis alone."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ class BoundModel:
 def bound_boxes(
     program: Program, sources: Sequence[Source], limits: Floats, nodes: NDArray[np.signedinteger]
 ) -> tuple[Floats, Mask]:
-    """See `BoundModel.bound`.
+    """The bounds of boxes: `BoundModel.bound` for a program.
 
     Parameters
     ----------

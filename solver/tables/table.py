@@ -43,7 +43,7 @@ class Table:
 
     @property
     def count(self) -> int:
-        """Number of rows."""
+        """The number of rows."""
         return int(self.values.shape[1])
 
     def only(self, keep: Mask) -> Table:
@@ -180,8 +180,8 @@ def _prune(columns: Columns, parts: list[Part], axis: Axis, *, equal: bool = Tru
 def _undominated(
     columns: Columns, rows: Rows, values: Floats, run: tuple[str, ...] | None = None
 ) -> Mask | None:
-    """Which rows neither the first of their run dominates (without runs: an equal one); None if
-    that is not known."""
+    """A mask of the rows that the first of their run does not dominate (without runs: that no equal
+    one precedes); None if that is not known."""
     costs = columns.costs(rows, values)
     if costs is None:
         return None
