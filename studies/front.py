@@ -143,7 +143,7 @@ class Front(StudyAnswer):
 
     @property
     def title(self) -> str:
-        """What was asked, for people."""
+        """The title for people: the question of the front."""
         return study_title(self.provenance)
 
     @property
@@ -176,7 +176,8 @@ class Front(StudyAnswer):
 
     @property
     def statements(self) -> tuple[str, ...]:
-        """What is on the front, and what one objective costs of another, one statement a line."""
+        """Statements, one a line: the points of the front, and the price of one objective in terms
+        of another."""
         statements: tuple[str, ...] = self.made("statements")
         return statements
 

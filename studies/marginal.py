@@ -1,4 +1,4 @@
-"""What a limit is worth: the proven optimum with a little more of it."""
+"""The marginal value of a limit: the proven optimum with a little more of it."""
 
 from __future__ import annotations
 

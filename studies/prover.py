@@ -48,7 +48,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class ProofStep:
-    """One proven minimum."""
+    """A step of a proof: one proven minimum."""
 
     objective: int
     """Number of the objective minimised."""

@@ -83,7 +83,7 @@ class Study(StudyAnswer):
 
     @property
     def title(self) -> str:
-        """What was asked, for people."""
+        """The title for people: the question of the study."""
         return self.provenance["title"]
 
     @property
@@ -114,13 +114,14 @@ class Study(StudyAnswer):
 
     @property
     def objective(self) -> str:
-        """What is minimised at every point; where that differs, ``objective``."""
+        """The objective of every point, as text; ``objective`` where points differ."""
         texts = {point.problems[0].objective.text for point in self.points.values()}
         return texts.pop() if len(texts) == 1 else "objective"
 
     @property
     def statements(self) -> tuple[str, ...]:
-        """What is best where, what limits are worth, and why points are infeasible."""
+        """Statements, one a line: the best points along the axes, the worth of limits, and the
+        reasons of infeasible points."""
         statements: tuple[str, ...] = self.made("statements")
         return statements
 

@@ -1,5 +1,5 @@
-"""What boxes of hardware cost, whatever runs on it, the values at their ends that rules and limits
-leave out, and where they are best halved."""
+"""Boxes of hardware: their costs, whatever runs on it, the values at their ends that rules and
+limits leave out, and where they are best halved."""
 
 from __future__ import annotations
 

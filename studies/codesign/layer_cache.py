@@ -53,7 +53,7 @@ class Ask:
 
     @property
     def work(self) -> Work:
-        """The layer."""
+        """The layer as work of its own."""
         return Work(self.nest.name, self.nest, stored=self.stored)
 
 
@@ -67,7 +67,7 @@ class CachedRun:
     """What is minimised of the run is so often what the answer says."""
 
     def target(self, cutoff: Fraction | None) -> Fraction | None:
-        """What the answer is to be below for the run to be below a cutoff."""
+        """The value that the answer must be below for the run to be below a cutoff."""
         return None if cutoff is None else cutoff / self.factor
 
 

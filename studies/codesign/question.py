@@ -1,4 +1,4 @@
-"""What is asked of a hardware space: numbers to minimise and to limit, summed over layers or of the
+"""Questions about a hardware space: numbers to minimise and to limit, summed over layers or of the
 hardware alone."""
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""What a co-design answers: accelerators with a mapping of every layer, and what is proven over the
-whole space."""
+"""Results of co-designs: accelerators with a mapping of every layer, and the proof over the whole
+space."""
 
 from __future__ import annotations
 
@@ -142,8 +142,8 @@ class CodesignResult(StudyAnswer):
 
     @property
     def status(self) -> str:
-        """What is proven over the space: optimal (of several objectives the front is complete),
-        feasible and so on."""
+        """The status of the proof over the space: optimal (of several objectives the front is
+        complete), feasible and so on."""
         return self.certificate.status.value
 
     @property

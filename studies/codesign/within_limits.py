@@ -32,7 +32,8 @@ def apart(question: CodesignQuestion) -> tuple[Amount, ...]:
 
 
 def told(question: CodesignQuestion) -> str:
-    """What a search begins with because of them, in words; empty without any."""
+    """A note, in words, on the amounts that a search begins by minimising, as limits apart from the
+    first objective bound them; empty without such limits."""
     names = ", ".join(dict.fromkeys(amount.text for amount in apart(question)))
     return f", begun with least {names}" if names else ""
 
@@ -111,8 +112,8 @@ def _minimising(candidates: Candidates, expression: Expression, *, any: bool = F
 def _taken(
     question: CodesignQuestion, candidates: Candidates, point: Configuration
 ) -> tuple[Fraction, Fraction, bool] | None:
-    """What known mappings of an accelerator take: the objective, the use of limits, and whether
-    these are kept; None without mappings of all layers."""
+    """The objective of an accelerator with its known mappings, the use of limits, and whether these
+    are kept; None without mappings of all layers."""
     known = candidates.known(point)
     if known is None:
         return None

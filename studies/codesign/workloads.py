@@ -1,4 +1,5 @@
-"""What accelerators are chosen for: the layers of networks and files, each with what it counts."""
+"""The workloads that accelerators are chosen for: the layers of networks and files, each with its
+weight."""
 
 from __future__ import annotations
 

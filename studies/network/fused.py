@@ -186,7 +186,7 @@ def chained(network: Network) -> RunChain:
 
 
 def variant_of(problem: Problem) -> Variant:
-    """Which variant a problem is of."""
+    """The variant of a problem: its nest, the tensors kept on chip, and the loops shared."""
     design: Any = problem.design
     return design.nest, problem.design.kept, problem.design.shared
 

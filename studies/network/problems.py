@@ -1,4 +1,4 @@
-"""Which layers of a network are asked for, and the designs that all of them have."""
+"""The problems of a network: the layers asked for, and the designs that all of them have."""
 
 from __future__ import annotations
 

@@ -288,15 +288,15 @@ class NetworkResult(StudyAnswer):
 
     @property
     def certificate(self) -> Certificate:
-        """What is proven of the total. Raises `InputError` if there is none."""
+        """The certificate of the total. Raises `InputError` if there is none."""
         if self.total is None:
             raise InputError(f"{self.request.objective.text} does not add up over layers")
         return self.total.certificate
 
     @property
     def status(self) -> str:
-        """What is proven of the total; where the objective does not add up over layers, the least
-        that is proven of any."""
+        """The status of the proof of the total; where the objective does not add up over layers,
+        the least status among layers."""
         if self.total is not None:
             return self.total.certificate.status.value
         return least(layer.answer.certificate.status for layer in self.layers).value

@@ -1,4 +1,4 @@
-"""Which runs of a network may pass tiles on, and the best way of each such part."""
+"""Runs of a network that may pass tiles on, and the best way of each such part."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Asked = tuple[tuple[LoopNest, ...], int]
 
 @dataclass(frozen=True)
 class TiledRun:
-    """What is known of runs that pass tiles on."""
+    """Runs that pass tiles on, with their best solutions and proof."""
 
     count: int
     """How often they run."""

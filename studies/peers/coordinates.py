@@ -87,7 +87,7 @@ class Coordinates:
 
     @property
     def count(self) -> int:
-        """Number of coordinates."""
+        """The number of coordinates."""
         return len(self.all)
 
     def of_units(self, units: Units) -> Values:

@@ -66,7 +66,7 @@ class Evaluator:
 
     @property
     def problem(self) -> Problem:
-        """Design, limits, objective."""
+        """The problem: design, limits and objective."""
         return self.recorder.problem
 
     @cached_property

@@ -136,7 +136,7 @@ class HardwareEvaluator:
         return replace(bare, values=values), self._shares(bare, whole=True)
 
     def _shares(self, known: HardwarePoint, *, whole: bool) -> tuple[Fraction, ...]:
-        """What is used of each limit, or of the hardware's alone."""
+        """The used share of each limit, or of the hardware's limits alone."""
         limited = (a for a in self.question.limited if whole or not a.shares)
         pairs = ((known.total(a), a.bound) for a in limited if a.bound is not None)
         return tuple(

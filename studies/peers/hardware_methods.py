@@ -46,7 +46,8 @@ def _point(evaluator: HardwareEvaluator, places: Any) -> Configuration:
 
 
 def _score(evaluator: HardwareEvaluator, patience: int) -> Score:
-    """What accelerators score, by places of values; ends a search that asks for nothing new."""
+    """The function that scores accelerators, given by places of values; it ends a search that asks
+    for nothing new."""
     idle = [WORST] * len(evaluator.question.objectives)
 
     def score(places: Any) -> tuple[Floats, Floats]:

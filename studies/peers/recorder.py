@@ -135,7 +135,7 @@ class Recorder:
         return min(max(parts), 1.0)
 
     def used_up(self) -> Ended | None:
-        """Which part of the budget is used up, if any."""
+        """The part of the budget that is used up, if any."""
         if self.budget.samples is not None and self.samples >= self.budget.samples:
             return Ended.SAMPLES
         return Ended.SECONDS if self.seconds_left == 0.0 else None

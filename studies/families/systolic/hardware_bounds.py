@@ -326,7 +326,7 @@ class DesignBounds:
 
 
 def _needs(problem: Problem, configuration: Configuration) -> Room:
-    """What a configuration takes of limits that arrays share."""
+    """The room that a configuration needs of limits that arrays share."""
     metrics = problem.metrics(configuration)
     return Room(
         metrics["bram18k"],

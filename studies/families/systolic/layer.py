@@ -35,7 +35,7 @@ from ithaca.workloads.nest import Sizes
 
 @dataclass(frozen=True)
 class Room:
-    """What an array has of limits that arrays share, or what a configuration needs."""
+    """An array's room within limits that arrays share, or the room that a configuration needs."""
 
     bram18k: Fraction | None = None
     """Block RAM in all; None: as much as the limits allow."""
@@ -46,7 +46,7 @@ class Room:
 
     @property
     def bounds(self) -> dict[str, Fraction]:
-        """Limits by metric."""
+        """The limits on block RAM and bandwidth, by metric."""
         own = {"bram18k": self.bram18k, "bandwidth": self.bandwidth}
         return {metric: bound for metric, bound in own.items() if bound is not None}
 
@@ -148,8 +148,8 @@ def _limited(problem: Problem, bounds: Mapping[str, Fraction]) -> Problem:
 
 
 def place_of_limit(problem: Problem, metric: str) -> int | None:
-    """Which of a problem's constraints is its limit on a metric; None if there is none that may be
-    exceeded."""
+    """The index of a problem's limit on a metric among its open limits; None if there is none that
+    may be exceeded."""
     return next(
         (place for place, limit in enumerate(problem.open_limits) if limit.metric == metric), None
     )

@@ -37,11 +37,11 @@ class Options:
 
     @property
     def size(self) -> int:
-        """How many."""
+        """The number of options."""
         return self.dsp.size
 
     def only(self, kept: Mask | Integers) -> Options:
-        """Some of them."""
+        """The options at some indices, or where a mask holds."""
         return Options(*(column[kept] for column in self._columns))
 
     @classmethod
@@ -65,7 +65,8 @@ class Options:
         return self.only(kept[np.argsort(self.dsp[kept], kind="stable")])
 
     def _surpassed(self, some: Integers, others: Integers) -> Mask:
-        """Which of some are no better in DSP blocks, block RAM and value than one of others."""
+        """A mask of some options: those no better in DSP blocks, block RAM and value than one of
+        others."""
         columns = (self.dsp, self.bram18k, self.value)
         surpassed = np.zeros(some.size, bool)
         for begin in range(0, some.size if others.size else 0, BLOCK):

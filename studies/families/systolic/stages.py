@@ -1,5 +1,5 @@
-"""What may run each stage of a network: designs with lanes and SIMD factor, bounds of every layer
-on them, and what stages take within parts of the block RAM and the bandwidth.
+"""The choices for each stage of a network: designs with lanes and SIMD factor, bounds of every
+layer on them, and the costs of stages within parts of the block RAM and the bandwidth.
 
 A stage on a choice is first what its layers' bounds say. Where a plan of such stages promises
 enough, they are told apart by port widths, then solved within what the plan leaves them, and again
@@ -316,8 +316,8 @@ class Stages:
         return best, True
 
     def _shared_out(self, regions: Sequence[ResourceRange]) -> list[Shares]:
-        """What each of a plan's stages may take: all that is left where some are not solved, else a
-        part of it by what it would take."""
+        """The shares of a plan's stages in the resources: all that is left where some are not
+        solved, else a part of it in proportion to their needs."""
         rooms = []
         for measure, most in enumerate(self._most):
             spare = most - sum(region.least[measure] for region in regions)
