@@ -1,4 +1,4 @@
-"""What is said of accelerators chosen together with their mappings."""
+"""The view of accelerators chosen together with their mappings."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ithaca.studies.codesign.result import CodesignResult, HardwarePoint
 
 
 def codesign_view(result: CodesignResult) -> View:
-    """What was asked, the best accelerator with its layers or the front, and what the search
-    did."""
+    """The view of a co-design: the question, the best accelerator with its layers or the front, and
+    the effort of the search."""
     return tuple(_view(result))
 
 
@@ -45,7 +45,7 @@ def _view(result: CodesignResult) -> Iterator[Block]:
 
 
 def _open(result: CodesignResult) -> str:
-    """What is not excluded yet."""
+    """The part of the space that is not excluded yet, in words, with its lower bound."""
     left, first = sum(box.points for box in result.open), result.open[0]
     whole = result.question.space.box.ranges
     ends = {name: span for name, span in first.spans.items() if span != whole[name]}

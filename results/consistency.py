@@ -1,5 +1,5 @@
-"""What the parts of a network's result have to do with each other: layers follow from designs,
-totals from layers."""
+"""Checks that the parts of a network's result agree: layers follow from designs, totals from
+layers."""
 
 from __future__ import annotations
 

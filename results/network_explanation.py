@@ -37,7 +37,7 @@ SEARCHED = ("bram18k", "bandwidth")
 
 @dataclass(frozen=True)
 class LayerPart:
-    """What a layer takes of the whole, and why."""
+    """A layer's share of the whole, with an explanation."""
 
     result: LayerResult
     takes: Fraction

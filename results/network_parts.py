@@ -1,4 +1,4 @@
-"""What the documents of networks of all families share."""
+"""The documents that networks of all families share."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ class FusingDocument(Document):
     certificate: ProofDocument
 
     def fusing(self) -> Fusing:
-        """The same."""
+        """The edges and the total without fusing, as the fields state them."""
         without = Total(
             self.value, read_certificate(self.certificate, self.value, "fusing.certificate")
         )

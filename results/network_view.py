@@ -1,4 +1,4 @@
-"""What is said of the result of a network."""
+"""The view of a network's result."""
 
 from __future__ import annotations
 
@@ -64,7 +64,8 @@ def _view(result: NetworkResult) -> Iterator[Block]:
 
 
 def comparison(result: NetworkResult, other: NetworkResult, name: str) -> Fact:
-    """What another result of the network takes, and how much more that is.
+    """The fact that compares the result of the network with another one: its total, and the
+    difference from this one's.
 
     Parameters
     ----------

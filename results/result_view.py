@@ -1,4 +1,4 @@
-"""What is said of the answer of a solve: the configuration, its proof, and what it takes."""
+"""The view of the answer of a solve: the configuration, its proof, and its costs."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _view(result: Result) -> Iterator[Block]:
 
 
 def limit_facts(best: Solution, shown: Callable[[Fraction], str] = percent) -> Iterator[Fact]:
-    """What is used of every limit; ``shown`` words shares."""
+    """The facts on the used part of every limit; ``shown`` words shares."""
     known = best.problem.design.vocabulary
     for limit in best.problem.limits:
         used = limit.used(best.metrics)
@@ -84,7 +84,8 @@ def objective_fact(result: Result) -> Fact:
 
 
 def breakdown(best: Solution) -> Iterator[Block]:
-    """What the parts of an accelerator take and do, where that is known."""
+    """The blocks on the costs and activity of the parts of an accelerator, where these are
+    known."""
     assert best.configuration is not None
     parts = best.profile.breakdown(best.configuration, best.metrics)
     if parts is not None:

@@ -92,7 +92,8 @@ def grid_statements(
 
 
 def front_statements(front: Front) -> tuple[str, ...]:
-    """What is on the front, and what one objective costs of another, one statement a line."""
+    """Statements, one a line: the points of the front, and the price of one objective in terms of
+    another."""
     texts = [objective.text for objective in front.objectives]
     points = [(point.problem.design.name, point.values) for point in front.points]
     lines = _front(texts, points) if points else [f"No point: {front.failure}."]
@@ -119,7 +120,7 @@ def front_rows(front: Front) -> list[list[tuple[str, str]]]:
 
 
 def front_view(front: Front) -> View:
-    """What is proven about the front, then its points."""
+    """The view of a front: its proof, then its points."""
     points, among = counted(len(front.points), "point"), f" among {front.among}" * bool(front.among)
     effort = f"{front.nodes:,} boxes, {front.seconds:.2f} s"
     complete = f"complete: {points}, and no other vector of objectives is on the front{among}"
@@ -148,8 +149,8 @@ def study_view(study: Study) -> View:
 
 
 def study_statements(study: Study) -> tuple[str, ...]:
-    """What is best where, what limits are worth, and why points are infeasible, one statement a
-    line."""
+    """Statements, one a line: the best points along the axes, the worth of limits, and the reasons
+    of infeasible points."""
     known = Counter(cell.certificate.status.value for cell in study.cells.values())
     proofs = ", ".join(f"{count} {status}" for status, count in known.items())
     many = f"{counted(len(study.points), 'point')} ({proofs}{as_stated(study)})"
@@ -160,7 +161,7 @@ def study_statements(study: Study) -> tuple[str, ...]:
 
 
 def study_remarks(study: Study) -> list[str]:
-    """What each limit is worth, and why some points are infeasible, point by point."""
+    """Remarks, point by point: the worth of each limit, and the reasons of infeasible points."""
     lines = []
     for index, point in study.points.items():
         labels = study.labels(index).items()
@@ -196,7 +197,7 @@ def study_rows(study: Study) -> list[list[tuple[str, str]]]:
 
 
 def marginal_text(marginal: Marginal, point: StudyPoint) -> str:
-    """What a limit is worth, such as ``dsp +5 %: latency −4.1 %``."""
+    """The worth of a limit in words, such as ``dsp +5 %: latency −4.1 %``."""
     objective = point.problems[0].objective.text
     before = marginal.limit.bound
     step = 100 * (marginal.raised.bound - before) / abs(before) if before else Fraction(0)

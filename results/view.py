@@ -1,4 +1,4 @@
-"""What is said of an answer, once: rendered by the terminal and by pages."""
+"""Views of answers: facts, sentences and tables, which the terminal and pages render."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ def metric_label(text: str, design: Design) -> str:
 
 
 def bound_cells(certificate: Certificate) -> list[tuple[str, str]]:
-    """What is proven, as columns of a table."""
+    """The proof as columns of a table: lower bound and gap."""
     return [("lower bound", number(certificate.lower_bound)), ("gap", gap_text(certificate.gap))]
 
 

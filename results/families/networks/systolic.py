@@ -237,7 +237,7 @@ def layer_fields(result: LayerResult) -> dict[str, Any]:
 
 
 def best_fields(solution: Solution) -> dict[str, Any]:
-    """What was fixed of the array, beside tiling and metrics."""
+    """The given physical factors of the array, which documents state beside tiling and metrics."""
     parts: dict[str, Any] = {"lanes": {}, "simd": None, "packs": {}, "buffers": {}}
     for name, value in systolic(solution.problem).given.items():
         kind, _, owner = name.partition(".")

@@ -1,1 +1,1 @@
-"""What is said of answers of one family alone."""
+"""The views of answers of one family alone."""

@@ -1,1 +1,1 @@
-"""What is said of answers with systolic arrays."""
+"""The views of answers with systolic arrays."""

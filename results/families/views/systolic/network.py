@@ -1,4 +1,4 @@
-"""What is said of networks on systolic arrays."""
+"""The view of networks on systolic arrays."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def _design(solution: Solution) -> str:
 
 
 def _share_lines(result: NetworkResult) -> list[str]:
-    """What was chosen for the layers of each kernel, and what the next best designs are."""
+    """Lines on the design chosen for the layers of each kernel, and on the next best designs."""
     lines: list[str] = []
     for kernel in dict.fromkeys(choice.kernel for choice in result.choices):
         designs = [choice for choice in result.choices if choice.kernel == kernel]

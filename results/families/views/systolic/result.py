@@ -1,4 +1,4 @@
-"""What is said of a configuration of systolic arrays."""
+"""The view of a configuration of systolic arrays."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _design_cells(solution: Solution) -> list[tuple[str, str]]:
 
 
 def _slowed_by_sums(designs: Iterable[Solution]) -> list[str]:
-    """What designs would gain if PEs added their neighbours' sums last, where that is much."""
+    """Lines on the designs that would be much faster if PEs added their neighbours' sums last."""
     lines = []
     for solution in designs:
         if solution.configuration is not None:
@@ -180,7 +180,7 @@ def _throughput_text(best: Solution) -> str:
 
 
 def _bottleneck(best: Solution) -> str:
-    """What sets the main phase, and what would next."""
+    """The bottleneck of the main phase, and the next one."""
     assert best.configuration is not None
     bound = binding(systolic(best.problem).costs(best.configuration))
     first = (

@@ -1,4 +1,4 @@
-"""What is said of a run of a systolic array."""
+"""The view of a run of a systolic array."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ithaca.results.view import Table, tabled
 
 
 def view(simulation: Simulation) -> Iterator[str | Table]:
-    """What happened."""
+    """The view of a simulation: the question, its cycles or hang, and the activity of modules."""
     design, run = simulation.design, simulation.run
     machine = ", ".join(
         f"{letter} {getattr(simulation.machine, name)}" for letter, name in LETTERS.items()
