@@ -1,4 +1,5 @@
-"""What is made of answers by their kind: documents, labelled arrays, tables, charts."""
+"""The functions that make documents, labelled arrays, tables and charts of answers, by their
+kind."""
 
 from __future__ import annotations
 

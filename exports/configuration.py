@@ -64,7 +64,7 @@ class ArrayConfiguration:
 
     @property
     def said(self) -> str:
-        """What it is, in words."""
+        """A short description of the configuration, in words."""
         return f"design {self.name}, the result's best configuration"
 
     @property
@@ -137,17 +137,17 @@ class RecurrenceConfiguration:
 
     @property
     def nest(self) -> LoopNest:
-        """The recurrences."""
+        """The recurrences that the array computes."""
         return self.array.nest
 
     @property
     def name(self) -> str:
-        """The space loops."""
+        """The space loops, joined by commas."""
         return ",".join(self.array.space)
 
     @property
     def said(self) -> str:
-        """What it is, in words."""
+        """A short description of the configuration, in words."""
         return f"design {self.name}, the result's best configuration"
 
 

@@ -1,4 +1,4 @@
-"""What AutoSA is told of a block-sparse tensor: its options, and the tensor as packages.
+"""Block-sparse tensors for AutoSA: the options of the compiler, and the tensor as packages.
 
 The compiler's host program moves the array ``A_s`` instead of ``A``: of each block its values, the
 byte of their places, and padding.

@@ -1,4 +1,4 @@
-"""What a chart shows, apart from how it is drawn."""
+"""The contents of charts, apart from how they are drawn."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ class LineChart:
 
     @property
     def description(self) -> str:
-        """What it shows, for those who do not see it."""
+        """A description of the lines for readers who do not see the chart."""
         return "; ".join(
             f"{s.name or self.y_label}: from {number(s.y[0])} at {_coordinate(s.x[0])} to "
             f"{number(s.y[-1])} at {_coordinate(s.x[-1])}"
@@ -120,7 +120,7 @@ class LineChart:
         )
 
     def tips(self, series: Series) -> list[str]:
-        """What to say about each point of a series."""
+        """The tips on the points of a series, one for each."""
         notes, also = series.notes or ("",) * len(series.y), self.y_also
         return [
             ", ".join(
@@ -139,7 +139,7 @@ class LineChart:
 
     @property
     def figures(self) -> Figures:
-        """What it shows, in figures."""
+        """The chart as a table of figures: columns, and a row for each point."""
         rows = [
             (
                 _coordinate(x),
@@ -161,7 +161,7 @@ class LineChart:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One bar."""
+    """A bar of a chart, with its note and colours."""
 
     name: str
     """What it stands for."""
@@ -198,12 +198,12 @@ class BarChart:
 
     @property
     def description(self) -> str:
-        """What it shows, for those who do not see it."""
+        """A description of the bars for readers who do not see the chart."""
         return "; ".join(f"{bar.name}: {bar.note}" for bar in self.bars)
 
     @property
     def figures(self) -> Figures:
-        """What it shows, in figures."""
+        """The chart as a table of figures: columns, and a row for each bar."""
         return ("", self.x_label, *self.parts), tuple(
             (bar.name, bar.note, *map(number, bar.parts)) for bar in self.bars
         )
@@ -238,7 +238,7 @@ class HeatMap:
 
     @property
     def row_names(self) -> tuple[str, ...]:
-        """What each row is, the lowest first."""
+        """The names of the rows, the lowest first."""
         return self.rows or tuple(f"{self.y_label} {y}" for y in self.y.tolist())
 
     @property
@@ -249,7 +249,7 @@ class HeatMap:
 
     @property
     def description(self) -> str:
-        """What it shows, for those who do not see it."""
+        """A description of the cells for readers who do not see the chart."""
         empty, (low, high) = int(np.isnan(self.values).sum()), self.ends
         text = (
             f"{self.x.size} by {self.y.size} cells, {empty} of them empty; "
@@ -264,8 +264,8 @@ class HeatMap:
 
     @property
     def figures(self) -> Figures:
-        """What it shows, in figures; the greatest value of the vertical factor first, as in the
-        picture."""
+        """The chart as a table of figures, a row for each row of cells; the greatest value of the
+        vertical factor first, as in the picture."""
         rows = zip(
             reversed(self.rows or [*map(str, self.y.tolist())]),
             reversed(self.values.tolist()),
@@ -278,7 +278,7 @@ class HeatMap:
 
     @property
     def tips(self) -> list[str]:
-        """What to say about each cell, row by row."""
+        """The tips on the cells, row by row."""
         return [
             f"{self.x_label} {x}, {row}: "
             f"{number(value) + _in(self.also, value) if isfinite(value) else EMPTY}"
@@ -297,8 +297,8 @@ def wide_spread(values: Iterable[float]) -> bool:
 
 
 def other_unit(unit: str, clock_mhz: float | None = None) -> AxisUnit | None:
-    """What a unit of metrics is read in, too: cycles in ms, where the clock is known, and pJ in
-    µJ."""
+    """The second unit of an axis of metrics, if there is one: ms for cycles, where the clock is
+    known, and µJ for pJ."""
     if unit == "cycles" and clock_mhz:
         return AxisUnit(f"ms at {clock_mhz:g} MHz", 1 / (1000 * clock_mhz))
     return AxisUnit("µJ", 1e-6) if unit == "pJ" else None

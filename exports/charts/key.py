@@ -1,4 +1,4 @@
-"""What the colours of a chart stand for."""
+"""The key of a chart: the meaning of its colours."""
 
 from __future__ import annotations
 

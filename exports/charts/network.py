@@ -29,8 +29,8 @@ def network_chart(result: NetworkResult, *others: NetworkResult) -> Chart:
 
 
 def layer_bars(result: NetworkResult) -> BarChart:
-    """What all runs of each layer take, in the order of the network; the part in which MAC units do
-    its operations is dark."""
+    """A bar chart of the costs of each layer, all runs of it, in the order of the network; the part
+    in which MAC units do its operations is dark."""
     explained, bars = explain_network(result), []
     parts = {id(part.result): part for part in explained.parts}
     for layer in result.layers:
@@ -64,7 +64,7 @@ def layer_bars(result: NetworkResult) -> BarChart:
 
 
 def modes_compared(results: Sequence[NetworkResult]) -> LineChart:
-    """What each layer takes in several results; a line of its own for each."""
+    """A line chart of the costs of each layer in several results; a line for each result."""
     names = tuple(
         dict.fromkeys(layer.name for result in results for layer in result.network.layers)
     )
@@ -119,7 +119,7 @@ def check_comparable(result: NetworkResult, other: NetworkResult) -> None:
 
 
 def compared_name(result: NetworkResult, results: Sequence[NetworkResult]) -> str:
-    """What tells a result from the others: its mode, and what they differ in."""
+    """The name of a result among others: its mode, and the parts of its request that differ."""
 
     def parts(each: NetworkResult) -> tuple[str, ...]:
         return each.request.place, each.request.label

@@ -62,7 +62,7 @@ def chart_page(chart: Chart) -> str:
 
 
 def _cells(chart: HeatMap) -> str:
-    """What the script says of the cells of an image (JSON)."""
+    """The cells of an image for the page's script: names, coordinates and values (JSON)."""
     values = [
         [float(f"{value:.4g}") if isfinite(value) else None for value in row]
         for row in chart.values.tolist()
@@ -78,8 +78,8 @@ def _cells(chart: HeatMap) -> str:
 
 
 def text_hash(text: str) -> str:
-    """What a content security policy lets a style or a script in by: browsers hash the text between
-    the tags."""
+    """The hash of a style's or script's text for a content security policy: SHA-256 in base 64, of
+    the text between the tags."""
     return b64encode(sha256(text.encode()).digest()).decode()
 
 

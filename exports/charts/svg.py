@@ -43,8 +43,8 @@ _LONG_DECIMALS = re.compile(r"-?\d+\.\d{3,}")
 
 
 def _for_page(text: str, name: str, chart: Chart, tips: Tips) -> str:
-    """What matplotlib wrote as a part of a page: with the page's colours and fonts, and identifiers
-    of its own."""
+    """A drawing of matplotlib as a part of a page: with the page's colours and fonts, and
+    identifiers of its own."""
     root = ET.fromstring(text)
     linked = dict.fromkeys(re.findall(r'(?:url\(|href=")#([^)"]+)', text))
     names = {old: f"{name}-{at}" for at, old in enumerate(linked)}

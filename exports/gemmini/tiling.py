@@ -1,4 +1,5 @@
-"""What of a layer in calls a product of matrices of Gemmini's is, and the sizes of its tiles.
+"""Products of matrices of Gemmini's: the product that a layer in calls is, and the sizes of its
+tiles.
 
 Facts are those of the released library (github.com/ucb-bar/gemmini-rocc-tests, ``gemmini.h``):
 ``tiled_matmul`` computes C (I × J) = A (I × K) · B (K × J) + D in tiles of whole blocks, DIM × DIM;
@@ -53,7 +54,7 @@ class CallProduct:
 
     @property
     def flow(self) -> str:
-        """What the array holds, as its sides say."""
+        """The stationary operand of the array, by its sides: ``weight`` or ``output``."""
         return "weight" if "k" in self.called.array.sides else "output"
 
     @cached_property

@@ -63,7 +63,8 @@ class PlacedTensor:
         return row_weights([each.size for each in self.dimensions])
 
     def step(self, loop: str) -> int:
-        """What an iteration of a loop of the intrinsic adds to an address in the scratchpad."""
+        """The step of the address in the scratchpad from one iteration of a loop of the intrinsic
+        to the next."""
         pairs = zip(self.dimensions, self.rows, strict=True)
         return sum(each.units.get(loop, 0) * row for each, row in pairs)
 
@@ -88,7 +89,7 @@ class CalledNest:
 
     @property
     def nest(self) -> LoopNest:
-        """The layer."""
+        """The loop nest of the layer."""
         return self.design.nest
 
     @property
@@ -98,17 +99,17 @@ class CalledNest:
 
     @property
     def said(self) -> str:
-        """What it is, in words."""
+        """A short description of the mapped layer, in words."""
         return f"{self.nest.name} on {self.design.architecture.name}, {self.name}"
 
     @property
     def array(self) -> IntrinsicArray:
-        """The array."""
+        """The array of the intrinsic that the architecture has."""
         return array_of(self.design.architecture)
 
     @property
     def computes(self) -> Computation:
-        """What a call computes."""
+        """The computation of a call."""
         return self.array.computes
 
     @property

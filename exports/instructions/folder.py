@@ -12,8 +12,8 @@ from ithaca.formulations.algebra.number_systems import FRACTION
 
 
 def expected(called: CalledNest) -> dict[str, int]:
-    """What the model counts of what the program does, by name; words off chip whether they take
-    cycles or not."""
+    """The model's counts of the program's actions, by name; words off chip whether they take cycles
+    or not."""
     work = called.design.work
     tiles = {p: -(-extent // called.tile[p]) for p, extent in work.extents}
     return {"off_chip_words": int(work.traffic(tiles, FRACTION))} | {

@@ -41,22 +41,22 @@ class BestConfiguration:
 
     @property
     def certificate(self) -> Certificate:
-        """What is proven over all designs of the result."""
+        """The certificate over all designs of the result."""
         return self.result.certificate
 
     @property
     def problem(self) -> Problem:
-        """What was asked of its design."""
+        """The problem that the configuration solves: its design, limits and objective."""
         return self.solution.problem
 
     @property
     def objective(self) -> str:
-        """What is minimised."""
+        """The objective, as text."""
         return self.result.objective.text
 
     @property
     def subject(self) -> str:
-        """Which workload on which platform."""
+        """The workload and the platform, as text."""
         return f"{self.solution.profile.title}, {self.result.platform_name}"
 
     @property
@@ -92,7 +92,7 @@ class Card:
 
 @dataclass(frozen=True)
 class FamilySections:
-    """What a report shows of a family's configuration beside what it shows of any."""
+    """The sections of a report that only a family's configurations have."""
 
     answer: tuple[Block, ...] = ()
     """The configuration in the family's terms; nothing for its plain quantities."""
@@ -167,7 +167,7 @@ def cards(
 
 
 def answer(best: BestConfiguration, own: Sequence[Block]) -> Section:
-    """What is said of the configuration, what its family shows, and all metrics."""
+    """The section on the configuration, with the family's own blocks and all metrics."""
     view = [
         block
         for block in best.result.view[1:]
@@ -225,7 +225,7 @@ def _sentence(text: str, names: Collection[str]) -> str:
 
 
 def resources(best: BestConfiguration) -> Section:
-    """What is used of every limit, and what is left."""
+    """The section on the used and unused part of every limit."""
     bars = []
     for use in limit_uses(best.problem, best.configuration):
         unit = best.unit(use.metric)

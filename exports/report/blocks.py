@@ -1,4 +1,4 @@
-"""What a section of a report consists of."""
+"""The blocks that sections of a report consist of."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ithaca.results.view import Fact, Loops, Table, View
 
 @dataclass(frozen=True, slots=True)
 class Statements:
-    """Statements under terms."""
+    """A list of terms, each with statements."""
 
     entries: tuple[tuple[str, tuple[str, ...]], ...]
     """Term, and what is stated of it."""
@@ -33,7 +33,7 @@ class Statements:
 
 @dataclass(frozen=True, slots=True)
 class ChartFigure:
-    """A chart."""
+    """A chart as SVG, with a caption."""
 
     svg: Markup
     """One drawing, or one for broad pages and one for narrow; with title and description."""
@@ -89,7 +89,7 @@ Block = str | Statements | Loops | Table | ChartFigure | Folded
 
 
 def view_blocks(view: View) -> tuple[Block, ...]:
-    """What is said of an answer, as blocks of a page."""
+    """The view of an answer as blocks of a page."""
     blocks: list[Block] = []
     for block in view:
         match block:

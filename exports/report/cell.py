@@ -44,7 +44,8 @@ def answer_cell(answer: Answer) -> str:
 
 
 def result_cell(result: Result) -> str:
-    """What is proven of a result, its key figures, and the array drawn."""
+    """The cell of a notebook for a result: its proof, its key figures, and a drawing of the
+    array."""
     headline = result.headline
     best = best_configuration(result)
     if best is None:

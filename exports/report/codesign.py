@@ -60,7 +60,7 @@ def _cards(result: CodesignResult) -> tuple[Card, ...]:
 
 
 def _answer(result: CodesignResult) -> Section:
-    """What is said of the accelerator, or of the front with its picture."""
+    """The section on the accelerator, or on the front with its picture."""
     blocks: list[Block] = [*view_blocks(result.view[1:])]
     if result.front and 1 < len(result.question.objectives) <= 3:
         blocks.insert(0, chart_figure("front-chart", accelerators_chart(result)))

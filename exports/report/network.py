@@ -127,7 +127,7 @@ def _chosen(chosen: bool, proven: bool) -> str:
 
 
 def layer_folded(result: NetworkResult, layer: LayerResult, index: int) -> Folded:
-    """What one layer runs on, to open; its proof is that of each design.
+    """A folded block on the configuration that one layer runs on; its proof is that of each design.
 
     Parameters
     ----------

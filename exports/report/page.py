@@ -92,8 +92,8 @@ def rendered(
 def family_sections(
     best: BestConfiguration, checkpoint: Callable[[], None] | None = None
 ) -> FamilySections:
-    """What is shown of a configuration beside what is shown of any; with a run of it, if there is a
-    checkpoint."""
+    """The sections of a configuration that only its family has; with a simulated run of it, if
+    there is a checkpoint."""
     own = module_of("ithaca.exports.report.families", best.problem.design.family)
     return FamilySections() if own is None else own.sections(best, checkpoint)
 

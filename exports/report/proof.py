@@ -1,4 +1,4 @@
-"""What is proven, how the search got there, and how the designs compare."""
+"""The sections on the proof, on the course of the search, and on the comparison of designs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ OUTCOME = {
 
 
 def certificate(best: BestConfiguration) -> Section:
-    """What is proven, and incumbent and bound over time."""
+    """The section on the certificate, with incumbent and bound over time."""
     whole, own = best.certificate, best.solution.certificate
     blocks: list[Block] = []
     if whole.status is Status.OPTIMAL:

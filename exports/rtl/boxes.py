@@ -19,7 +19,7 @@ MOST_BYTES = 4096
 
 @dataclass(frozen=True)
 class RowBox:
-    """What inner loops visit, laid out in rows."""
+    """The elements that inner loops visit, laid out in rows."""
 
     row: int
     """Elements of a row."""

@@ -63,7 +63,8 @@ def memory_timing(chosen: ArrayConfiguration) -> MemoryTiming:
 
 
 def expected(hardware: Hardware, memory: MemoryTiming, *, proven: bool) -> dict[str, Any]:
-    """What the hardware of a configuration must do, and what it costs by the model.
+    """The expected results of the hardware of a configuration, and its costs by the model, as a
+    document.
 
     Parameters
     ----------
@@ -168,8 +169,8 @@ def _written(
 
 
 def fixed_files(document: Mapping[str, Any], memory: str = STREAM) -> Mapping[str, str]:
-    """What is in every folder: the library, what runs and synthesizes the array, and what is stated
-    of it."""
+    """The files of every folder: the library, the scripts that run and synthesize the array, and
+    the document of expected results."""
     fixed = library(memory)
     return {
         **fixed,
@@ -184,7 +185,7 @@ def fixed_files(document: Mapping[str, Any], memory: str = STREAM) -> Mapping[st
 
 
 def _masters(hardware: Hardware, stated: dict[str, Any], timing: MemoryTiming) -> Mapping[str, str]:
-    """What an array with AXI4 masters has besides; what is stated of it gets its registers."""
+    """The further files of an array with AXI4 masters; the stated document gets its registers."""
     stated["memory"] = {"latency": timing.latency, "bandwidth": timing.bandwidth}
     masters = Masters(hardware)
     moved = sum(tensor.packs * tensor.pack for tensor in masters.tensors)

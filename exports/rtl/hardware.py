@@ -1,4 +1,4 @@
-"""What hardware is made of: a configuration with its machine and the widths of its words."""
+"""The description of hardware: a configuration with its machine and the widths of its words."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Hardware:
 
     @cached_property
     def places(self) -> ArrayAddresses:
-        """Where words lie."""
+        """The addresses of the words of each tensor."""
         chosen = self.configuration
         return ArrayAddresses(chosen.nest, chosen.design, chosen.quantities)
 

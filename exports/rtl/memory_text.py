@@ -118,7 +118,7 @@ class Masters:
 
     @property
     def registers(self) -> dict[str, Any]:
-        """What a host must know of tensors in memory."""
+        """The registers for the host: those of tensors in memory, and of errors."""
         names = ("name", "shape", "bits", "register")
         return {
             "tensors": [

@@ -46,7 +46,7 @@ def obstacles(configuration: RecurrenceConfiguration) -> tuple[str, ...]:
 
 
 def _array_text(array: RecurrenceArray) -> str:
-    """``array.sv``."""
+    """The text of the array's module, ``array.sv``."""
     pe, nest = PE(array), array.nest
     lowest = [min(point[nest.loops.index(x)] for point in nest.iterations) for x in array.space]
     return template(

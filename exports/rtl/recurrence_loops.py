@@ -27,8 +27,9 @@ def sums(nest: Recurrence) -> Iterator[Sum]:
 
 
 def bounds(array: RecurrenceArray) -> Mapping[str, list[Sum]]:
-    """What bounds each loop of a PE, over space loops and those around it, and under the empty name
-    what holds of space loops: loops are eliminated from the innermost on (Fourier and Motzkin)."""
+    """The bounds of each loop of a PE over space loops and those around it, and under the empty
+    name the conditions on space loops: loops are eliminated from the innermost on (Fourier and
+    Motzkin)."""
     every, found = [*sums(array.nest)], dict[str, list[Sum]]()
     for loop in reversed(array.own):
         found[loop] = own = [each for each in every if each.get(loop)]

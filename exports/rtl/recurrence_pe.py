@@ -15,7 +15,7 @@ from ithaca.workloads.recurrence import Case, Point
 
 @dataclass(frozen=True)
 class ForwardedValue:
-    """What later iterations read of a value, all as far away."""
+    """A value that later iterations read, all at the same distance."""
 
     value: str
     away: Point
@@ -34,7 +34,7 @@ class PE:
 
     @cached_property
     def links(self) -> Mapping[str, ForwardedValue]:
-        """What later iterations read, by the names of channels."""
+        """The forwarded values by the names of their channels."""
         array, links = self.array, dict[str, ForwardedValue]()
         for case in array.nest.cases:
             for access, depth in zip(case.reads, array.timing.depths(case.result), strict=True):
@@ -90,7 +90,7 @@ class PE:
 
     @property
     def text(self) -> str:
-        """``array_pe.sv``."""
+        """The text of the PE's module, ``array_pe.sv``."""
         return template(
             "rtl/recurrence_pe.sv.txt",
             statement=self.array.nest,

@@ -1,5 +1,5 @@
-"""What depends on the layer that an array runs: parameters of its modules, or registers where it
-runs several layers."""
+"""The constants of an array that depend on the layer that it runs: parameters of its modules, or
+registers where it runs several layers."""
 
 from __future__ import annotations
 
@@ -49,7 +49,8 @@ class ModuleSizes:
         return f".AXES({len(self.nests[0].axes)}), .COUNTS({{{most}}}), .RUN_TIME(1)"
 
     def port(self, name: str = "") -> str:
-        """What is connected to a module's port for sizes: all of them, or that of a name."""
+        """The expression connected to a module's port for sizes: all of them, or the one of a
+        name."""
         rows = [row for row, _ in self.rows]
         at, count = (rows.index(name), 1) if name else (0, len(rows))
         if len(self.nests) == 1:
@@ -95,7 +96,8 @@ def register_files(hardware: Hardware, layers: Sequence[str]) -> Mapping[str, st
 
 
 def disagreements(runs: Mapping[str, Hardware]) -> Iterator[str]:
-    """What keeps layers, by name, from running on one array: what is no size, and differs."""
+    """The differences that keep layers, by name, from running on one array: properties other than
+    sizes."""
     first, *others = ((name, _fixed(hardware)) for name, hardware in runs.items())
     for name, fixed in others:
         for field, value in first[1].items():
@@ -105,7 +107,7 @@ def disagreements(runs: Mapping[str, Hardware]) -> Iterator[str]:
 
 
 def _fixed(hardware: Hardware) -> dict[str, object]:
-    """What an array cannot change."""
+    """The properties that an array cannot change from layer to layer, by name."""
     chosen = hardware.configuration
     groups = (*hardware.reads, hardware.out)
     return {

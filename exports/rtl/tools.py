@@ -1,4 +1,5 @@
-"""What runs hardware: Verilator or Icarus Verilog to simulate it, Yosys to synthesize it."""
+"""The tools that run hardware: Verilator or Icarus Verilog to simulate it, Yosys to synthesize
+it."""
 
 from __future__ import annotations
 
@@ -38,7 +39,7 @@ _SAID = re.compile(r"ithaca: (cycles|hangs cycles) (\d+) right (\d+) wrong (\d+)
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What happened in a simulation of the hardware."""
+    """The outcome of a simulation of the hardware."""
 
     simulator: str
     """Name of what ran it."""
@@ -56,7 +57,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """What synthesis makes of the hardware."""
+    """The resources of the synthesized hardware."""
 
     tool: str
     """Name of what synthesized it."""
@@ -77,7 +78,7 @@ class Resources:
 
 @dataclass(frozen=True)
 class Bench:
-    """A compiled bench."""
+    """A compiled test bench, with the command that runs it."""
 
     simulator: str
     """Name of what runs it."""
@@ -198,7 +199,7 @@ def find_verilator() -> tuple[str, str] | None:
 
 
 def find_compiler() -> str | None:
-    """A C++ compiler."""
+    """The path of a C++ compiler, by ``CXX`` if it is set; None if there is none."""
     return find_program(os.environ.get("CXX") or "g++", "g++", "clang++")
 
 

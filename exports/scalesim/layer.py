@@ -58,7 +58,7 @@ class ScalesimLayer:
     """Channels of a convolution."""
 
     def side(self, loop: str) -> LoopKind:
-        """What a loop runs over."""
+        """The kind of a loop in the layer."""
         return dict(self.sides)[loop]
 
 

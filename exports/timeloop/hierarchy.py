@@ -55,7 +55,7 @@ class MappedNest:
 
     @property
     def said(self) -> str:
-        """What it is, in words."""
+        """A short description of the mapped nest, in words."""
         return f"{self.nest.name} on {self.name}, for timeloop-model"
 
     @property
@@ -233,7 +233,8 @@ def _energies(architecture: Architecture) -> dict[str, Any]:
 
 
 def directives(mapped: MappedNest) -> Iterator[dict[str, Any]]:
-    """What levels keep, and their loops in time and space, as the tool reads and writes them."""
+    """The directives of a mapping as the tool reads and writes them: the tensors that levels keep,
+    and their loops in time and space."""
     nest, mapping = mapped.nest, mapped.mapping
     tensors = [access.tensor for access in nest.accesses]
     for place, level in enumerate(mapped.architecture.levels):

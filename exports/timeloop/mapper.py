@@ -1,4 +1,5 @@
-"""What ``timeloop-mapper`` writes of the mapping that it ends with, under its names of fields."""
+"""The statistics that ``timeloop-mapper`` writes of its final mapping, under its names of
+fields."""
 
 from __future__ import annotations
 
@@ -74,8 +75,8 @@ def _spent(mapped: MappedNest) -> dict[str, Fraction]:
 def _moved(
     mapped: MappedNest, level: Level, tensor: str
 ) -> tuple[dict[str, Fraction], Fraction, int]:
-    """What an instance of a level moves of a tensor (words), the energy of that (pJ), and how many
-    instances work."""
+    """The words of a tensor that an instance of a level moves, by kind, their energy (pJ), and the
+    number of working instances."""
     whats = ("reads", "fills", "updates")
     counts = {what: mapped.metrics[f"{level.name}.{tensor}.{what}"] for what in whats}
     costs = (level.read_energy, level.write_energy, level.update_energy)

@@ -1,1 +1,2 @@
-"""What pages show of the configurations of a family: a module each, of its name."""
+"""The sections of a report that only configurations of one family have: a module for each family,
+of its name."""

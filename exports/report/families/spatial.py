@@ -1,5 +1,4 @@
-"""What the report shows of a mapping onto a memory hierarchy: what moves where, what that takes,
-and a drawing."""
+"""The report on a mapping onto a memory hierarchy: the words moved, their costs, and a drawing."""
 
 from __future__ import annotations
 

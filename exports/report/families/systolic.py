@@ -1,4 +1,4 @@
-"""What the report shows of a systolic array: its factors, where the cycles go, and a drawing."""
+"""The report on a systolic array: its factors, where the cycles go, and a drawing."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class ArrayView:
 
     @property
     def array(self) -> SystolicArray:
-        """The derived array."""
+        """The array derived by the design."""
         return self.design.array
 
 

@@ -1,4 +1,4 @@
-"""What a drawing of the array shows: which modules, how many, on which side of the PEs."""
+"""The layout of a drawing of the array: its modules, their number, and their side of the PEs."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ def roofline_chart(best: BestConfiguration, roofs: Roofs) -> LineChart:
 
 
 def _gops(design: SystolicDesign, units: int) -> float:
-    """What MAC units do (Gop/s)."""
+    """The throughput of MAC units (Gop/s)."""
     return float(units * design.array.factors * design.technology.clock_mhz / 1000)
 
 
