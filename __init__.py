@@ -73,7 +73,7 @@ __all__ = ["__version__", "refine", *_HOMES]
 
 
 def __getattr__(name: str) -> Any:
-    """What is first asked for by its name."""
+    """The public object of this name, imported when it is first asked for."""
     if name not in _HOMES:
         raise AttributeError(f"module 'ithaca' has no attribute {name!r}")
     found = globals()[name] = getattr(import_module(f"ithaca.{_HOMES[name]}"), name)

@@ -1,4 +1,4 @@
-"""What the command line does: parse options, call the layers, print.
+"""The command line: it parses options, calls the layers below, and prints their answers.
 
 Each module is imported when its command is asked for, so that ``ithaca --help`` stays fast.
 """

@@ -1,4 +1,4 @@
-"""What a shell completes: values of arguments and options, by the names of these."""
+"""Shell completion: the values of arguments and options, by the names of these."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _LISTS = frozenset({"limit", "sizes", "tile", "objectives"})
 
 
 def completed(option: str) -> Callable[[Any, str], list[str]]:
-    """What completes an option or argument of this name, given what was typed before; nothing
-    leaves it to the shell."""
+    """The function that completes an option or argument of this name, given the words typed before;
+    it returns no values where the shell is to complete."""
 
     def complete(ctx: Any, incomplete: str) -> list[str]:
         before, comma, last = (

@@ -134,8 +134,8 @@ def _print(grid: Grid) -> None:
 
 
 def _held_packs(window: Window) -> list[str]:
-    """What holding the packs at the result's values leaves of the other factors; nothing where none
-    is held."""
+    """A line on the packs held at the result's values, and on the values of the other factors that
+    this leaves; no line where none is held."""
     space = window.problem.space
     held = [(n, v) for n, v in window.fixed.items() if space.quantities[n].role is Role.PORT]
     if not held:

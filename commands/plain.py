@@ -23,7 +23,7 @@ def told(options: Any = OutputOptions) -> Callable[..., None]:
     """A command that tells an answer; ``options`` say how that may be."""
 
     def command(ask: Callable[..., Answer], *, outputs: Any) -> None:
-        """Tell an answer."""
+        """Print an answer, and write its files."""
         conclude(ask(), outputs)
 
     command.__annotations__["outputs"] = options
@@ -44,7 +44,7 @@ def plotted(words: str, check: str = "", options: Any = Outputs) -> Callable[...
     """
 
     def command(ask: Callable[..., Answer], *, plot: Any = None, outputs: Any) -> None:
-        """Tell an answer."""
+        """Print an answer, write its files, and draw its plot if one is asked for."""
         refuses = check and plot is not None
         charts = "ithaca.exports.charts.of_studies"
         answer: Any = ask(before=getattr(import_module(charts), check)) if refuses else ask()

@@ -1,1 +1,1 @@
-"""What Ithaca offers to Python; the command line calls the same functions."""
+"""The Python interface of Ithaca; the command line calls the same functions."""

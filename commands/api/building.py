@@ -86,7 +86,7 @@ class Build:
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """What happened, for people."""
+        """Lines for people about the runs: cycles, elements, and broken rules."""
         plain, *stalled = self.runs
         lines = [f"{self._cycles(plain)}; {self._elements(plain)}"]
         model: str = "the closed form"
@@ -134,7 +134,7 @@ class Build:
 
     @property
     def document(self) -> dict[str, Any]:
-        """Ready for JSON."""
+        """The build as a JSON document."""
         return {
             "schema": SCHEMA,
             "build": {
@@ -165,7 +165,7 @@ class NetworkBuild:
 
     @property
     def document(self) -> dict[str, Any]:
-        """Ready for JSON."""
+        """The builds of all layers as a JSON document."""
         each = {
             name: own.document["builds" if isinstance(own, NetworkBuild) else "build"]
             for name, own in self.builds.items()
@@ -247,7 +247,7 @@ def _folders(table: Path) -> list[str]:
 
 
 def _stated(folder: Path) -> dict[str, HardwareDocument]:
-    """What is stated of hardware that can be run, by layer; one alone has no name."""
+    """The documents of hardware that can be run, by layer; one alone has no name."""
     where = folder / "expected.json"
     document = validated(ExpectedDocument, parse_json(read_text(where, MAX_BYTES), where), where)
     layers = document.layers or ({} if document.rtl is None else {"": document.rtl})
@@ -274,7 +274,8 @@ def _memory_words(memory: Mapping[str, int] | Sequence[str] | None) -> dict[str,
 def _with_memory(
     stated: HardwareDocument, words: Mapping[str, int], folder: Path
 ) -> HardwareDocument:
-    """What hardware must do with such a memory; of another one than stated no cycles are known."""
+    """The document of the hardware with the memory of a run; with another memory than stated the
+    simulated cycles are not known."""
     if words and stated.memory is None:
         raise InputError(
             f"--memory does not go with {folder}, whose tensors are streams; allowed: what "

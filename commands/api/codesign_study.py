@@ -59,19 +59,19 @@ class CodesignStudy(StudyAnswer):
 
     @property
     def title(self) -> str:
-        """What was asked, for people."""
+        """The title for people: the hardware space and the workloads."""
         question = self.first.question
         return f"{question.space.name} for {', '.join(question.workloads)}"
 
     @property
     def provenance(self) -> Mapping[str, str]:
-        """What was fixed, for people."""
+        """The fixed parts of the question, for people: the space and the workloads."""
         question = self.first.question
         return {"space": question.space.name, "workloads": ", ".join(question.workloads)}
 
     @property
     def first(self) -> CodesignResult:
-        """The first point."""
+        """The result of the study's first point."""
         return next(iter(self.points.values()))
 
     @property
@@ -84,7 +84,7 @@ class CodesignStudy(StudyAnswer):
 
     @property
     def statements(self) -> tuple[str, ...]:
-        """What is best where, one statement a line."""
+        """Statements, one a line: the study, and the best points along its axes."""
         texts = {self.objective_of(point) for point in self.points.values()}
         lines = [f"Study: {self.headline[:-1]}{as_stated(self)})."]
         if len(texts) == 1:
@@ -92,7 +92,7 @@ class CodesignStudy(StudyAnswer):
         return tuple(lines)
 
     def objective_of(self, point: CodesignResult) -> str:
-        """What is minimised at a point."""
+        """The objective of a point, as text."""
         return point.question.objectives[0].text
 
     def columns(self, point: CodesignResult, taken: Collection[str]) -> list[tuple[str, str]]:
@@ -103,7 +103,7 @@ class CodesignStudy(StudyAnswer):
         return row + [(name, number(costs.get(name))) for name in point.question.space.costs]
 
     def choice_of(self, point: CodesignResult) -> str:
-        """What a point chose, in a few words."""
+        """The best accelerator of a point, in a few words; empty if there is none."""
         space = self.first.question.space
         return "" if point.best is None else space.text(point.best.point)
 
@@ -268,7 +268,7 @@ def read_codesign_study(document: Any, path: Path) -> CodesignStudy:
 def _axis(
     question: CodesignQuestion, name: str, choices: Sequence[Any]
 ) -> tuple[StudyAxis, Callable[[CodesignQuestion, Any], CodesignQuestion]]:
-    """What is varied, and how a value is put into a question."""
+    """The axis of a variation, and the function that puts one of its values into a question."""
     space, at = question.space, f"--vary {quoted(name)}"
     plain = name.removeprefix(WEIGHT)
     if name.startswith(WEIGHT) and plain in question.workloads:

@@ -118,16 +118,15 @@ def _rival(objective: str, value: Fraction, name: str, other: Fraction) -> str:
 
 
 def proof_of_changes(result: Result | CodesignResult, *, settled: bool) -> str:
-    """What is said of changes that are proven: of a result of a file whose optimum was not searched
-    for again, against what."""
+    """The note on changes that are proven: against the optimum of the file, for a result of a file
+    whose optimum was not searched for again."""
     return "proven against the file's optimum" if settled and as_stated(result) else "proven"
 
 
 def change_statements(
     objective: str, changes: Sequence[Change] | None, innate: str, proof: str
 ) -> Iterator[str]:
-    """What was tried, and what to change first; ``innate`` says what allows nothing better where no
-    limit binds, ``proof`` what is said of what is proven.
+    """Statements on the changes tried, and on the one to make first.
 
     Parameters
     ----------

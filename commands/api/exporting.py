@@ -262,8 +262,8 @@ def _reasons(tool: Tool, result: Result) -> tuple[str, ...]:
 
 
 def _hint(tool: Tool, question: str, result: Result, more: str = "") -> str:
-    """What else may be asked for; how to solve again such that the tool takes the answer, where
-    that can be said."""
+    """A hint for messages: other options, and the command that solves again such that the tool
+    takes the answer, where there is one."""
     others = (s for s in result.solutions if s.configuration is not None)
     if tool.edition or (
         tool.cannot == RTL.cannot and all(tool.obstacles(tool.configured(s)) for s in others)

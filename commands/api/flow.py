@@ -35,7 +35,7 @@ class FlowPoints(EvaluatedPoints):
 
     @property
     def cells(self) -> list[list[tuple[str, str]]]:
-        """What a table says of each."""
+        """The cells of a table with a row for each point, as pairs of column and text."""
         return [
             [
                 ("point", name),
@@ -71,7 +71,7 @@ def _bottleneck(run: FlowRun) -> str:
 
 
 def _row(part: ComponentRun, run: FlowRun) -> tuple[tuple[str, str], ...]:
-    """What a table says of a component."""
+    """A component's row in a table, as pairs of column and text."""
     unknown = part.energy is None
     return (
         ("component", part.name),

@@ -89,7 +89,8 @@ class FamilyOptions:
         return with_sparsity(nest, self.words.get("block_sparse"), "--block-sparse")
 
     def question(self, workload: object = None, objective: Any = None, **own: Any) -> Question:
-        """What is asked of a workload, or of networks; ``own`` are fields, None if not given."""
+        """The question about a workload, or about networks; ``own`` are fields, None if not
+        given."""
         kind = self.kind(workload)
         for name in ("untiled", "simd", "block_sparse"):
             if workload is None and name in self.stated:

@@ -1,5 +1,5 @@
-"""What comes with Ithaca: workloads, networks, platforms, hardware spaces, flow
-graphs."""
+"""Lists of the library that comes with Ithaca: workloads, networks, platforms, hardware spaces,
+flow graphs."""
 
 from __future__ import annotations
 

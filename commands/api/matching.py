@@ -165,7 +165,7 @@ def _loops(match: Match) -> str:
 
 
 def _cells(place: int, match: Match, matches: Matches) -> list[tuple[str, str]]:
-    """What the table says of a choice."""
+    """The cells of a choice's row in the table, as pairs of column and text."""
     run, sizes = matches.tiled(match), match.computation.sizes
     cells = [("", str(place))]
     if (

@@ -161,7 +161,7 @@ class Effort:
 
     @property
     def workers(self) -> int:
-        """The threads, read."""
+        """The number of threads as an integer, at least 1."""
         return parse_integer("--threads", self.threads, least=1)
 
     def on(self, scheduler: str | None) -> int:

@@ -46,7 +46,8 @@ class EvaluatedPoints(Answer):
 
     @property
     def cells(self) -> list[list[tuple[str, str]]]:
-        """What a table says of each; of one that does not fit the reason."""
+        """The cells of a table with a row for each point, as pairs of column and text; the last one
+        says why a configuration does not fit."""
         return [
             [
                 ("point", name),
@@ -68,8 +69,8 @@ class EvaluatedPoints(Answer):
 
     @property
     def breakdown(self) -> Breakdown | None:
-        """What the parts of the accelerator take and do in a single configuration; None of
-        several, or where that is not known."""
+        """The costs and activity of each part of the accelerator in a single configuration; None of
+        several, or where they are not known."""
         return None
 
     @property
@@ -94,8 +95,8 @@ class EvaluatedPoints(Answer):
 
 
 def points_of(family: str) -> Any:
-    """What reads and writes tables of configurations of a family. Raises `InputError` if nothing
-    does."""
+    """The module that reads and writes tables of configurations of a family. Raises `InputError` if
+    there is none."""
     own = module_of("ithaca.commands.families", family, "points")
     if own is None:
         raise InputError(f"configurations of family {family} have no tables; allowed: results")

@@ -169,7 +169,7 @@ def seed(
 
 @dataclass(frozen=True)
 class Origin:
-    """What seeds are grown from."""
+    """The origin of seeds: a problem, and the configuration to begin with."""
 
     problem: Problem
     """The design, with limits and objective."""

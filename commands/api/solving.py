@@ -180,7 +180,7 @@ def read_start(start: Start) -> tuple[Loaded | Path | Rows | None, str]:
 def starts_of(
     start: Loaded | Path | Rows, problems: Sequence[Problem], nest: LoopNest, name: str
 ) -> list[Configuration | None]:
-    """What known configurations are for problems.
+    """The known configurations to start problems from.
 
     Sizes, limits and data type of a result may differ: a configuration that does not fit is not
     taken. Raises `InputError` if there is none, or it is of another workload.

@@ -103,7 +103,7 @@ def read_study(document: Any, path: Path) -> CodesignStudy:
 def _asked(
     document: Mapping[str, Any], axes: Sequence[StudyAxis]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What a point asks of what is varied, and the rest of its question."""
+    """The varied parts of a point's question, and the rest of it."""
     names = ("dtype", "edition", "objective", "partition", "technology", "network")
     rest = {name: document.get(name) for name in names}
     platform, own = document["platform"], {}

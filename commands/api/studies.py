@@ -120,7 +120,8 @@ def whatif(
 
 
 def _provenance(question: Question, nest: LoopNest, axes: Sequence[str]) -> dict[str, str]:
-    """What is fixed; what is varied is said by the axes."""
+    """The fixed parts of a study's question by name, with a title; the varied ones are stated by
+    the axes."""
     sizes = {loop: n for loop, n in nest.sizes.items() if loop not in axes}
     fixed = {name: text for name, text in question.provenance(nest).items() if name not in axes}
     fixed["sizes"] = ",".join(f"{loop}={n}" for loop, n in sizes.items())

@@ -36,7 +36,7 @@ Q = TypeVar("Q")
 
 @dataclass(frozen=True)
 class Variation:
-    """One ``--vary``."""
+    """A variation of a question: one ``--vary``."""
 
     axis: StudyAxis
     """Its values, read and checked."""
@@ -82,7 +82,7 @@ def parse_variations(
 def named_values(
     vary: Mapping[str, Sequence[Any]] | Sequence[str],
 ) -> Iterable[tuple[str, Sequence[Any]]]:
-    """What is varied, and its values as they were given."""
+    """The names of the varied quantities, each with its values as they were given."""
     return map(_valued, vary.items()) if isinstance(vary, Mapping) else map(_named, several(vary))
 
 

@@ -64,8 +64,8 @@ def verify(
 
 
 def _read(source: str | Path | Answer, layer: str | None) -> tuple[Answer, tuple[Check, ...]]:
-    """What is to be verified, and what it leaves open: which designs were asked for, in files of
-    earlier versions."""
+    """The answer to verify, and a check of what it leaves open: of files of earlier versions, the
+    designs that were asked for."""
     if isinstance(source, Opened) or layer is not None:
         return answer_of(source, layer), ()
     if isinstance(source, Answer):  # what is read is found again

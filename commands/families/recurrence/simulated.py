@@ -1,4 +1,4 @@
-"""What `ithaca.simulate` answers of arrays of recurrences: a run of every word."""
+"""The answer of `ithaca.simulate` for arrays of recurrences: a run of every word."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ _Moves = Sequence[tuple[int, str | None, str | None]]
 
 @dataclass(frozen=True)
 class RecurrenceRun:
-    """What a run of an array did."""
+    """The outcome of an array's run: cycles, and elements right and wrong."""
 
     cycles: int
     """From the first word that is read to the last one written."""

@@ -42,7 +42,7 @@ class MappedLayers(Answer):
 
     @property
     def status(self) -> str:
-        """What is proven of all layers: the least that is of any."""
+        """The least status of a proof among all layers."""
         return least(result.certificate.status for result in self.results).value
 
     @property
@@ -102,7 +102,7 @@ class MappedLayers(Answer):
 
 
 def _cells(row: int, result: Result) -> list[tuple[str, str]]:
-    """What a table says of a layer."""
+    """The cells of a layer's row in a table, as pairs of column and text."""
     named = [
         ("row", str(row)),
         ("workload", str(result.profile.attributes["sizes"])),
@@ -120,7 +120,7 @@ class LayersDocument(FirstPart):
 
 
 def _answer(result: Result) -> dict[str, Any]:
-    """What is said of a layer."""
+    """The answer for a layer, ready for JSON: status, value, lower bound, mapping and metrics."""
     certificate, best = result.certificate, result.best
     answer: dict[str, Any] = {
         "status": result.status,

@@ -159,5 +159,5 @@ def evaluated(solutions: Sequence[tuple[str, Solution]]) -> MappedPoints:
 
 
 def text(points: Sequence[tuple[SpatialDesign, Configuration]]) -> str:
-    """Mappings as CSV."""
+    """Mappings as a table in CSV."""
     return points_text([SpatialPoint(design, design.mapping(each)) for design, each in points])

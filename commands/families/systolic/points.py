@@ -47,7 +47,7 @@ class Points(EvaluatedPoints):
 
     @classmethod
     def of_points(cls, names: Iterable[str], points: Sequence[Point]) -> Points:
-        """Points by name."""
+        """Evaluate points, one for each name."""
         return cls(tuple(names), tuple(evaluate_points(points)), tuple(points))
 
     @property
@@ -73,7 +73,7 @@ class Points(EvaluatedPoints):
 
     @property
     def cells(self) -> list[list[tuple[str, str]]]:
-        """What a table says of each."""
+        """The cells of a table with a row for each point, as pairs of column and text."""
         return [
             [
                 ("point", name),

@@ -127,7 +127,7 @@ class _Split:
 
     @property
     def accelerator(self) -> SystolicArrays:
-        """What the space says of arrays."""
+        """The systolic arrays of the hardware space."""
         assert isinstance(self.space.accelerator, SystolicArrays)
         return self.space.accelerator
 
@@ -138,7 +138,7 @@ class _Split:
 
     @cached_property
     def bounds(self) -> dict[str, Fraction]:
-        """What all arrays together may take, no more than the device has."""
+        """The bounds of all arrays together by metric, none above that of the device."""
         device = load_platform(self.accelerator.platform)
         stated, most = device.bounds(self.limits), device.bounds({})
         return {name: min(stated[name], most[name]) for name in self.sizes}
@@ -194,7 +194,7 @@ def _study(
 def _axis(
     split: _Split, name: str, choices: Sequence[Any]
 ) -> tuple[StudyAxis, Callable[[_Split, Any], _Split]]:
-    """What is varied, and how a value is put into a split."""
+    """The axis of a variation, and the function that puts one of its values into a split."""
     texts = tuple(map(str, choices))
     if name == "objective":
         return StudyAxis(name, texts), lambda own, text: replace(own, objective=text)
