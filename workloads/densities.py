@@ -73,7 +73,7 @@ class Density:
         return min(tile, self.held) if self.uniform else ceil(tile * self.share)
 
     def mean(self, tile: int) -> float:
-        """What one holds on average."""
+        """The average number of nonzeros in a tile."""
         return tile * self.held / self.words if self.uniform else tile * self.share
 
     def empty(self, tile: int, around: tuple[int, int] | None = None) -> float:
@@ -85,7 +85,7 @@ class Density:
         return 1 - exact if exact < 1 else 0.0
 
     def occupancies(self, tile: int) -> Iterator[tuple[int, float]]:
-        """What a tile may hold, and how probable it is."""
+        """The possible numbers of nonzeros in a tile, with their probabilities."""
         if not self.uniform:
             exact = tile * self.share
             low = floor(exact)

@@ -192,7 +192,7 @@ class LoopNest:
 
     @property
     def labels(self) -> dict[str, str]:
-        """What documents state of the nest beside name, sizes and parameters."""
+        """The labels that documents state of the nest beside name, sizes and parameters."""
         return {} if self.sparse is None else {"block_sparse": str(self.sparse)}
 
     @property

@@ -206,7 +206,7 @@ class Recurrence(LoopNest):
         return frozenset(node.id for node in nodes if isinstance(node, ast.Name))
 
     def inputs_of(self, case: Case) -> tuple[Access, ...]:
-        """What a case reads that is no value."""
+        """The elements of inputs that a case reads, values left out."""
         return tuple(access for access in case.reads if access.tensor not in self.values)
 
     @cached_property
@@ -319,7 +319,8 @@ class Recurrence(LoopNest):
     def _alternatives(
         self, node: ast.expr, conditions: tuple[str, ...]
     ) -> Iterator[tuple[ast.expr, tuple[str, ...]]]:
-        """What ``A if condition else B`` computes, and when unless an earlier one holds."""
+        """The expressions of ``A if condition else B``, each with the conditions under which it is
+        computed unless an earlier one is."""
         if isinstance(node, ast.IfExp):
             holds = *conditions, *self._comparisons(node.test)
             yield from self._alternatives(node.body, holds)
@@ -341,7 +342,7 @@ class Recurrence(LoopNest):
         return ast.Name(f"r{len(reads) - 1}")
 
     def _access(self, node: ast.expr, known: Sequence[str]) -> Access:
-        """What a statement reads: a value by all loops, or an element of an input."""
+        """The access of an expression: to a value by all loops, or to an element of an input."""
         here = tuple(Affine(((loop, 1),)) for loop in self.loops)
         if isinstance(node, ast.Name) and node.id in known:
             return Access(node.id, here)
@@ -391,7 +392,7 @@ def _compiled(text: str) -> CodeType:
 
 
 def ends(text: str, function: str) -> list[str]:
-    """What the bound of a loop is the least (``min``) or largest (``max``) of."""
+    """The arguments of a loop's bound that is a ``min`` or ``max``, or else the bound alone."""
     node = _tree(text)
     if isinstance(node, ast.Call) and ast.unparse(node.func) == function:
         return [ast.unparse(each) for each in node.args]
