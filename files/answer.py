@@ -1,5 +1,5 @@
-"""What functions answer: what all answers can do, whatever their kind. Later layers make documents,
-tables and charts of them."""
+"""Answers of functions: the base classes of all kinds. Later layers make documents, tables and
+charts of them."""
 
 from __future__ import annotations
 
@@ -23,16 +23,17 @@ if TYPE_CHECKING:
 
 
 class Answer:
-    """What all answers can do."""
+    """The base of all answers."""
 
     def made(self, what: str, *more: Any) -> Any:
-        """What a later layer makes of answers of this kind: `MADE` of `ithaca.exports.answers`."""
+        """Have a later layer make something of the answer, by its kind: `MADE` of
+        `ithaca.exports.answers`."""
         return import_module("ithaca.exports.answers").MADE[type(self)][what](self, *more)
 
     @property
     @abstractmethod
     def headline(self) -> str:
-        """What was asked and what is proven, in one line."""
+        """The question and its proof, in one line."""
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.headline}>"
@@ -58,7 +59,7 @@ class Answer:
 
     @property
     def view(self) -> Any:
-        """What is said of it, for terminals and pages: facts, sentences and tables."""
+        """The view of the answer for terminals and pages: facts, sentences and tables."""
         return self.made("view")
 
     @property
@@ -127,7 +128,7 @@ def _cell(value: Any) -> Any:
 
 
 class StudyAnswer(Answer):
-    """What answers can do that have many points."""
+    """The base of answers with many points."""
 
     def __eq__(self, other: object) -> bool:
         """Whether the same is found and proven: files state neither boxes nor seconds of all
@@ -155,13 +156,13 @@ class StudyAnswer(Answer):
 
 
 class Wrote(str):
-    """What was written, in a line or two."""
+    """A line or two on a file or folder that was written."""
 
     parts: tuple[str, str]
     """Where, and what."""
 
     def __new__(cls, place: str | Path, what: str) -> Wrote:
-        """What was written where."""
+        """The line on a place and on the contents written there."""
         line = super().__new__(cls, f"wrote {place}: {what}")
         line.parts = str(place), what
         return line
@@ -211,7 +212,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Verification:
-    """What came of checking a result anew."""
+    """The checks of a result that was verified anew."""
 
     checks: tuple[Check, ...]
     """Of each design, or of each layer and the total."""

@@ -34,8 +34,8 @@ def quoted(value: object) -> str:
 
 
 def meant(word: object, known: Iterable[object]) -> str:
-    """What ends a line that refuses a name: the known one nearest to it, if one is near; rather
-    one that begins with it."""
+    """The hint that ends a line that refuses a name: the known name nearest to it, if one is near;
+    rather one that begins with it."""
     names, start = {str(name).lower(): str(name) for name in known}, str(word).lower()
     near = get_close_matches(start, names)
     near.sort(key=lambda name: not name.startswith(start))
@@ -43,7 +43,7 @@ def meant(word: object, known: Iterable[object]) -> str:
 
 
 def among(word: object, known: Iterable[object], more: str = "") -> str:
-    """What ends a line that refuses a name: those that are allowed, and the one nearest to it.
+    """The end of a line that refuses a name: the allowed names, and the one nearest to it.
 
     Parameters
     ----------
