@@ -48,6 +48,10 @@ EXACT = 2.0**53
 #: double's rounding where a·d stays below this, so that different ones are different doubles.
 DISTINCT = 2.0**51
 
+#: Shares and probabilities of words that are not zero (relative); one less such a share (absolute,
+#: after a few operations); logarithms of factorials, which `lgamma` holds to a few 2**-52.
+SHARES, COMPLEMENTS, LOG_FACTORIALS = 2.0**-30, 2.0**-50, 2.0**-48
+
 # -- values and bounds ---------------------------------------------------------------------
 
 
@@ -140,11 +144,8 @@ def near_extreme(values: Floats, *, high: bool) -> tuple[float, Mask]:
     """
     extreme = float(values.max() if high else values.min())
     margin = 2 * ROUNDING * abs(extreme)
-    return (
-        (extreme + margin, values >= extreme - margin)
-        if high
-        else (extreme - margin, values <= extreme + margin)
-    )
+    sign = 1 if high else -1
+    return extreme + sign * margin, sign * values >= sign * extreme - margin
 
 
 # -- expressions ---------------------------------------------------------------------------
@@ -413,11 +414,8 @@ def value_above(value: float | Fraction) -> float:
 
 
 def duality_below(bound: float, magnitude: float) -> float:
-    """A bound from weak duality less its rounding.
-
-    It is a sum of a few hundred products: each operation errs by 2**-53, logarithms by a few times
-    that, relative to the sum of magnitudes.
-    """
+    """A bound from weak duality less its rounding: of a few hundred products each errs by 2**-53,
+    logarithms by a few times that, relative to the sum of magnitudes."""
     return bound - 2.0**-42 * magnitude
 
 

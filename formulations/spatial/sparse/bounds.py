@@ -10,7 +10,7 @@ Loops may be undecided. Then a tensor that one indexes moves all its iterations,
 more: they are lanes of the innermost mesh to levels outside it, and innermost in time to levels
 inside; tiles have one of them. Of windows, where tiles share words, they are left out.
 
-`SparseModel` computes in doubles, which err by far less than bounds are lowered here (`SLACK`);
+`SparseModel` computes in doubles, which err by far less than bounds are lowered here (`SHARES`);
 logarithms of factorials by some units of their last place.
 """
 
@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ithaca.formulations.algebra.number_systems import NUMPY
+from ithaca.formulations.algebra.rounding import COMPLEMENTS, LOG_FACTORIALS, SHARES
 from ithaca.formulations.remembered import remembered
 from ithaca.formulations.spatial.counts import Number
 from ithaca.formulations.spatial.mapping import Slot
@@ -35,9 +36,6 @@ from ithaca.workloads.densities import Density, none_of
 
 if TYPE_CHECKING:
     from ithaca.formulations.spatial.mapping_space import MappingSpace
-
-#: What bounds are lowered by: of a result, and of what is subtracted from one.
-SLACK, LEAST = 2.0**-30, 2.0**-50
 
 #: Half a unit of the sixth digit, to which the tool rounds shares.
 DIGIT = 5e-7
@@ -157,13 +155,13 @@ class LeastModel(TimeloopModel):
         if density.uniform and self._whole_known:
             words = np.asarray(self._words(tensor), dtype=float)
             share = np.ceil(density.share * words) / words
-        return np.maximum(share - LEAST, 0.0) * (1 - SLACK)
+        return np.maximum(share - COMPLEMENTS, 0.0) * (1 - SHARES)
 
     def _filled(self, tensor: str, tile: Any) -> Any:
         """The probability that a tile of so many words, or more, has one that is not zero."""
         density = self._density(tensor)
         if not density.uniform:
-            return np.minimum(tile * density.share, 1.0) * (1 - SLACK)
+            return np.minimum(tile * density.share, 1.0) * (1 - SHARES)
         if not self._whole_known:
             return self._share(tensor)
         tiles, words = np.broadcast_arrays(tile, self._words(tensor))
@@ -213,7 +211,7 @@ class LeastModel(TimeloopModel):
         left = 1 - self._around(place, tensor)
         if saved and kind != "fill":
             left = np.minimum(left, 1 - self._saved(place, tensor))
-        return np.maximum(left - LEAST, 0.0)
+        return np.maximum(left - COMPLEMENTS, 0.0)
 
     def _ways(self, place: int, tensor: str) -> set[str]:
         """How a level may save reads of a tensor."""
@@ -248,7 +246,7 @@ class LeastModel(TimeloopModel):
         elif outer and self._stored(outer[-1], tensor):
             share = self._filled(tensor, self.tile(place, tensor))
         left = share * self._left(place, tensor, kind, saved=saved)
-        words = self._moved(place, tensor, kind) * left * (1 - SLACK)
+        words = self._moved(place, tensor, kind) * left * (1 - SHARES)
         if saved and kind == "read" and self._is_output(tensor):  # what is saved is rounded up
             words = np.maximum(words - np.any(self._saved(place, tensor)), 0.0)
         return words
@@ -286,7 +284,7 @@ class LeastModel(TimeloopModel):
     def _done(self, first: str, second: str, *, done: bool) -> Any:
         """The share of multiplications that are done, or else done or gated, at least."""
         levels = len(self._levels)
-        left = [np.maximum(1 - self._around(levels, t) - LEAST, 0.0) for t in (first, second)]
+        left = [np.maximum(1 - self._around(levels, t) - COMPLEMENTS, 0.0) for t in (first, second)]
         shares = [self._share(t) for t in (first, second)]
         if self._sparsity.skips or (self._sparsity.gates and done):
             # an operand is a word at least as often as a word is none that the other saves
@@ -297,10 +295,10 @@ class LeastModel(TimeloopModel):
                 )
                 for share, rest in zip(shares, left[::-1], strict=True)
             ]
-            return either[0] * either[1] * (1 - SLACK)
+            return either[0] * either[1] * (1 - SHARES)
         none = (1 - np.maximum(shares[0] - DIGIT, 0)) * (1 - np.maximum(shares[1] - DIGIT, 0))
         marked = all(self._stored(self._places(t)[-1], t) for t in (first, second))
-        return left[0] * left[1] * (1 - none * marked) * (1 - SLACK)
+        return left[0] * left[1] * (1 - none * marked) * (1 - SHARES)
 
     @property
     def steps(self) -> Number:
@@ -382,5 +380,5 @@ def _windows(access: Access) -> list[str]:
 def _filled(share: float, tile: int, words: int) -> float:
     """The probability that a tile has a word that is not zero, lowered by the rounding of
     logarithms of factorials."""
-    error = SLACK + 2.0**-48 * lgamma(words + 1)
+    error = SHARES + LOG_FACTORIALS * lgamma(words + 1)
     return max(1 - none_of(tile, words, ceil(share * words)) * (1 + error), 0.0)
