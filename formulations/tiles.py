@@ -29,6 +29,7 @@ class Plans:
             *(["share those of windows once"] if self.windows else []),
             "store in inner levels inside of these alone",
             "run whole tiles",
+            *(["compute rows that strides step over"] if self.windows else []),
             *(["compute no tile again"] if not self.again else []),
             *(["keep no halos"] if self.windows else []),
         ]

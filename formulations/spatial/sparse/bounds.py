@@ -328,13 +328,17 @@ class LeastModel(TimeloopModel):
                 else working * (charged / level.instances)
             )
         for tensor in self._kept(place):
+            # of rows as few are accessed as tiles have words at all (`SparseModel._rows`)
+            several = level.block > 1 and self._stored(place, tensor)
+            rows = self._filled(tensor, self.tile(place, tensor)) if several else 1.0
+            rows = np.minimum(rows, 1.0) / level.block
             for kind in KINDS:
                 words, price = self._count(place, tensor, kind), prices.get(kind, 0.0)
-                energy = energy + words * (price / level.block)
+                energy = energy + words * (price * rows)
                 ways = self._ways(place, tensor)
                 least = min([price, *(prices.get(f"{how}_{kind}", 0.0) for how in ways)])
                 rest = self._count(place, tensor, kind, saved=False) - words
-                energy = energy + np.maximum(rest, 0.0) * (least / level.block) * bool(ways)
+                energy = energy + np.maximum(rest, 0.0) * (least * rows) * bool(ways)
                 if part.width and self._stored(place, tensor):
                     bits = words * self._bits(place, tensor, kind)
                     energy = energy + bits * (prices.get(f"metadata_{kind}", 0.0) / part.width)

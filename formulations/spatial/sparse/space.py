@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 #: Beyond as many loops only orders of most reuse are offered.
 ALL_ORDERS = 4
 
+#: Savings depend on where loops of one iteration stand, too; of such orders the first is searched.
+SEVERAL = "orders that differ in loops of several iterations"
+
 
 @dataclass(frozen=True)
 class SparseSpace(MappingSpace):
@@ -58,7 +61,7 @@ class SparseSpace(MappingSpace):
 
     def among(self, falling: Collection[str]) -> str:
         orders, padded = len(self.moving) > ALL_ORDERS, not self.options.divisors_only
-        left_out = ((MOST_REUSE, orders), (LEAST_PADDINGS, padded))
+        left_out = ((MOST_REUSE, orders), (SEVERAL, True), (LEAST_PADDINGS, padded))
         return " and ".join(what for what, may_pay in left_out if may_pay)
 
     def as_good(

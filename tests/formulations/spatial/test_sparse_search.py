@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from ithaca.formulations.spatial.sparse.stage import SparseStage
 from ithaca.solver.auto import solve_auto
 from ithaca.solver.certificate import Status
 from ithaca.solver.options import SolveOptions
+from tests.command_line import succeed
 from tests.formulations.spatial.sparse_spaces import drawn, mappings
 
 OBJECTIVES = ("energy", "edp", "latency", "energy + 3*DRAM.A.reads", "edp")
@@ -62,3 +64,53 @@ def test_proven_mappings_are_the_best_of_all(number: int) -> None:
     assert isinstance(stage, SparseStage)
     exact = np.array([float(value) for value, _ in values.values()])
     assert (bounds(stage, design, rows) <= exact * (1 + 1e-12)).all()
+
+
+#: A tensor with few words in rows of four, compressed at both levels.
+ROWS = """\
+architecture:
+  version: 0.4
+  nodes:
+  - !Component
+    name: DRAM
+    class: DRAM
+    attributes: {datawidth: 8, width: 8, metadata_storage_width: 8, metadata_datawidth: 8}
+    sparse_optimizations: {representation_format: {data_spaces: [{name: A, ranks: [{format: UOP}, {format: UOP}, {format: CP}]}]}}
+  - !Component
+    name: Buffer
+    class: SRAM
+    attributes: {datawidth: 8, depth: 64, width: 32, metadata_storage_width: 8, metadata_storage_depth: 4096, metadata_datawidth: 8}
+    sparse_optimizations: {representation_format: {data_spaces: [{name: A, ranks: [{format: CP}]}]}}
+  - !Component {name: mac, class: intmac}
+ERT:
+  version: 0.4
+  tables:
+  - {name: DRAM, actions: [{name: read, energy: 1}, {name: write, energy: 1}]}
+  - {name: Buffer, actions: [{name: read, energy: 100}, {name: write, energy: 100}]}
+  - {name: mac, actions: [{name: compute, energy: 1}]}
+"""
+PRODUCT = """\
+problem:
+  shape:
+    name: product
+    dimensions: [M, N, K]
+    data_spaces:
+    - {name: A, projection: [[[M]], [[K]]]}
+    - {name: B, projection: [[[K]], [[N]]]}
+    - {name: Z, projection: [[[M]], [[N]]], read_write: true}
+  instance: {M: 4, N: 1, K: 8, densities: {A: {distribution: hypergeometric, density: .03}}}
+"""
+CONSTRAINTS = "architecture_constraints: {targets: [{target: Buffer, type: bypass, keep: [A], bypass: [B, Z]}]}\n"
+
+
+def test_rows_that_hold_next_to_nothing_are_bounded(tmp_path: Path) -> None:
+    """A mapping takes 12.5 pJ in the buffer: fewer rows are accessed than tiles, most of which are
+    empty."""
+    for name, text in (("arch", ROWS), ("problem", PRODUCT), ("constraints", CONSTRAINTS)):
+        (tmp_path / f"{name}.yaml").write_text(text)
+    output = succeed(
+        *["map", "problem.yaml", "--arch", "arch.yaml", "--constraints", "constraints.yaml"],
+        *["--divisors-only", "--objective", "latency", "--limit", "Buffer.energy=40"],
+        cwd=tmp_path,
+    )
+    assert "objective  32  (optimal among orders that differ in loops of several" in output.stdout
