@@ -155,7 +155,7 @@ def test_known_optimum_of_a_convolution() -> None:
 def test_bounds_of_interrupted_searches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Band by band the bound rises, rows lie above it, and from the first band on it means more
     than what every mapping costs."""
-    monkeypatch.setattr("ithaca.formulations.spatial.uneven.stage.BAND", 200)
+    monkeypatch.setattr("ithaca.formulations.spatial.search.joined_axes.JoinedAxes.band", 200)
     design = UnevenDesign(matrix_product(256), GOLDEN, MappingOptions(divisors_only=True))
     optimum = Fraction(139_657_216)
     stage = design.stage(problem(design, "energy"))
@@ -175,8 +175,8 @@ def test_bounds_of_searches_that_keep_few(monkeypatch: pytest.MonkeyPatch) -> No
     what is found."""
     design = UnevenDesign(matrix_product(64), GOLDEN, MappingOptions(divisors_only=True))
     best = solved(matrix_product(64), GOLDEN, divisors_only=True).value
-    monkeypatch.setattr("ithaca.formulations.spatial.uneven.stage.MOST", 20)
-    monkeypatch.setattr("ithaca.formulations.spatial.uneven.stage.BEAM", 1)
+    monkeypatch.setattr("ithaca.formulations.spatial.search.joined_axes.MOST", 20)
+    monkeypatch.setattr("ithaca.formulations.spatial.search.joined_axes.JoinedAxes.beam", 1)
     solution = solve_staged(problem(design, "energy"))
     bound = solution.certificate.lower_bound
     assert best is not None
