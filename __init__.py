@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from ithaca import refine as refine
+from ithaca.files import later
 
 __version__ = "0.1.0"
 
@@ -69,14 +70,29 @@ _HOMES = {
     "whatif": "commands.api.studies",
 }
 
+#: Where `ithaca.files.later` has the rest from.
+_LATER = {
+    "MADE": "exports.answers",
+    "answer_cell": "exports.report.cell",
+    "as_table": "results.datasets",
+    "refine": "commands.api.refining",
+    "run_chart": "exports.report.families.systolic_timeline",
+    "save_plot": "exports.charts.files",
+    "simulation_view": "results.families.views.systolic.simulation",
+    "solve_evolve": "refine.evolution.engine",
+}
+
 __all__ = ["__version__", "refine", *_HOMES]
+
+
+later.find = lambda name: getattr(import_module(f"ithaca.{(_HOMES | _LATER)[name]}"), name)
 
 
 def __getattr__(name: str) -> Any:
     """The public object of this name, imported when it is first asked for."""
     if name not in _HOMES:
         raise AttributeError(f"module 'ithaca' has no attribute {name!r}")
-    found = globals()[name] = getattr(import_module(f"ithaca.{_HOMES[name]}"), name)
+    found = globals()[name] = later.find(name)
     return found
 
 

@@ -3,9 +3,6 @@ kind."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
-
 from ithaca.exports.charts.codesign import codesign_chart
 from ithaca.exports.charts.network import network_chart
 from ithaca.exports.charts.of_studies import front_chart, study_chart
@@ -27,7 +24,7 @@ from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.whatif import Study
 
 #: What `Answer.made` asks, by name.
-MADE: Mapping[type, Mapping[str, Callable[..., Any]]] = {
+MADE = {
     Result: {"view": result_view, "document": result_document, "dataset": datasets.result_dataset},
     NetworkResult: {
         "view": network_view,
@@ -41,8 +38,8 @@ MADE: Mapping[type, Mapping[str, Callable[..., Any]]] = {
         "view": codesign_view,
         "document": codesign_document,
         "dataset": datasets.codesign_dataset,
-        "networks": lambda result: networks(result.question, result.best, proven=result.complete),
-        "architecture": lambda result: architecture_of(result.question, result.best),
+        "networks": networks,
+        "architecture": architecture_of,
         "chart": codesign_chart,
     },
     Front: {

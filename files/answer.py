@@ -7,11 +7,11 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import escape
-from importlib import import_module
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ithaca.files import later
 from ithaca.files.csv_text import csv_text
 from ithaca.files.errors import InputError
 from ithaca.files.writing import SCHEMA, document_text, write_text_atomically
@@ -28,7 +28,7 @@ class Answer:
     def made(self, what: str, *more: Any) -> Any:
         """Have a later layer make something of the answer, by its kind: `MADE` of
         `ithaca.exports.answers`."""
-        return import_module("ithaca.exports.answers").MADE[type(self)][what](self, *more)
+        return later.find("MADE")[type(self)][what](self, *more)
 
     @property
     @abstractmethod
@@ -39,8 +39,7 @@ class Answer:
         return f"<{type(self).__name__}: {self.headline}>"
 
     def _repr_html_(self) -> str:
-        text: str = import_module("ithaca.exports.report.cell").answer_cell(self)
-        return text
+        return str(later.find("answer_cell")(self))
 
     @property
     def failure(self) -> str:
@@ -65,8 +64,7 @@ class Answer:
     @property
     def document(self) -> dict[str, Any]:
         """The answer as a JSON document."""
-        document: dict[str, Any] = self.made("document")
-        return document
+        return dict(self.made("document"))
 
     def to_xarray(self) -> xr.Dataset:
         """The answer as labelled arrays, with units; numbers are doubles."""
@@ -75,7 +73,7 @@ class Answer:
 
     def to_dataframe(self) -> pd.DataFrame:
         """The answer as a table; numbers are doubles."""
-        frame: pd.DataFrame = import_module("ithaca.results.datasets").as_table(self.to_xarray())
+        frame: pd.DataFrame = later.find("as_table")(self.to_xarray())
         return frame
 
     @property
@@ -96,27 +94,27 @@ class Answer:
 
     def explain(self, **options: Any) -> Words:
         """Explain what limits it, and what to change first: `ithaca.explain`."""
-        words: Words = import_module("ithaca").explain(self, **options)
+        words: Words = later.find("explain")(self, **options)
         return words
 
     def verify(self, **options: Any) -> Verification:
         """Check its values and its proofs anew: `ithaca.verify`."""
-        checks: Verification = import_module("ithaca").verify(self, **options)
+        checks: Verification = later.find("verify")(self, **options)
         return checks
 
     def report(self, path: str | Path, **options: Any) -> str:
         """Write it as one self-contained page: `ithaca.report`."""
-        text: str = import_module("ithaca").report(self, path, **options)
+        text: str = later.find("report")(self, path, **options)
         return text
 
     def export(self, to: str, folder: str | Path, **options: Any) -> str:
         """Write its configuration for another tool: `ithaca.export`."""
-        text: str = import_module("ithaca").export(self, to, folder, **options)
+        text: str = later.find("export")(self, to, folder, **options)
         return text
 
     def drawn(self, chart: Any, path: str | Path | None) -> Figure:
         """Draw a chart, and write it to a file if one is named."""
-        figure: Figure = import_module("ithaca.exports.charts.files").save_plot(chart, path)
+        figure: Figure = later.find("save_plot")(chart, path)
         return figure
 
 

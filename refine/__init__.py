@@ -6,12 +6,13 @@ of `ithaca.commands.api` are, and is imported from there when it is first asked 
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
+
+from ithaca.files import later
 
 
 def __getattr__(name: str) -> Any:
     """The function that refines a result."""
     if name != "refine":
         raise AttributeError(f"module 'ithaca.refine' has no attribute {name!r}")
-    return import_module("ithaca.commands.api.refining").refine
+    return later.find("refine")

@@ -17,7 +17,7 @@ from ithaca.results.explanation import LimitUse
 from ithaca.results.network import documents
 from ithaca.solver.conclusion import conclude
 from ithaca.studies.codesign.question import Amount, CodesignQuestion
-from ithaca.studies.codesign.result import HardwarePoint
+from ithaca.studies.codesign.result import CodesignResult, HardwarePoint
 from ithaca.studies.network.parts import PER_LAYER
 from ithaca.studies.network.products import taken_together
 from ithaca.studies.network.result import LayerResult, NetworkResult, Total
@@ -30,35 +30,18 @@ def of_runs(question: CodesignQuestion) -> Amount:
     return next(amount for amount in question.amounts if amount.shares)
 
 
-def networks(
-    question: CodesignQuestion, accelerator: HardwarePoint, *, proven: bool = False
-) -> tuple[NetworkResult, ...]:
-    """The layers of every workload on an accelerator, each with what is proven of it there; or of
-    the whole, if it is ``proven`` to be the best accelerator.
-
-    Parameters
-    ----------
-    question : Question
-        What is asked: space, workloads, objectives and limits.
-    accelerator : HardwarePoint
-        A point of the space, with a solution for every layer.
-    proven : bool, optional
-        Whether the whole search proved that no other accelerator is better.
-
-    Returns
-    -------
-    tuple of NetworkResult
-        One of each workload, in the order of the question.
-    """
-    return tuple(_network(question, accelerator, name, proven) for name in question.workloads)
+def networks(result: CodesignResult) -> tuple[NetworkResult, ...]:
+    """The layers of every workload on the best accelerator, each with what is proven of it there;
+    or of the whole, if no other accelerator is better."""
+    return tuple(_network(result, name) for name in result.question.workloads)
 
 
-def _network(
-    question: CodesignQuestion, accelerator: HardwarePoint, name: str, proven: bool
-) -> NetworkResult:
+def _network(result: CodesignResult, name: str) -> NetworkResult:
+    question, best = result.question, result.best
+    assert best is not None
     own = [
         (work, answer)
-        for work, answer in zip(question.works, accelerator.layers, strict=True)
+        for work, answer in zip(question.works, best.layers, strict=True)
         if work.workload == name
     ]
     layers = tuple(
@@ -69,35 +52,32 @@ def _network(
     amount, alone = of_runs(question), len(question.workloads) == 1
     factors, runs = amount.factors, [(work.count**amount.degree, answer) for work, answer in own]
     whole = taken_together(factors, runs, method)
-    if factors and proven and alone and all(work.factor == work.count for work, _ in own):
+    one_each = all(work.factor == work.count for work, _ in own)
+    if factors and result.complete and alone and one_each:
         whole = Total(whole.value, conclude(whole.value, whole.value, method=method))
-    network = Network(name, tuple(layer.layer for layer in layers))
     return NetworkResult(
         PER_LAYER,
-        network,
+        Network(name, tuple(layer.layer for layer in layers)),
         documents(question.space.accelerator.family).request(
             question.space.accelerator,
-            architecture_of(question, accelerator),
+            architecture_of(result),
             tuple(layer.answer.problem for layer in layers),
         ),
         method,
         layers,
         whole,
-        True,
+        complete=True,
+        source=result.source,
     )
 
 
-def architecture_of(question: CodesignQuestion, accelerator: HardwarePoint) -> Any:
-    """An accelerator by itself, as its family's commands take it; None if none does."""
-    own, space = (
-        module_of("ithaca.results.families.networks", question.space.accelerator.family),
-        question.space,
-    )
-    return (
-        None
-        if own is None
-        else own.accelerator(space, accelerator.point, space.text(accelerator.point))
-    )
+def architecture_of(result: CodesignResult) -> Any:
+    """The best accelerator by itself, as its family's commands take it; None if none does."""
+    space, best = result.question.space, result.best
+    own = module_of("ithaca.results.families.networks", space.accelerator.family)
+    if own is None or best is None:
+        return None
+    return own.accelerator(space, best.point, space.text(best.point))
 
 
 def energies(

@@ -6,6 +6,7 @@ from enum import Enum
 from importlib import import_module
 from typing import Protocol
 
+from ithaca.files import later
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.solver.options import SolveOptions
@@ -66,12 +67,11 @@ class Engine(Protocol):
         """
 
 
-#: Modules of engines that are not called like their methods.
-_MODULES = {Method.AUTO: "solver.auto", Method.EVOLVE: "refine.evolution.engine"}
-
-
 def engine(method: Method) -> Engine:
     """The engine of a method."""
-    module = import_module(f"ithaca.{_MODULES.get(method, f'solver.{method.value}.engine')}")
-    solve: Engine = getattr(module, f"solve_{method.value}")
+    name = f"solve_{method.value}"
+    if method is Method.EVOLVE:  # of a later layer
+        return later.find(name)  # type: ignore[no-any-return]
+    part = "auto" if method is Method.AUTO else f"{method.value}.engine"
+    solve: Engine = getattr(import_module(f"ithaca.solver.{part}"), name)
     return solve

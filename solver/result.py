@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import ithaca
+from ithaca.files import later
 from ithaca.files.answer import Answer
 from ithaca.files.numbers import number
 from ithaca.formulations.family import Profile
@@ -95,16 +95,16 @@ class Result(Answer):
 
     def refine(self, **options: Any) -> Result:
         """Improve the configurations by evolution: `ithaca.refine`."""
-        refined: Result = import_module("ithaca.refine").refine(self, **options)
+        refined: Result = later.find("refine")(self, **options)
         return refined
 
     def grid(self, **options: Any) -> ithaca.Grid:  # type: ignore[valid-type]
         """Evaluate the cost model exactly around the best configuration: `ithaca.grid`."""
-        return import_module("ithaca").grid(self, **options)  # type: ignore[no-any-return]
+        return later.find("grid")(self, **options)  # type: ignore[no-any-return]
 
     def seed(self, tool: str, path: str | Path, **options: Any) -> str:
         """Write a start population for another search tool: `ithaca.seed`."""
-        text: str = import_module("ithaca").seed(self, tool, path, **options)
+        text: str = later.find("seed")(self, tool, path, **options)
         return text
 
     @cached_property

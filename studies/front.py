@@ -178,8 +178,7 @@ class Front(StudyAnswer):
     def statements(self) -> tuple[str, ...]:
         """Statements, one a line: the points of the front, and the price of one objective in terms
         of another."""
-        statements: tuple[str, ...] = self.made("statements")
-        return statements
+        return tuple(self.made("statements"))
 
 
 def pareto_front(

@@ -122,8 +122,7 @@ class Study(StudyAnswer):
     def statements(self) -> tuple[str, ...]:
         """Statements, one a line: the best points along the axes, the worth of limits, and the
         reasons of infeasible points."""
-        statements: tuple[str, ...] = self.made("statements")
-        return statements
+        return tuple(self.made("statements"))
 
 
 def run_study(

@@ -95,6 +95,40 @@ def test_an_import_of_a_later_layer_is_seen() -> None:
     assert not offences("commands", text.replace("cli", "__version__"))
 
 
+def called_for(layer: str, text: str) -> list[str]:
+    """Strings of a source text that name modules of later layers; calls that import the whole
+    package by its name."""
+    later = "|".join(LAYERS[LAYERS.index(layer) + 1 :])
+    module = re.compile(rf"(ithaca\.)?({later})[.:][\w.:]+|ithaca\.({later})")
+    whole = re.findall(r"(?:import_module|__import__)\(.ithaca.\)", text)
+    return [value for _, value in spoken(text) if module.fullmatch(value)] + whole
+
+
+@pytest.mark.parametrize("layer", LAYERS[: LAYERS.index("commands")])
+def test_no_layer_names_a_later_one_in_a_string(layer: str) -> None:
+    """The package alone says where `ithaca.files.later` finds what later layers do."""
+    found = {
+        path.relative_to(ROOT).as_posix(): names
+        for path in files(layer)
+        if (names := called_for(layer, path.read_text()))
+    }
+    assert not found
+
+
+@pytest.mark.parametrize(
+    ("layer", "call"),
+    [
+        ("files", 'import_module("ithaca.exports.answers")'),
+        ("refine", '__import__("ithaca.commands")'),
+        ("solver", 'find("refine.evolution.engine")'),
+        ("studies", 'import_module("ithaca")'),
+    ],
+)
+def test_the_name_of_a_later_layer_is_seen(layer: str, call: str) -> None:
+    assert called_for(layer, f"x = {call}.f")
+    assert not called_for("commands", 'x = import_module("ithaca.exports.answers")')
+
+
 #: Folders of families; everything beside them in `formulations` is the contract, which knows none
 #: but by its registry.
 FAMILIES = sorted(path.parent.name for path in (ROOT / "formulations").glob("*/family.py"))

@@ -4,7 +4,7 @@ space."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -160,15 +160,13 @@ class CodesignResult(StudyAnswer):
     def architecture(self) -> Any:
         """The best accelerator as `ithaca.map` takes it; None where there is none, or it is no
         memory hierarchy."""
-        return None if self.best is None else self.made("architecture")
+        return self.made("architecture")
 
     @cached_property
     def networks(self) -> tuple[NetworkResult, ...]:
         """The layers of every workload on the best accelerator, as `ithaca.network` answers; empty
         where none was found."""
-        if self.best is None:
-            return ()
-        return tuple(replace(network, source=self.source) for network in self.made("networks"))
+        return () if self.best is None else tuple(self.made("networks"))
 
     @property
     def mapped(self) -> Mapping[str, Solution]:

@@ -328,8 +328,7 @@ class NetworkResult(StudyAnswer):
 
     @property
     def table(self) -> str:
-        text: str = self.made("table")
-        return text
+        return str(self.made("table"))
 
     def plot(self, path: str | Path | None = None, compare: Sequence[NetworkResult] = ()) -> Figure:
         """Draw what each layer takes, as a figure and to a file like other answers, alone or

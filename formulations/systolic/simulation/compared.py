@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from fractions import Fraction
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ithaca.files import later
 from ithaca.files.answer import Answer
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import json_number, number
@@ -99,8 +99,7 @@ class Simulation(Answer):
 
     @property
     def view(self) -> Any:
-        views = import_module("ithaca.results.families.views.systolic.simulation")
-        return tuple(views.view(self))
+        return tuple(later.find("simulation_view")(self))
 
     @property
     def headline(self) -> str:
@@ -117,8 +116,7 @@ class Simulation(Answer):
         Raises `InputError` if the run hangs or is too long to be drawn.
         """
         title = f"{self.headline}: when modules work"
-        pages = import_module("ithaca.exports.report.families.systolic_timeline")
-        return self.drawn(replace(pages.run_chart(self.run), title=title), path)
+        return self.drawn(replace(later.find("run_chart")(self.run), title=title), path)
 
     def to_xarray(self) -> xr.Dataset:
         """The activity of each module as labelled arrays: shares of the run, on average over its

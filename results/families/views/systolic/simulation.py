@@ -13,7 +13,7 @@ from ithaca.formulations.systolic.simulation.values import Values
 from ithaca.results.view import Table, tabled
 
 
-def view(simulation: Simulation) -> Iterator[str | Table]:
+def simulation_view(simulation: Simulation) -> Iterator[str | Table]:
     """The view of a simulation: the question, its cycles or hang, and the activity of modules."""
     design, run = simulation.design, simulation.run
     machine = ", ".join(
