@@ -17,7 +17,7 @@ from ithaca.solver.solution import Solution
 
 
 @dataclass(frozen=True)
-class Printed:
+class Printing:
     """How what a command finds is printed. Raises `InputError` if that could not be done."""
 
     loops: Loops = False
@@ -41,7 +41,7 @@ class Outputs:
 
 
 @dataclass(frozen=True)
-class OutputOptions(Outputs, Printed):
+class OutputOptions(Outputs, Printing):
     """How what a command finds is printed and written."""
 
 

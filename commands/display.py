@@ -9,7 +9,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from ithaca.commands.tables import Printed
+from ithaca.commands.tables import PrintedTable
 from ithaca.files.messages import printable
 from ithaca.formulations.design import Design
 from ithaca.formulations.families import profile_of
@@ -70,6 +70,6 @@ def show(*view: Block) -> None:
             case Loops(lines):
                 out.print("\n".join(lines))
             case Table():
-                out.print(Printed(block))
+                out.print(PrintedTable(block))
             case _:
                 out.print(block)

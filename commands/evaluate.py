@@ -8,7 +8,7 @@ from functools import partial
 from ithaca.commands.api.evaluating import evaluate as evaluate_points
 from ithaca.commands.api.options import TableFile
 from ithaca.commands.api.points import EvaluatedPoints
-from ithaca.commands.conclusion import Printed, write_and_show
+from ithaca.commands.conclusion import Printing, write_and_show
 from ithaca.commands.display import show
 from ithaca.commands.outcome import print_document, say
 from ithaca.commands.typed import calls
@@ -16,7 +16,7 @@ from ithaca.commands.typed import calls
 
 @calls(evaluate_points)
 def evaluate(
-    ask: Callable[..., EvaluatedPoints], *, printed: Printed, table: TableFile = None
+    ask: Callable[..., EvaluatedPoints], *, printed: Printing, table: TableFile = None
 ) -> None:
     """``ithaca evaluate``."""
     points = ask()

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ithaca.commands.api.explaining import explain as explain_result
-from ithaca.commands.conclusion import Printed, print_loops
+from ithaca.commands.conclusion import Printing, print_loops
 from ithaca.commands.outcome import print_document, say
 from ithaca.commands.typed import calls
 from ithaca.files.answer import Words
 
 
 @calls(explain_result)
-def explain(ask: Callable[..., Words], *, printed: Printed) -> None:
+def explain(ask: Callable[..., Words], *, printed: Printing) -> None:
     """``ithaca explain``."""
     explained = ask()
     if printed.as_json:

@@ -43,7 +43,7 @@ class _Column(NamedTuple):
         return max([readable, *map(len, (*words, *whole))])
 
 
-class Printed:
+class PrintedTable:
     """A table no wider than the terminal: headings and texts wrap, then borders go, then columns
     are left out and named below the table, then every row is printed upright, a line a column."""
 

@@ -12,7 +12,7 @@ import pytest
 from rich.cells import cell_len
 
 from ithaca.commands import display
-from ithaca.commands.tables import DISPENSABLE, Printed
+from ithaca.commands.tables import DISPENSABLE, PrintedTable
 from ithaca.results.view import tabled
 from tests.command_line import succeed
 
@@ -47,7 +47,7 @@ def fits(text: Any, width: int, where: str = "") -> None:
     shown = printed(text, width)
     assert all(cell_len(line.rstrip()) <= width for line in shown.splitlines()), f"{where}\n{shown}"
     wide = figures(printed(text, WIDE))
-    if isinstance(text, Printed):
+    if isinstance(text, PrintedTable):
         for column in text.columns:
             if column.heading in missing(shown):
                 wide -= figures(" ".join((column.heading, *column.cells)))
@@ -60,7 +60,9 @@ def fits(text: Any, width: int, where: str = "") -> None:
 def test_figures_that_are_cut_are_noticed() -> None:
     assert figures("4,524,673 of 8.25, 3 GB/s.") == Counter(["4,524,673", "8.25", "3"])
     with pytest.raises(AssertionError):
-        fits(Printed(tabled([[("latency", "123,456,789,012,345,678,901,234,567,890")]], ())), 20)
+        fits(
+            PrintedTable(tabled([[("latency", "123,456,789,012,345,678,901,234,567,890")]], ())), 20
+        )
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 100])
@@ -87,17 +89,17 @@ def test_tables_of_any_shape_fit(width: int) -> None:
         ]
         title, plain = chance.choice(["", "all of them"]), chance.random() < 0.5
         table = tabled(rows, ("design", "status of it all"), title, plain=plain)
-        fits(Printed(table), width)
+        fits(PrintedTable(table), width)
 
 
 def test_columns_may_be_empty() -> None:
     for width in (40, 12):
-        fits(Printed(tabled([[("", ""), ("", "8"), ("a", "")]], ("",))), width)
+        fits(PrintedTable(tabled([[("", ""), ("", "8"), ("a", "")]], ("",))), width)
 
 
 def test_columns_go_before_rows_are_turned() -> None:
     row = [("design", "[i,j] C"), ("latency", "123,456,789"), ("dsp", "8,320"), ("ms", "0.25")]
-    table = Printed(tabled([[*row, ("bram18k", "3,434"), ("seconds", "1.50")]], ("design",)))
+    table = PrintedTable(tabled([[*row, ("bram18k", "3,434"), ("seconds", "1.50")]], ("design",)))
     assert ["┃" in printed(table, width) for width in (60, 59)] == [True, False]
     dropped = {width: missing(printed(table, width)) for width in (46, 45, 38, 37, 33)}
     both = ["seconds", "ms"]

@@ -111,7 +111,7 @@ LONGEST_TEXT = 60
 #: division.
 FINEST = 1024
 
-Table: TypeAlias = Mapping[str, Integers]
+AxisRows: TypeAlias = Mapping[str, Integers]
 
 
 class Encoder(FormArithmetic, AxisGroups):
@@ -125,7 +125,7 @@ class Encoder(FormArithmetic, AxisGroups):
     def __init__(
         self,
         model: cp_model.CpModel,
-        tables: Mapping[str, Table],
+        tables: Mapping[str, AxisRows],
         checkpoint: Callable[[], None] = never,
     ) -> None:
         FormArithmetic.__init__(self, model)

@@ -19,7 +19,7 @@ from ithaca.solver.cpsat.linear import LinearForm, NotExpressibleError, add_form
 from ithaca.solver.cpsat.ratio import Aim, RatioObjective, encode_ratio
 from ithaca.solver.cpsat.tables import candidate_tables, dominating_row
 from ithaca.solver.options import never
-from ithaca.solver.tables.table import Table
+from ithaca.solver.tables.table import CandidateTable
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class IntegerModel:
     """What it states."""
     encoder: Encoder
     """Holds the CP-SAT model, and its columns by their values on the rows."""
-    tables: tuple[Table, ...]
+    tables: tuple[CandidateTable, ...]
     """The rows of every axis; none is empty."""
     objective: RatioObjective
     """The objective, over 1 if it is no quotient."""
@@ -128,7 +128,7 @@ def build_integer_model(
 def _add_product_cuts(
     encoder: Encoder,
     symbolic: SymbolicProblem,
-    tables: Sequence[Table],
+    tables: Sequence[CandidateTable],
     terms: Mapping[Expression, LinearForm],
 ) -> None:
     """Add what limits on products imply for the objective.
@@ -160,7 +160,7 @@ def _add_product_cuts(
         encoder.require_form_at_most(add_forms(product, terms[term].scaled(-bound)), Fraction(0))
 
 
-def _smallest(product: Expression, encoder: Encoder, tables: Sequence[Table]) -> float:
+def _smallest(product: Expression, encoder: Encoder, tables: Sequence[CandidateTable]) -> float:
     """About the least value of a product of columns; 0 if a factor is no column."""
     factors = product.factors if isinstance(product, Product) else ((product, 1),)
     if any(len(encoder.axes(base)) > 1 for base, _ in factors):

@@ -21,7 +21,7 @@ from ithaca.solver.tables.column import Column, Columns
 from ithaca.solver.tables.frame import relax, used_columns
 from ithaca.solver.tables.granularity import granularity
 from ithaca.solver.tables.relaxation import Relaxation
-from ithaca.solver.tables.table import Table, build_table
+from ithaca.solver.tables.table import CandidateTable, build_table
 
 #: More rows than this make a model of gigabytes.
 MOST_ROWS = 300_000
@@ -34,7 +34,7 @@ WORTHWHILE = 0.01
 
 def candidate_tables(
     problem: Problem, symbolic: SymbolicProblem, checkpoint: Callable[[], None] = never
-) -> tuple[Table, ...]:
+) -> tuple[CandidateTable, ...]:
     """The rows of every axis that an optimum may need.
 
     Parameters
@@ -48,7 +48,7 @@ def candidate_tables(
 
     Returns
     -------
-    tuple of Table
+    tuple of CandidateTable
         One per axis.
 
     Raises
@@ -132,7 +132,7 @@ def _monotone_parts(
     return parts
 
 
-def dominating_row(table: Table, quantities: Mapping[str, int]) -> int | None:
+def dominating_row(table: CandidateTable, quantities: Mapping[str, int]) -> int | None:
     """A row that equals the given one, or is at least as good in every column; None if there is
     none."""
     one = {
@@ -153,7 +153,7 @@ def dominating_row(table: Table, quantities: Mapping[str, int]) -> int | None:
     return int(better.argmax()) if better.any() else None
 
 
-def _without_dominated(table: Table, checkpoint: Callable[[], None]) -> Table:
+def _without_dominated(table: CandidateTable, checkpoint: Callable[[], None]) -> CandidateTable:
     """Drop rows that another row dominates, as long as looking for them pays."""
     costs = (
         Columns(table.columns, table.axis).costs(table.rows, table.values) if table.count else None

@@ -22,7 +22,7 @@ from ithaca.solver.exact.descent import descend
 from ithaca.solver.tables.configurations import configuration_of, configurations_of
 from ithaca.solver.tables.frame import LoweredProblem, row_sources
 from ithaca.solver.tables.model import bound_boxes
-from ithaca.solver.tables.table import Table
+from ithaca.solver.tables.table import CandidateTable
 
 #: Rounds at most, and the share of rows that must go for another one.
 ROUNDS, WORTH_IT = 4, 0.2
@@ -33,11 +33,11 @@ SAMPLE, STARTS = 1024, 2
 def probe(
     problem: Problem,
     lowered: LoweredProblem,
-    tables: Sequence[Table],
+    tables: Sequence[CandidateTable],
     value: Fraction | None,
     offer: Callable[[Configuration], Fraction | None],
     checkpoint: Callable[[], None],
-) -> list[Table]:
+) -> list[CandidateTable]:
     """Drop rows that are in no configuration better than the incumbent.
 
     Parameters
@@ -46,7 +46,7 @@ def probe(
         The problem.
     lowered : LoweredProblem
         Its compiled bounds.
-    tables : Sequence of Table
+    tables : Sequence of CandidateTable
         The rows of every axis.
     value : Fraction or None
         The objective of the incumbent.
@@ -57,7 +57,7 @@ def probe(
 
     Returns
     -------
-    list of Table
+    list of CandidateTable
         The tables without them.
     """
     left, before = list(tables), 0
@@ -79,7 +79,7 @@ def probe(
 def _best_descent(
     problem: Problem,
     lowered: LoweredProblem,
-    tables: Sequence[Table],
+    tables: Sequence[CandidateTable],
     draw: np.random.Generator,
     value: Fraction | None,
 ) -> Configuration | None:
@@ -102,8 +102,8 @@ def _best_descent(
 
 
 def _promising(
-    lowered: LoweredProblem, tables: Sequence[Table], axis: int, value: Fraction | None
-) -> Table:
+    lowered: LoweredProblem, tables: Sequence[CandidateTable], axis: int, value: Fraction | None
+) -> CandidateTable:
     """The rows of one axis that may be part of a configuration that meets the limits and improves
     on a value."""
     if not all(table.count for table in tables):

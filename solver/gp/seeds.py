@@ -23,7 +23,7 @@ from ithaca.solver.exact.descent import descend
 from ithaca.solver.tables.configurations import Rows
 from ithaca.solver.tables.frame import build_model
 from ithaca.solver.tables.model import BoundModel
-from ithaca.solver.tables.table import Table
+from ithaca.solver.tables.table import CandidateTable
 
 #: Most combinations of rows evaluated per fractional optimum.
 COMBINATIONS = 3000
@@ -134,7 +134,7 @@ def _starts(model: BoundModel, point: Mapping[str, float]) -> list[list[int]]:
     return [rows[:, index].tolist() for index in order[:STARTS]]
 
 
-def _nearest(table: Table, point: Mapping[str, float], width: int) -> Integers:
+def _nearest(table: CandidateTable, point: Mapping[str, float], width: int) -> Integers:
     """The rows nearest to a point."""
     distance = np.zeros(table.count)
     for quantity in table.axis.quantities:

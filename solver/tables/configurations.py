@@ -18,7 +18,7 @@ from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.space import Link, Relation, Space
 from ithaca.solver.tables.program import Program
-from ithaca.solver.tables.table import Table
+from ithaca.solver.tables.table import CandidateTable
 
 Rows = NDArray[np.int32]
 
@@ -92,7 +92,9 @@ def _strain(link: Link, values: Mapping[str, Any]) -> Any:
     return np.abs(left - right) / np.maximum(np.abs(right), 1.0)
 
 
-def configuration_of(space: Space, tables: Sequence[Table], rows: Sequence[int]) -> Configuration:
+def configuration_of(
+    space: Space, tables: Sequence[CandidateTable], rows: Sequence[int]
+) -> Configuration:
     """The configuration of one row per axis; what rules across axes define follows from the
     others.
 
@@ -100,7 +102,7 @@ def configuration_of(space: Space, tables: Sequence[Table], rows: Sequence[int])
     ----------
     space : Space
         The design space.
-    tables : sequence of Table
+    tables : sequence of CandidateTable
         The rows of its axes.
     rows : sequence of int
         One row of each.
@@ -116,7 +118,7 @@ def configuration_of(space: Space, tables: Sequence[Table], rows: Sequence[int])
 
 
 def configurations_of(
-    program: Program, space: Space, tables: Sequence[Table], limits: Floats
+    program: Program, space: Space, tables: Sequence[CandidateTable], limits: Floats
 ) -> Configurations:
     """The configurations of some tables, with the program that values them.
 
@@ -126,7 +128,7 @@ def configurations_of(
         Computes objective and constraints of configurations.
     space : Space
         The design space.
-    tables : sequence of Table
+    tables : sequence of CandidateTable
         The rows of its axes, which may be part of them.
     limits : Floats
         What the constraints must not exceed, shape (constraints).

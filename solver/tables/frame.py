@@ -34,7 +34,7 @@ from ithaca.solver.tables.granularity import granularity
 from ithaca.solver.tables.model import BoundModel, Source
 from ithaca.solver.tables.program import Program
 from ithaca.solver.tables.relaxation import Relaxation, statistic
-from ithaca.solver.tables.table import Table, build_table
+from ithaca.solver.tables.table import CandidateTable, build_table
 from ithaca.solver.tables.tree import RowTree, build_tree
 
 #: Axes of so many rows are enumerated once for all the expressions whose least values are asked
@@ -45,7 +45,7 @@ KEPT_ROWS = 1 << 19
 def build_model(
     problem: Problem,
     checkpoint: Callable[[], None] = never,
-    narrow: Callable[[LoweredProblem, list[Table]], list[Table]] | None = None,
+    narrow: Callable[[LoweredProblem, list[CandidateTable]], list[CandidateTable]] | None = None,
 ) -> BoundModel:
     """Relax a problem, build its tables and trees, and compile its bounds.
 
@@ -74,7 +74,7 @@ def build_tables(
     columns: Mapping[str, Sequence[Column]],
     checkpoint: Callable[[], None] = never,
     alike: Callable[[Axis], Sequence[str]] = lambda axis: (),
-) -> Iterator[Table]:
+) -> Iterator[CandidateTable]:
     """The tables of all axes, one after the other, with the columns that a program of bounds uses.
 
     See `build_table` for quantities of an axis that must be ``alike``.
@@ -139,7 +139,7 @@ def tree_sources(bounds: Program, trees: Sequence[RowTree]) -> tuple[Source, ...
     return tuple(sources[symbol] for symbol in bounds.symbols)
 
 
-def row_sources(bounds: Program, tables: Sequence[Table], axis: int) -> tuple[Source, ...]:
+def row_sources(bounds: Program, tables: Sequence[CandidateTable], axis: int) -> tuple[Source, ...]:
     """The same of boxes of one row of an axis, the first of their nodes, and all rows of the
     others, 0; no table is empty.
 
@@ -147,7 +147,7 @@ def row_sources(bounds: Program, tables: Sequence[Table], axis: int) -> tuple[So
     ----------
     bounds : Program
         The program of the bounds.
-    tables : sequence of Table
+    tables : sequence of CandidateTable
         The rows of every axis.
     axis : int
         The number of the axis of which boxes have one row.

@@ -29,7 +29,7 @@ GATHERED_ROWS = 1 << 19
 
 
 @dataclass(frozen=True)
-class Table:
+class CandidateTable:
     """The candidate rows of one axis."""
 
     axis: Axis
@@ -46,9 +46,9 @@ class Table:
         """The number of rows."""
         return int(self.values.shape[1])
 
-    def only(self, keep: Mask) -> Table:
+    def only(self, keep: Mask) -> CandidateTable:
         """The table with some of its rows."""
-        return Table(
+        return CandidateTable(
             self.axis,
             self.columns,
             {name: v[keep] for name, v in self.rows.items()},
@@ -67,7 +67,7 @@ def build_table(
     *,
     prune: bool = True,
     alike: Sequence[str] = (),
-) -> Table:
+) -> CandidateTable:
     """Enumerate the rows of an axis, and evaluate columns.
 
     Parameters
@@ -85,7 +85,7 @@ def build_table(
 
     Returns
     -------
-    Table
+    CandidateTable
         The rows with their columns.
     """
     if alike:
@@ -104,15 +104,15 @@ def build_table(
                 kept = [_prune(prepared, kept, axis, equal=not alike)]
                 settled = _count(kept[0])
     rows, values = _prune(prepared, kept, axis, equal=not alike) if prune else _joined(kept)
-    return Table(axis, tuple(columns), rows, values)
+    return CandidateTable(axis, tuple(columns), rows, values)
 
 
-def without_dominated(table: Table) -> Table:
+def without_dominated(table: CandidateTable) -> CandidateTable:
     """The table without rows that another row makes superfluous."""
     rows, values = _prune(
         Columns(table.columns, table.axis), [(dict(table.rows), table.values)], table.axis
     )
-    return Table(table.axis, table.columns, rows, values)
+    return CandidateTable(table.axis, table.columns, rows, values)
 
 
 def _pieces(rows: Rows) -> Iterator[Rows]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ithaca.formulations.algebra.array_types import Floats
 from ithaca.solver.options import never
-from ithaca.solver.tables.table import Table
+from ithaca.solver.tables.table import CandidateTable
 
 #: Keeps logarithms of column values finite; columns are of the order of 1 and above.
 LOG_OFFSET = 1e-3
@@ -21,7 +21,7 @@ class RowTree:
     """A binary tree over the rows of a table. Node 0 holds all of them (of an empty table,
     none)."""
 
-    table: Table
+    table: CandidateTable
     """The rows."""
     low: Floats
     """Smallest value on a node's rows of each column whose smallest value bounds use."""
@@ -44,7 +44,7 @@ class RowTree:
         return np.concatenate(rows)
 
 
-def build_tree(table: Table, checkpoint: Callable[[], None] = never) -> RowTree:
+def build_tree(table: CandidateTable, checkpoint: Callable[[], None] = never) -> RowTree:
     """Split the rows top-down, level by level, at the column that varies most.
 
     Each node is cut at the geometric middle of the range of its most varied column.

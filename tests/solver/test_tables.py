@@ -11,7 +11,7 @@ import pytest
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.tables import frame
 from ithaca.solver.tables import table as tables
-from ithaca.solver.tables.table import Table
+from ithaca.solver.tables.table import CandidateTable
 from ithaca.solver.tables.tree import RowTree, build_tree
 from tests.problems import mm_problem
 
@@ -24,7 +24,7 @@ def test_the_largest_tables_keep_the_memory_that_is_promised(
     counts = []
 
     def small_tree(
-        table: Table, checkpoint: Callable[[], None]
+        table: CandidateTable, checkpoint: Callable[[], None]
     ) -> RowTree:  # trees of so many rows take longer than their tables
         counts.append(table.count)
         return build_tree(table.only(np.arange(table.count) < 8), checkpoint)

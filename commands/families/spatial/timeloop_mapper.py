@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ithaca.commands.conclusion import OutputOptions, Printed, conclude
+from ithaca.commands.conclusion import OutputOptions, Printing, conclude
 from ithaca.commands.families.spatial.mapper import timeloop_mapper as map_files
 from ithaca.commands.typed import calls
 from ithaca.solver.result import Result
 
 
 @calls(map_files)
-def timeloop_mapper(ask: Callable[..., Result], *, printed: Printed) -> None:
+def timeloop_mapper(ask: Callable[..., Result], *, printed: Printing) -> None:
     """``ithaca timeloop-mapper``."""
     conclude(ask(), OutputOptions(printed.loops, printed.as_json))

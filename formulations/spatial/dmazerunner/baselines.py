@@ -8,7 +8,7 @@ from fractions import Fraction
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.spatial.constraints import Constraints, FactorRange
 from ithaca.formulations.spatial.dmazerunner.choices import groups
-from ithaca.formulations.spatial.dmazerunner.machine import DRAM, SPM, Machine, StoredLayer
+from ithaca.formulations.spatial.dmazerunner.machine import DRAM, SPM, BurstMachine, StoredLayer
 
 #: The least shares of PEs, register files and scratchpad in use that the published search begins
 #: with, and by how much it lowers them until mappings are left.
@@ -17,7 +17,7 @@ UTILISATION, STEP = (Fraction(8, 10), Fraction(8, 10), Fraction(5, 10)), Fractio
 Restriction = tuple[Constraints, tuple[Limit, ...]]
 
 
-def pruned(layer: StoredLayer, machine: Machine) -> Iterator[Restriction]:
+def pruned(layer: StoredLayer, machine: BurstMachine) -> Iterator[Restriction]:
     """The published prunings, strictest first.
 
     PEs and memories are used well, filters are not cut in DRAM's loops, and no reduction is spread

@@ -20,13 +20,13 @@ from __future__ import annotations
 from typing import Any
 
 from ithaca.formulations.algebra.number_systems import NUMPY, NumbersByName
-from ithaca.formulations.spatial.dmazerunner.machine import Machine, StoredLayer
+from ithaca.formulations.spatial.dmazerunner.machine import BurstMachine, StoredLayer
 from ithaca.formulations.spatial.dmazerunner.passes import ArrayPass, Transfers, operation
 
 
 def inner_parts(
     layer: StoredLayer,
-    machine: Machine,
+    machine: BurstMachine,
     one_pass: ArrayPass,
     trips: Any,
     whole: Any,
@@ -38,7 +38,7 @@ def inner_parts(
     ----------
     layer : StoredLayer
         Says which tensor is the output, whose sums come back.
-    machine : Machine
+    machine : BurstMachine
         Energies of accesses, and PEs that share the work.
     one_pass : ArrayPass
         Its cycles, and its energies by tensor.
@@ -78,7 +78,7 @@ def inner_parts(
 
 
 def outer_parts(
-    layer: StoredLayer, machine: Machine, moved: Transfers, trips: Any, own: NumbersByName
+    layer: StoredLayer, machine: BurstMachine, moved: Transfers, trips: Any, own: NumbersByName
 ) -> list[tuple[Any, Any, Any]]:
     """Energy, cycles and words of transfers, for each tensor that may be reused.
 
@@ -86,7 +86,7 @@ def outer_parts(
     ----------
     layer : StoredLayer
         Says which tensor is the output, which is moved twice.
-    machine : Machine
+    machine : BurstMachine
         The energy of a word of DRAM (pJ).
     moved : Transfers
         Transfers of tiles.

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from ithaca.formulations.design import Metric
 from ithaca.formulations.spatial.dmazerunner import model
+from ithaca.formulations.spatial.dmazerunner.machine import BurstMachine
 from ithaca.formulations.spatial.dmazerunner.stage import DmazerunnerStage, DmazerunnerTables
 from ithaca.formulations.spatial.dmazerunner.tilings import TilingDesign
 
@@ -31,4 +32,4 @@ class DmazerunnerDesign(TilingDesign):
     edition = "dmazerunner"
     known = VOCABULARY
     model: ClassVar[Any] = model
-    tables_kind, stage_kind = DmazerunnerTables, DmazerunnerStage
+    machine_kind, tables_kind, stage_kind = BurstMachine, DmazerunnerTables, DmazerunnerStage

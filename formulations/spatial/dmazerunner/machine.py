@@ -119,7 +119,7 @@ def stated_field(architecture: Architecture, edition: str, name: str, value: F |
 
 
 @dataclass(frozen=True, slots=True)
-class Machine(Capacities):
+class BurstMachine(Capacities):
     """The figures of an accelerator that the model reads."""
 
     dma_setup: Fraction
@@ -130,7 +130,7 @@ class Machine(Capacities):
     """Energies of accesses and operations."""
 
     @classmethod
-    def of(cls, architecture: Architecture) -> Machine:
+    def of(cls, architecture: Architecture) -> BurstMachine:
         """The figures of an architecture; `InputError` if it has other levels, or lacks bursts."""
         bursts = stated_field(architecture, "dmazerunner", "dmazerunner", architecture.bursts)
         sizes = cls.sizes(architecture, "dmazerunner", bursts.bank_words)

@@ -28,9 +28,9 @@ from ithaca.formulations.spatial.dmazerunner.machine import (
     SLOTS,
     SPATIAL,
     SPM,
+    BurstMachine,
     Capacities,
     Energies,
-    Machine,
     StoredLayer,
     constant,
     covered,
@@ -129,7 +129,7 @@ def chosen(options: Sequence[Reuse], choice: Any, numbers: NumberSystem) -> Reus
 
 def run(
     layer: StoredLayer,
-    machine: Machine,
+    machine: BurstMachine,
     one_pass: ArrayPass,
     moved: Transfers,
     spm: Reuse,
@@ -148,7 +148,7 @@ def run(
     ----------
     layer : StoredLayer
         Its tensors; the output comes back where its sums go on.
-    machine : Machine
+    machine : BurstMachine
         The energy of a word of DRAM, and the grain of energies.
     one_pass : ArrayPass
         What one tile takes on the PEs, with words already in the scratchpad.
@@ -361,7 +361,10 @@ Pricing = Callable[[Reuse, Reuse], MetricsAndParts]
 
 
 def pricing(
-    layer: StoredLayer, machine: Machine, at: Mapping[str, NumbersByName], numbers: NumberSystem
+    layer: StoredLayer,
+    machine: BurstMachine,
+    at: Mapping[str, NumbersByName],
+    numbers: NumberSystem,
 ) -> Pricing:
     """Prepare the costs of mappings with given factors.
 
@@ -369,7 +372,7 @@ def pricing(
     ----------
     layer : StoredLayer
         Its loops and tensors, with their extents in memory.
-    machine : Machine
+    machine : BurstMachine
         PEs, capacities, rates and energies.
     at : Mapping of str to Mapping
         Factors of loops, by slot.

@@ -11,8 +11,8 @@ from ithaca.formulations.algebra.number_systems import NumbersByName, NumberSyst
 from ithaca.formulations.spatial.dmazerunner.machine import (
     RF,
     SPATIAL,
+    BurstMachine,
     Energies,
-    Machine,
     StoredLayer,
     constant,
     covered,
@@ -138,7 +138,7 @@ class Transfers:
 
 def transfers(
     layer: StoredLayer,
-    machine: Machine,
+    machine: BurstMachine,
     tile: NumbersByName,
     whole: NumbersByName,
     numbers: NumberSystem,
@@ -151,7 +151,7 @@ def transfers(
     ----------
     layer : StoredLayer
         Its tensors, with their extents in memory.
-    machine : Machine
+    machine : BurstMachine
         Setup cycles of a burst, and cycles of a word.
     tile : Mapping of str to number
         Extents of the scratchpad's tile.

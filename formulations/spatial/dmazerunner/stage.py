@@ -14,7 +14,7 @@ from ithaca.formulations.algebra.array_types import Floats
 from ithaca.formulations.algebra.number_systems import NUMPY, NumbersByName
 from ithaca.formulations.spatial.dmazerunner.bounds import inner_parts, outer_parts
 from ithaca.formulations.spatial.dmazerunner.choices import ChoiceColumns
-from ithaca.formulations.spatial.dmazerunner.machine import Machine
+from ithaca.formulations.spatial.dmazerunner.machine import BurstMachine
 from ithaca.formulations.spatial.dmazerunner.passes import ArrayPass, transfers
 from ithaca.formulations.spatial.dmazerunner.search import TilingStage
 from ithaca.formulations.spatial.dmazerunner.tables import Tables
@@ -23,7 +23,7 @@ from ithaca.formulations.spatial.dmazerunner.tables import Tables
 class DmazerunnerTables(Tables):
     """Choices; transfers cost energy (pJ), cycles and words."""
 
-    machine: Machine
+    machine: BurstMachine
 
     def counted(self, tensor: str) -> str:
         return f"s.{tensor}" if tensor == self.layer.nest.output.tensor else "s"

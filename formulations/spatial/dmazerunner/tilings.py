@@ -74,7 +74,9 @@ class TilingDesign(MappingDesign):
     known: ClassVar[Mapping[str, Metric]]
     """The metrics of the edition."""
     model: ClassVar[Any]
-    """What the edition states: what it reads of machines, what mappings take and cost."""
+    """What the edition states: what mappings take and cost."""
+    machine_kind: ClassVar[type[Any]]
+    """What it reads of architectures."""
     tables_kind: ClassVar[type[Tables]]
     """What its searches are made of."""
     stage_kind: ClassVar[type[Any]]
@@ -96,7 +98,7 @@ class TilingDesign(MappingDesign):
     @cached_property
     def machine(self) -> Any:
         """The figures of the architecture that the model reads."""
-        return self.model.Machine.of(self.architecture)
+        return self.machine_kind.of(self.architecture)
 
     def stage(self, problem: Problem) -> Stage:
         stage: Stage = self.stage_kind(problem, self)

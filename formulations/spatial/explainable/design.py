@@ -54,7 +54,11 @@ class ExplainableDesign(TilingDesign):
     edition = "explainable"
     known = VOCABULARY
     model: ClassVar[Any] = model
-    tables_kind, stage_kind = ExplainableTables, ExplainableStage
+    machine_kind, tables_kind, stage_kind = (
+        model.NetworkMachine,
+        ExplainableTables,
+        ExplainableStage,
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -100,7 +104,7 @@ def least_of(
     """
     if {"energy", "edp"} & objective.expression.symbols or falling(objective.expression):
         return None
-    machine = model.Machine.of(architecture)
+    machine = model.NetworkMachine.of(architecture)
     ones = dict.fromkeys(machine.limits, 1)
     each = (least_metrics(d.layer, machine, exact=d.divisors_only) for d in designs)
     return [inf if m is None else Fraction(objective.value(ones | m)) for m in each]

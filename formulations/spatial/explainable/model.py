@@ -51,7 +51,7 @@ from ithaca.formulations.spatial.dmazerunner.passes import ArrayPass, ArrayTile,
 
 
 @dataclass(frozen=True, slots=True)
-class Machine(Capacities):
+class NetworkMachine(Capacities):
     """The figures of an accelerator that the model reads."""
 
     network: OperandNetworks
@@ -64,7 +64,7 @@ class Machine(Capacities):
     """Energies of accesses and operations."""
 
     @classmethod
-    def of(cls, architecture: Architecture) -> Machine:
+    def of(cls, architecture: Architecture) -> NetworkMachine:
         """The figures of an architecture; `InputError` if it lacks one."""
         network = stated_field(architecture, "explainable", "network", architecture.network)
         sizes = cls.sizes(architecture, "explainable", network.bank_words)
@@ -110,7 +110,7 @@ def grouped(layer: StoredLayer) -> dict[str, str]:
 
 
 def carrying(
-    layer: StoredLayer, machine: Machine, tile: ArrayTile, numbers: NumberSystem
+    layer: StoredLayer, machine: NetworkMachine, tile: ArrayTile, numbers: NumberSystem
 ) -> ArrayPass:
     """Costs of a pass over a tile of the PEs, which networks carry in bits.
 
@@ -118,7 +118,7 @@ def carrying(
     ----------
     layer : StoredLayer
         Its tensors, and which is the output.
-    machine : Machine
+    machine : NetworkMachine
         Links of each network, and bits of a word.
     tile : ArrayTile
         The tile.
@@ -152,7 +152,7 @@ def changes(spm: Reuse, dram: Reuse, tensor: str, numbers: NumberSystem) -> Any:
 
 def costs(
     layer: StoredLayer,
-    machine: Machine,
+    machine: NetworkMachine,
     tile: ArrayPass,
     trips: Any,
     changed: NumbersByName,
@@ -167,7 +167,7 @@ def costs(
     ----------
     layer : StoredLayer
         Says which tensor is the output.
-    machine : Machine
+    machine : NetworkMachine
         Bandwidth of DRAM, and widths of the networks.
     tile : ArrayPass
         A pass over a tile of the PEs.
@@ -223,7 +223,10 @@ def costs(
 
 
 def used(
-    layer: StoredLayer, machine: Machine, at: Mapping[str, NumbersByName], numbers: NumberSystem
+    layer: StoredLayer,
+    machine: NetworkMachine,
+    at: Mapping[str, NumbersByName],
+    numbers: NumberSystem,
 ) -> dict[str, Any]:
     """Use of capacities by a mapping, by metric; it is given by factors by slot.
 
@@ -231,7 +234,7 @@ def used(
     ----------
     layer : StoredLayer
         The tensors.
-    machine : Machine
+    machine : NetworkMachine
         The capacities.
     at : mapping of str to NumbersByName
         Factors by slot and loop.
@@ -246,7 +249,10 @@ def used(
 
 
 def pricing(
-    layer: StoredLayer, machine: Machine, at: Mapping[str, NumbersByName], numbers: NumberSystem
+    layer: StoredLayer,
+    machine: NetworkMachine,
+    at: Mapping[str, NumbersByName],
+    numbers: NumberSystem,
 ) -> Pricing:
     """Costs of mappings with given factors, by slot (see `dmazerunner.model.pricing`).
 
@@ -254,7 +260,7 @@ def pricing(
     ----------
     layer : StoredLayer
         The tensors, and which is the output.
-    machine : Machine
+    machine : NetworkMachine
         Capacities, bandwidths and latencies.
     at : mapping of str to NumbersByName
         Factors by slot and loop.

@@ -29,7 +29,7 @@ from ithaca.formulations.spatial.dmazerunner.passes import ArrayPass, ArrayTile,
 from ithaca.formulations.spatial.dmazerunner.search import TilingStage
 from ithaca.formulations.spatial.dmazerunner.tables import Tables
 from ithaca.formulations.spatial.explainable.model import (
-    Machine,
+    NetworkMachine,
     carrying,
     costs,
     grouped,
@@ -65,7 +65,9 @@ def least_words(layer: StoredLayer, banks: int, bank_words: int, *, exact: bool)
     return int(least) if isfinite(least) else None
 
 
-def least_metrics(layer: StoredLayer, machine: Machine, *, exact: bool) -> dict[str, Any] | None:
+def least_metrics(
+    layer: StoredLayer, machine: NetworkMachine, *, exact: bool
+) -> dict[str, Any] | None:
     """Lower bounds of the metrics over all mappings, energy and capacities apart: PEs share all
     work, links carry all words once, and the DMA moves the least words of any mapping. None:
     nothing fits.
@@ -74,7 +76,7 @@ def least_metrics(layer: StoredLayer, machine: Machine, *, exact: bool) -> dict[
     ----------
     layer : StoredLayer
         The tensors.
-    machine : Machine
+    machine : NetworkMachine
         The figures of the accelerator.
     exact : bool
         Whether factors multiply to the extents exactly.
@@ -90,7 +92,7 @@ def least_metrics(layer: StoredLayer, machine: Machine, *, exact: bool) -> dict[
     return {**least, "latency": max(least.values()), "dram_words": words}
 
 
-def carried(layer: StoredLayer, machine: Machine) -> int:
+def carried(layer: StoredLayer, machine: NetworkMachine) -> int:
     """Cycles in which links carry all operands and outputs once."""
     network = machine.network
     return max(

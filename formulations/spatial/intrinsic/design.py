@@ -210,7 +210,7 @@ class IntrinsicDesign(MappingDesign):
 
 
 #: Tiles of a loop, the sub-problems along it, and the calls: a row each.
-Table = Integers
+TileRows = Integers
 
 #: Combinations of tiles that are bounded at once.
 AT_ONCE = 1 << 14
@@ -234,10 +234,10 @@ class IntrinsicStage:
         return float(self._priced(self._best)[0][0])
 
     @cached_property
-    def _best(self) -> Mapping[str, Table]:
+    def _best(self) -> Mapping[str, TileRows]:
         return {loop: table.min(axis=1, keepdims=True) for loop, table in self._tables.items()}
 
-    def _priced(self, columns: Mapping[str, Table]) -> tuple[Floats, Floats]:
+    def _priced(self, columns: Mapping[str, TileRows]) -> tuple[Floats, Floats]:
         """Bounds of columns of the tables, infinite where tiles do not fit; and what all their
         metrics follow from."""
         tile, tiles, calls = (
@@ -308,7 +308,7 @@ class IntrinsicStage:
             )
 
 
-def _table(extent: int, size: int) -> Table:
+def _table(extent: int, size: int) -> TileRows:
     """The tiles of a loop that no smaller one beats with no more sub-problems and calls,
     ascending."""
     tile = np.arange(1, extent + 1)
@@ -322,7 +322,7 @@ def _table(extent: int, size: int) -> Table:
     return np.stack([tile, tiles, calls])[:, first]
 
 
-def _up_to(table: Table, tile: float) -> Table:
+def _up_to(table: TileRows, tile: float) -> TileRows:
     """The column of the largest tile that is not above one."""
     place = max(int(np.searchsorted(table[0], tile, side="right")), 1)
     return table[:, place - 1 : place]

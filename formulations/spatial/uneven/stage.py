@@ -37,7 +37,7 @@ from ithaca.formulations.stage import Candidates, Cutoff
 AT_ONCE = 1 << 18
 
 #: Options of an axis by slot and loop: a column each, lanes along X and Y as their product.
-Table = Mapping[tuple[Slot, str], Integers]
+AxisOptions = Mapping[tuple[Slot, str], Integers]
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Prices:
 
     variant: Variant
     """Of which mappings."""
-    tables: tuple[Table, ...]
+    tables: tuple[AxisOptions, ...]
     """The options of every axis."""
     metrics: Mapping[str, Separable]
     """Metrics that objective and limits speak of."""
@@ -97,7 +97,7 @@ class UnevenStage(JoinedAxes):
             known[loop] = dict(zip(columns, distinct, strict=True))
         return known
 
-    def _table(self, axis: tuple[str, ...], variant: Variant) -> Table:
+    def _table(self, axis: tuple[str, ...], variant: Variant) -> AxisOptions:
         """Options of an axis where nodes that are not kept have no loops."""
         present = {self._design.slot(node) for node in variant.order}
         absent = {self._design.slot(node) for node in self._design.nodes} - present
@@ -158,7 +158,7 @@ class UnevenStage(JoinedAxes):
         kept.sort(key=lambda table: next(iter(table.values())).size)
         return self._priced(variant, tuple(kept))
 
-    def _priced(self, variant: Variant, tables: tuple[Table, ...]) -> Prices:
+    def _priced(self, variant: Variant, tables: tuple[AxisOptions, ...]) -> Prices:
         values = {
             at: Separable.of(axis, column)
             for axis, table in enumerate(tables)

@@ -28,7 +28,7 @@ from ithaca.solver.options import SolveOptions, never
 from ithaca.solver.tables.frame import LoweredProblem, bound_model, build_tables, lower_problem
 from ithaca.solver.tables.granularity import common_step, granularity
 from ithaca.solver.tables.relaxation import statistic
-from ithaca.solver.tables.table import Table, without_dominated
+from ithaca.solver.tables.table import CandidateTable, without_dominated
 from ithaca.solver.tables.tree import build_tree
 from ithaca.workloads.nest import Sizes
 
@@ -74,7 +74,7 @@ class TabledLayer:
     """The layer on a design, hardware free."""
     count: int
     """How many times it occurs."""
-    tables: tuple[Table, ...]
+    tables: tuple[CandidateTable, ...]
     """One per axis."""
     lowered: LoweredProblem
     """Bounds and values it."""
