@@ -8,8 +8,8 @@ from glob import escape
 from pathlib import Path
 from typing import Any
 
-from ithaca.commands.api.keywords import questions
 from ithaca.files.errors import InputError
+from ithaca.formulations.families import QUESTIONS
 
 #: Options whose values are lists with commas.
 _LISTS = frozenset({"limit", "sizes", "tile", "objectives"})
@@ -62,7 +62,7 @@ def _values(option: str, words: Mapping[str, Any], start: str) -> Iterable[str]:
         case "points":
             return _files(start, ".csv", ".json")
         case "objective" | "objectives" | "metric" | "limit":
-            names = [metric for each in questions() for metric in each.metrics]
+            names = [metric for each in QUESTIONS.values() for metric in each.metrics]
             return (f"{name}=" for name in names) if option == "limit" else names
         case "intrinsic":
             from ithaca.formulations.intrinsics import INTRINSICS
@@ -88,7 +88,7 @@ def _values(option: str, words: Mapping[str, Any], start: str) -> Iterable[str]:
             return _of_workload(option, words)
         case "layers" | "layer" | "design":
             return _of_network(option, words)
-    named = next(filter(None, (each.named(option) for each in questions())), ())
+    named = next(filter(None, (each.named(option) for each in QUESTIONS.values())), ())
     return [*named, *(_files(start, ".yaml") if option in ("platform", "arch") else ())]
 
 
@@ -109,7 +109,7 @@ def _of_workload(option: str, words: Mapping[str, Any]) -> Iterable[str]:
         return ()
     if option in ("sizes", "tile"):
         return [f"{loop}=" for loop in (nest.settings if option == "sizes" else nest.loops)]
-    return next(filter(None, (each.named(option, nest) for each in questions())), ())
+    return next(filter(None, (each.named(option, nest) for each in QUESTIONS.values())), ())
 
 
 def _of_network(option: str, words: Mapping[str, Any]) -> Iterable[str]:

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from ithaca.commands.api.keywords import questions
 from ithaca.commands.api.lists import (
     list_graphs,
     list_networks,
@@ -21,7 +20,7 @@ from ithaca.commands.schemas import schema
 from ithaca.commands.tabled import show_list
 from ithaca.commands.typed import as_typed
 from ithaca.files.numbers import counted, number
-from ithaca.formulations.families import FAMILIES, module_of
+from ithaca.formulations.families import FAMILIES, QUESTIONS, module_of
 from ithaca.formulations.platform import Resource
 from ithaca.formulations.space import Quantity
 
@@ -159,7 +158,7 @@ def _resource(kind: str, resource: Resource) -> str:
     total = number(resource.total)
     return (
         f"{total} × {number(resource.usable)} = {number(resource.limit)}"
-        if any(kind in each.metrics for each in questions())
+        if any(kind in each.metrics for each in QUESTIONS.values())
         else total
     )
 

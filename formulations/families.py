@@ -1,4 +1,7 @@
-"""The registry of families: those that designs and documents name, and those of hardware spaces."""
+"""The registry of families: those that designs and documents name, and those of hardware spaces.
+
+Each is imported when it is first asked for.
+"""
 
 from __future__ import annotations
 
@@ -7,36 +10,46 @@ from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ithaca.formulations.custom.accelerator import CUSTOM
-from ithaca.formulations.custom.family import CustomFamily
+from ithaca.files.registry import Registry
 from ithaca.formulations.design import Design
 from ithaca.formulations.family import Family, Profile
-from ithaca.formulations.hardware.kind import AcceleratorKind
-from ithaca.formulations.recurrence.family import RecurrenceFamily
-from ithaca.formulations.spatial.accelerator import HIERARCHIES
-from ithaca.formulations.spatial.family import SpatialFamily
-from ithaca.formulations.systolic.accelerator import ARRAYS
-from ithaca.formulations.systolic.family import SystolicFamily
+
+if TYPE_CHECKING:
+    from ithaca.formulations.hardware.kind import AcceleratorKind
+    from ithaca.formulations.question import Question
 
 #: By the name that designs and documents give them.
-FAMILIES: dict[str, Family[Any]] = {
-    "systolic": SystolicFamily(),
-    "spatial": SpatialFamily(),
-    "recurrence": RecurrenceFamily(),
-    "custom": CustomFamily(),
-}
+FAMILIES: Registry[Family[Any]] = Registry(
+    {
+        "systolic": "ithaca.formulations.systolic.family:SYSTOLIC",
+        "spatial": "ithaca.formulations.spatial.family:SPATIAL",
+        "recurrence": "ithaca.formulations.recurrence.family:RECURRENCES",
+        "custom": "ithaca.formulations.custom.family:STATED",
+    }
+)
+
+#: What is asked of the designs of families; commands can ask of no other.
+QUESTIONS: Registry[type[Question]] = Registry(
+    {
+        "systolic": "ithaca.formulations.systolic.question:ArrayQuestion",
+        "spatial": "ithaca.formulations.spatial.question:MappingQuestion",
+        "recurrence": "ithaca.formulations.recurrence.question:RecurrenceQuestion",
+    }
+)
 
 #: The family of documents that name none, as those of old.
 UNNAMED = "systolic"
 
 #: Accelerators of hardware spaces by their family; the first is that of spaces that name none.
-ACCELERATORS: Mapping[str, AcceleratorKind] = {
-    "spatial": HIERARCHIES,
-    "systolic": ARRAYS,
-    "custom": CUSTOM,
-}
+ACCELERATORS: Registry[AcceleratorKind] = Registry(
+    {
+        "spatial": "ithaca.formulations.spatial.accelerator:HIERARCHIES",
+        "systolic": "ithaca.formulations.systolic.accelerator:ARRAYS",
+        "custom": "ithaca.formulations.custom.accelerator:CUSTOM",
+    }
+)
 
 
 def family_of(design: Design) -> Family[Any]:

@@ -15,7 +15,6 @@ from ithaca.formulations.space import Role
 
 if TYPE_CHECKING:
     from ithaca.formulations.hardware.remedies import Remedy
-    from ithaca.formulations.question import Question
     from ithaca.formulations.schema import Document
     from ithaca.workloads.nest import LoopNest
 
@@ -201,8 +200,6 @@ class Family(ABC, Generic[D]):
     """Model of which design a solution is of."""
     tiling: Any
     """Type of a configuration in documents: a model, or what pydantic can validate."""
-    question: ClassVar[type[Question] | None] = None
-    """What is asked of its designs; None where commands cannot ask."""
 
     @abstractmethod
     def head_fields(self, design: D) -> Mapping[str, Any]:

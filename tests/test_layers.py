@@ -40,9 +40,19 @@ def nodes(text: str) -> list[ast.AST]:
     return list(ast.walk(ast.parse(text)))
 
 
+def registered(node: ast.AST) -> str:
+    """The module in which a registry says that a thing is, which it imports when it is asked for:
+    a string ``ithaca.module:attribute``. Of all else nothing."""
+    value = node.value if isinstance(node, ast.Constant) else None
+    place = re.fullmatch(r"(ithaca(?:\.\w+)+):\w+", value) if isinstance(value, str) else None
+    return place[1] if place else ""
+
+
 def imported(text: str) -> Iterator[tuple[int, str]]:
     """Line and name of every module of the package that a source text imports, wherever in it."""
     for node in nodes(text):
+        if isinstance(node, ast.Constant) and (module := registered(node)):
+            yield node.lineno, module
         if isinstance(node, ast.Import):
             yield from (
                 (node.lineno, alias.name)
@@ -92,6 +102,8 @@ def test_an_import_of_a_later_layer_is_seen() -> None:
     text = "from ithaca.workloads import nest\ndef f():\n    import ithaca.exports.report.page\n    from ithaca import cli\n"
     assert offences("solver", text) == ["3: ithaca.exports.report.page", "4: ithaca.cli"]
     assert offences("solver", "from ithaca.refine.grid import x") == ["1: ithaca.refine.grid"]
+    registry = 'X = Registry({"x": "ithaca.refine.grid:x"})'
+    assert offences("solver", registry) == ["1: ithaca.refine.grid"]
     assert not offences("commands", text.replace("cli", "__version__"))
 
 
@@ -283,6 +295,8 @@ def targets(text: str, modules: Collection[str]) -> set[str]:
         elif isinstance(node, ast.ImportFrom):
             whole = (f"{node.module}.{alias.name}" for alias in node.names)
             found |= {name if name in modules else str(node.module) for name in whole}
+        else:
+            found.add(registered(node))
     return found & set(modules)
 
 
@@ -325,7 +339,9 @@ def test_no_files_import_each_other() -> None:
 
 def test_a_circle_is_seen() -> None:
     text = "from ithaca.a import b\ndef f():\n    import ithaca.c\n    from ithaca.a.b import x\n"
-    assert targets(text, {"ithaca.a", "ithaca.a.b", "ithaca.c"}) == {"ithaca.a.b", "ithaca.c"}
+    text += 'X = {"x": "ithaca.d:X", "y": "ithaca.a:", "z": "see ithaca.a:X"}'
+    files = {"ithaca.a", "ithaca.a.b", "ithaca.c", "ithaca.d"}
+    assert targets(text, files) == files - {"ithaca.a"}
     assert circles({"a": "b", "b": "cd", "c": "a", "d": "e", "e": "d", "f": "a"}) == [
         ["d", "e"],
         ["a", "b", "c"],

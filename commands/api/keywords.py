@@ -24,7 +24,7 @@ from ithaca.commands.api.live_line import Hear, heard
 from ithaca.files.errors import InputError
 from ithaca.files.messages import meant, quoted
 from ithaca.files.words import parse_loops
-from ithaca.formulations.families import FAMILIES, UNNAMED
+from ithaca.formulations.families import QUESTIONS, UNNAMED
 from ithaca.formulations.question import Question
 from ithaca.workloads.kernel_files import with_loops, with_sparsity
 from ithaca.workloads.nest import LoopNest
@@ -65,10 +65,9 @@ class FamilyOptions:
 
         Raises `InputError` if options of another family were given, too.
         """
-        known = questions()
+        known = list(QUESTIONS.values())
         kinds = [each for each in known if each.takes(workload)]
-        kind = (*kinds, FAMILIES[family_of_options(self.stated)].question)[0]
-        assert kind is not None
+        kind = (*kinds, QUESTIONS[family_of_options(self.stated)])[0]
         for name, option in sorted(self.stated.items(), key=lambda pair: pair[1]):
             owners = [each for each in known if name in each.alone or name in option_names(each)]
             if owners and kind not in owners:
@@ -110,18 +109,9 @@ class FamilyOptions:
 def family_of_options(options: Mapping[str, str]) -> str:
     """The family whose own option was given, or that of documents that name none."""
     return next(
-        (
-            name
-            for name, family in FAMILIES.items()
-            if family.question is not None and family.question.selector in options.values()
-        ),
+        (name for name, question in QUESTIONS.items() if question.selector in options.values()),
         UNNAMED,
     )
-
-
-def questions() -> list[type[Question]]:
-    """The questions of all families."""
-    return [family.question for family in FAMILIES.values() if family.question is not None]
 
 
 def option_names(kind: type[Question]) -> set[str]:
@@ -173,7 +163,7 @@ def declared(function: Callable[..., object]) -> tuple[Declared, ...]:
         every = [o for own in declarations.values() for o in own]
         taken = {o.name for o in every}.union(*(map(str, o.info.param_decls or ()) for o in every))
         shared: dict[str, Declared] = {}
-        for option in (o for kind in questions() for o in _grouped(kind.options, name)):
+        for option in (o for kind in QUESTIONS.values() for o in _grouped(kind.options, name)):
             if not {option.name, option.spelled} & taken:
                 shared.setdefault(option.name, option)
         declarations[name] = list(shared.values())

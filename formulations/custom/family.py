@@ -106,3 +106,7 @@ class CustomFamily(Family[CustomDesign]):
     def design(self, setting: Any, choice: LayerDesignDocument) -> CustomDesign:
         nest, model, figures = setting
         return CustomDesign(nest, model, tuple(figures.items()))
+
+
+#: The family, for the registry.
+STATED = CustomFamily()

@@ -15,7 +15,6 @@ from ithaca.formulations.family import Breakdown, Family, Profile
 from ithaca.formulations.recurrence.array import Timing
 from ithaca.formulations.recurrence.choice import choose_designs
 from ithaca.formulations.recurrence.design import METRICS, RecurrenceDesign
-from ithaca.formulations.recurrence.question import RecurrenceQuestion
 from ithaca.formulations.schema import (
     Count,
     Document,
@@ -119,7 +118,7 @@ class RecurrenceFamily(Family[RecurrenceDesign]):
 
     document, profile = "recurrence", RecurrenceProfile
     head, choice = RecurrenceHeadDocument, SpaceLoopsDocument
-    tiling, question = ArraySizeDocument, RecurrenceQuestion
+    tiling = ArraySizeDocument
 
     @property
     def inputs(self) -> Mapping[str, Callable[[], dict[str, Any]]]:
@@ -152,3 +151,7 @@ class RecurrenceFamily(Family[RecurrenceDesign]):
         nest, timing, clock = setting
         (design,) = choose_designs(nest, choice.dataflow, timing, clock, "dataflow")
         return design
+
+
+#: The family, for the registry.
+RECURRENCES = RecurrenceFamily()

@@ -41,7 +41,6 @@ from ithaca.formulations.spatial.mapping import Order, Slot
 from ithaca.formulations.spatial.mapping_design import MappingDesign
 from ithaca.formulations.spatial.mapping_space import MappingOptions
 from ithaca.formulations.spatial.profile import MappingProfile, TimeloopProfile
-from ithaca.formulations.spatial.question import MappingQuestion
 from ithaca.formulations.spatial.uneven.design import UnevenDesign
 from ithaca.formulations.spatial.uneven.documents import (
     node_configuration,
@@ -116,7 +115,6 @@ class SpatialFamily(Family[MappingDesign]):
     head = HeadDocument
     choice = MatchedLoopsDocument
     tiling = list[LevelMappingDocument]
-    question = MappingQuestion
 
     @property
     def inputs(self) -> Mapping[str, Callable[[], dict[str, Any]]]:
@@ -308,3 +306,7 @@ def _first_order(offered: tuple[Order, ...], moving: list[str]) -> Order | None:
     return next(
         (order for order in offered if [loop for loop in order if loop in moving] == moving), None
     )
+
+
+#: The family, for the registry.
+SPATIAL = SpatialFamily()

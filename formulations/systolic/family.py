@@ -36,7 +36,6 @@ from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign
 from ithaca.formulations.systolic.metrics import METRICS, by_part
 from ithaca.formulations.systolic.ports import MemoryPorts
 from ithaca.formulations.systolic.profile import SystolicProfile
-from ithaca.formulations.systolic.question import ArrayQuestion
 from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray
 from ithaca.formulations.systolic.target import design_obstacles
 from ithaca.formulations.systolic.tiling import Tiling, group_packs
@@ -172,7 +171,6 @@ class SystolicFamily(Family[SystolicDesign]):
     head = ArrayHeadDocument
     choice = ArrayDesignDocument
     tiling = TileFactorsDocument
-    question = ArrayQuestion
 
     def head_fields(self, design: SystolicDesign) -> Mapping[str, Any]:
         return {
@@ -299,3 +297,7 @@ def _restriction(designs: Sequence[SystolicDesign]) -> RestrictionDocument | Non
         except InputError:  # it has no designs
             continue
     return None
+
+
+#: The family, for the registry.
+SYSTOLIC = SystolicFamily()

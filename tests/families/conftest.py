@@ -6,12 +6,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from ithaca.formulations.families import FAMILIES
-from tests.families.fir import FirFamily
+from ithaca.formulations.families import FAMILIES, QUESTIONS
+from tests.families.fir import FirFamily, FirQuestion
 
 
 @pytest.fixture(autouse=True, scope="module")
 def _registered() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(FAMILIES, "fir", FirFamily())
+        patch.setitem(QUESTIONS, "fir", FirQuestion)
         yield

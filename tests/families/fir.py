@@ -128,7 +128,7 @@ class FirFamily(Family[Fir]):
     """The documents of filters."""
 
     document, profile = "filter", FirProfile
-    head, choice, tiling, question = FirHead, FirChoice, dict[str, int], FirQuestion
+    head, choice, tiling = FirHead, FirChoice, dict[str, int]
 
     def head_fields(self, design: Fir) -> Mapping[str, Any]:
         return {"taps": design.taps, "samples": design.samples}
