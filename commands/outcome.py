@@ -33,7 +33,17 @@ def say(text: str) -> None:
 
 
 def write_rows(path: Path | None, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Write rows as CSV, if asked for; cells of several lines in one."""
+    """Write rows as CSV, if asked for; cells of several lines in one.
+
+    Parameters
+    ----------
+    path : Path, optional
+        The file; None: nothing is written.
+    columns : sequence of str
+        Names of the columns.
+    rows : iterable of sequence of object
+        The cells of each row.
+    """
     if path is not None:
         cells = (
             [cell.replace("\n", "; ") if isinstance(cell, str) else cell for cell in row]

@@ -108,7 +108,17 @@ class Answer:
         return text
 
     def export(self, to: str, folder: str | Path, **options: Any) -> str:
-        """Write its configuration for another tool: `ithaca.export`."""
+        """Write its configuration for another tool: `ithaca.export`.
+
+        Parameters
+        ----------
+        to : str
+            The tool.
+        folder : str or Path
+            The folder to write.
+        **options : object
+            Further keywords of `ithaca.export`.
+        """
         text: str = later.find("export")(self, to, folder, **options)
         return text
 

@@ -31,7 +31,17 @@ def solve_auto(
 ) -> Solution:
     """Find the best configuration of a design by whichever engine gets there.
 
-    Parameters and result are those of `ithaca.solver.exact.engine.solve_exact`; the certificate's
-    method names the engines that contributed.
+    The certificate's method names the engines that contributed.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    options : SolveOptions
+        Time limit, gap and interruption.
+    report : Report, optional
+        Called with the progress now and then.
+    start : Configuration, optional
+        A configuration to begin with.
     """
     return ProofState(problem, start).solve(options, report)

@@ -31,18 +31,13 @@ if TYPE_CHECKING:
 
 METHOD, EXACT, STAGED = "auto", "exact", "staged"
 
-#: Seconds of exact search before other engines are asked.
-ALONE = 2.0
+#: Seconds of exact search before other engines are asked, and of preparing it before evolution is
+#: asked for a first incumbent.
+ALONE, PATIENCE = 2.0, 2.0
 
-#: Seconds of preparing exact search before evolution is asked for a first incumbent.
-PATIENCE = 2.0
-
-#: Share of the time left that geometric programs may take, and then evolution.
-EVOLUTION_SHARE = 0.2
-
-#: Share of the time of evolution that geometric programs and their rounding may take where nothing
-#: is known.
-SEEDING_SHARE = 0.5
+#: Share of the time left that geometric programs may take, and then evolution; and of evolution's
+#: that programs and their rounding may take where nothing is known.
+EVOLUTION_SHARE, SEEDING_SHARE = 0.2, 0.5
 
 #: Geometric programs solved for a first incumbent while tables are built, and for a first bound
 #: where time is shared.
@@ -169,8 +164,17 @@ class ProofState:
     def explore(
         self, options: SolveOptions, report: Report | None = None, most: float | None = None
     ) -> None:
-        """Go on with exact search, for ``most`` seconds at most; first its tables are built, with
-        all the time there is."""
+        """Go on with exact search; first its tables are built, with all the time there is.
+
+        Parameters
+        ----------
+        options : SolveOptions
+            Time limit (seconds), gap and interruption.
+        report : Report, optional
+            Called with the progress now and then.
+        most : float, optional
+            Seconds that it may take at most, within that time limit; None: all of it.
+        """
         budget = Budget(options)
         if not self.closed(options) and (self._search is not None or self._prepare(budget)):
             assert self._search is not None

@@ -103,7 +103,17 @@ class Result(Answer):
         return later.find("grid")(self, **options)  # type: ignore[no-any-return]
 
     def seed(self, tool: str, path: str | Path, **options: Any) -> str:
-        """Write a start population for another search tool: `ithaca.seed`."""
+        """Write a start population for another search tool: `ithaca.seed`.
+
+        Parameters
+        ----------
+        tool : str
+            The search tool.
+        path : str or Path
+            The file or folder to write.
+        **options : object
+            Further keywords of `ithaca.seed`.
+        """
         text: str = later.find("seed")(self, tool, path, **options)
         return text
 
@@ -151,5 +161,15 @@ def loop_text(solution: Solution) -> str:
 
 
 def value_text(objective: str, value: Fraction | None, status: str) -> str:
-    """An objective with its value and what is proven of it."""
+    """An objective with its value and what is proven of it.
+
+    Parameters
+    ----------
+    objective : str
+        The objective.
+    value : Fraction, optional
+        Its value; None where there is no configuration.
+    status : str
+        What is proven, in words.
+    """
     return status if value is None else f"{objective} {number(value)} ({status})"

@@ -36,7 +36,7 @@ def files(layer: str) -> list[Path]:
 
 @cache
 def nodes(text: str) -> list[ast.AST]:
-    """All nodes of a source text, which is parsed once for all tests."""
+    """All nodes of a source text, which is parsed once for all tests, the whole first."""
     return list(ast.walk(ast.parse(text)))
 
 
@@ -367,3 +367,66 @@ def test_a_long_file_is_seen(tmp_path: Path) -> None:
     long = tmp_path / "long.py"
     long.write_text("x = 1\n" * (MOST_LINES + 1))
     assert lengths([long]) == {long.as_posix(): 451}
+
+
+def functions(path: Path) -> Iterator[tuple[str, ast.FunctionDef]]:
+    """The public functions of a file, and the public methods of its public classes."""
+
+    def within(body: Iterable[ast.stmt], place: str) -> Iterator[tuple[str, ast.FunctionDef]]:
+        for node in body:
+            if isinstance(node, ast.ClassDef | ast.FunctionDef) and not node.name.startswith("_"):
+                name = f"{place}{node.name}"
+                if isinstance(node, ast.FunctionDef):
+                    yield name, node
+                else:
+                    yield from within(node.body, f"{name}.")
+
+    (whole, *_) = nodes(path.read_text())
+    assert isinstance(whole, ast.Module)
+    yield from within(whole.body, "")
+
+
+def parameters(function: ast.FunctionDef) -> list[str]:
+    """The names of a function's parameters, without that of its object."""
+    own = function.args
+    named = [*own.posonlyargs, *own.args, *own.kwonlyargs, own.vararg, own.kwarg]
+    return [each.arg for each in named if each is not None and each.arg not in ("self", "cls")]
+
+
+def has_options(function: ast.FunctionDef) -> bool:
+    """Whether its parameters are options, of which `public` and typer say what their help says."""
+    marks = {ast.unparse(mark).partition("(")[0] for mark in function.decorator_list}
+    kinds = {ast.unparse(each.annotation or each) for each in function.args.kwonlyargs}
+    return bool(marks & {"public", "calls"} or "AsJson" in kinds)
+
+
+def undocumented(paths: Iterable[Path]) -> list[str]:
+    """Functions of three parameters or more whose docstring has no section about these; methods
+    without docstring have that of what they override."""
+    every = [(path, *each) for path in paths for each in functions(path)]
+    documented = {
+        function.name
+        for _, _, function in every
+        if "\nParameters\n----------\n" in (ast.get_docstring(function) or "")
+    }
+    return [
+        f"{path.name}: {name}"
+        for path, name, function in every
+        if len(parameters(function)) >= 3 and not has_options(function)
+        if "\nParameters\n----------\n" not in (ast.get_docstring(function) or "")
+        if ast.get_docstring(function) is not None or function.name not in documented
+    ]
+
+
+def test_public_functions_say_what_their_parameters_are() -> None:
+    assert not undocumented(path for layer in LAYERS for path in files(layer))
+
+
+def test_a_function_that_does_not_say_it_is_seen(tmp_path: Path) -> None:
+    section = '"""F.\n\n    Parameters\n    ----------\n    a : int\n        A.\n    """'
+    text = f"def f(a, b, c):\n    {section}\n\n\ndef g(a, *b, **c):\n    'G.'\n\n\ndef _h(a, b, c): ...\n"
+    text += "class C:\n    def f(self, a, b, c): ...\n    def k(self, a, b, *, c): ...\n"
+    text += "@public\ndef m(a, b, c):\n    'M.'\n\n\ndef n(*, a, b, as_json: AsJson):\n    'N.'\n"
+    file = tmp_path / "some.py"
+    file.write_text(text)
+    assert undocumented([file]) == ["some.py: g", "some.py: C.k"]

@@ -82,9 +82,17 @@ def statement_nest(text: str, sizes: Mapping[str, int], **more: Any) -> LoopNest
 
     Loops are in order of their first subscripts: those of the output that slide no window first,
     then its others, then reductions, windows last. Names that only multiply others are parameters.
-    ``more`` has further fields of a kernel document, such as ``untiled``.
 
     Raises `InputError` if the text is no statement, or a loop or parameter has no number.
+
+    Parameters
+    ----------
+    text : str
+        The statement, or the einsum.
+    sizes : mapping of str to int
+        Extents of all loops, and values of all parameters, by name.
+    **more : object
+        Further fields of a kernel document, such as ``untiled``.
     """
     statement = accumulating(text) if "=" in text else einsum_statement(text)
     parameters = factors_in(statement)

@@ -88,8 +88,18 @@ class FamilyOptions:
         return with_sparsity(nest, self.words.get("block_sparse"), "--block-sparse")
 
     def question(self, workload: object = None, objective: Any = None, **own: Any) -> Question:
-        """The question about a workload, or about networks; ``own`` are fields, None if not
-        given."""
+        """The question about a workload, or about networks. Raises `InputError` if options do not
+        go together, or one of them states no value.
+
+        Parameters
+        ----------
+        workload : object, optional
+            A workload's name, file or nest; None: networks.
+        objective : str or Objective, optional
+            What is minimised, if that was given.
+        **own : object
+            Values of fields of the question; None where one was not given.
+        """
         kind = self.kind(workload)
         for name in ("untiled", "simd", "block_sparse"):
             if workload is None and name in self.stated:

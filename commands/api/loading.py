@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -70,12 +71,11 @@ def read_document(path: str | Path) -> Any:
 
 def read_answer(document: Any, file: Path) -> Answer:
     """The answer that a document states. Raises `InputError` if the model has another one."""
-    study = document.get("study") if isinstance(document, dict) else None
-    own = [module_of("ithaca.commands.families", family, "readers") for family in FAMILIES]
-    readers = dict(READERS)
-    for each in filter(None, own):
-        readers |= each.READERS
-    answer = readers.get(str(study), READERS["None"])(document, file)
+    study = str(document.get("study") if isinstance(document, dict) else None)
+    own = (module_of("ithaca.commands.families", family, "readers") for family in FAMILIES)
+    known = chain([READERS], (each.READERS for each in own if each is not None))
+    read = next((readers[study] for readers in known if study in readers), READERS["None"])
+    answer = read(document, file)
     return replace(answer, source=str(file)) if isinstance(answer, Opened) else answer
 
 

@@ -37,7 +37,17 @@ def pack_bytes(configuration: ArrayConfiguration, sparse: BlockSparsity, words: 
 
 def stored_array(configuration: ArrayConfiguration, sparse: BlockSparsity, package: int) -> str:
     """The declaration of the array of packages of so many elements, a row for each row of the
-    tensor."""
+    tensor.
+
+    Parameters
+    ----------
+    configuration : ArrayConfiguration
+        The configuration that is exported.
+    sparse : BlockSparsity
+        The sparse tensor, and the length of its blocks.
+    package : int
+        Elements of a package: those of a block that are stored, and what says which.
+    """
     rows = [
         f"[sizeof({sparse.tensor}) / sizeof(data_t) / {padded_name(configuration.nest.simd)}]",
         f"[{padded_name(configuration.nest.simd)} / {sparse.block}]",

@@ -35,9 +35,17 @@ def report_page(
     """A self-contained HTML page about a result: it loads nothing and runs nothing; the same
     arguments give the same page.
 
-    ``statements`` are the explanation in words, each ``term: statement``; ``around`` is the largest
-    distance of a factor from the answer's in the landscape; ``checkpoint`` is called now and
-    then while the answer is run, and may end that by an `InputError`; without it, it is not run.
+    Parameters
+    ----------
+    result : Result
+        The result.
+    statements : sequence of str
+        The explanation in words, each ``term: statement``.
+    around : int, optional
+        The largest distance of a factor from the answer's in the landscape.
+    checkpoint : callable, optional
+        Called now and then while the answer is run, and may end that by an `InputError`; None: it
+        is not run.
     """
     best = best_configuration(result)
     own = FamilySections() if best is None else family_sections(best, checkpoint)

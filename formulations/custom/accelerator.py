@@ -42,7 +42,17 @@ class CustomAccelerator(Accelerator):
     def problems(
         self, work: Work, figures: Mapping[str, Fraction], objective: Objective
     ) -> tuple[Problem, ...]:
-        """There is one design."""
+        """There is one design.
+
+        Parameters
+        ----------
+        work : Work
+            The layer.
+        figures : mapping of str to Fraction
+            Value of each free figure.
+        objective : Objective
+            What is minimised.
+        """
         return (
             Problem(CustomDesign(work.nest, self.model, tuple(figures.items())), (), objective),
         )
@@ -79,7 +89,17 @@ class Custom(AcceleratorKind):
 
     def check_range(self, accelerator: CustomAccelerator, figure: str, span: Interval) -> None:
         """Raise `InputError` unless a figure is positive in its whole range, as trends are known of
-        positive figures only."""
+        positive figures only.
+
+        Parameters
+        ----------
+        accelerator : CustomAccelerator
+            The accelerator of the space.
+        figure : str
+            Name of the figure.
+        span : Interval
+            The values that it may have over the whole space, whatever the rules exclude.
+        """
         if span.low not in POSITIVE or span.high not in POSITIVE:
             raise InputError(
                 f"figures.{figure} may be {number(span.low)} to {number(span.high)}; "

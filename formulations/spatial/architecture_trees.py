@@ -222,7 +222,19 @@ class ArchitectureTree:
                     checked({"type": kind, **own}, f"{at}.constraints.{kind}", self.unread)
 
     def constrain(self, target: str, kind: str, own: Mapping[str, Any], at: str) -> None:
-        """Take in a constraint on mappings."""
+        """Take in a constraint on mappings.
+
+        Parameters
+        ----------
+        target : str
+            Name of the level whose loops are constrained.
+        kind : str
+            What is constrained, as Timeloop names it: ``temporal``, ``spatial`` or ``datatype``.
+        own : mapping of str to object
+            The constraint's other fields, as the file has them.
+        at : str
+            The node that states it, as errors name it.
+        """
         path = f"{at}.constraints.{kind}"
         entry = checked({"target": target, "type": kind, **own}, path, self.unread)
         self.entries.append((path, json.dumps(entry)))

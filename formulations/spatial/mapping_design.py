@@ -52,7 +52,22 @@ class MappingDesign(Design):
         keeps: tuple[Mapping[str, Number], ...],
         most: Callable[[int, str], int],
     ) -> Numbers:
-        """Mappings by their factors; for the rest see `Numbers`."""
+        """Mappings by their factors; for the rest see `Numbers`.
+
+        Parameters
+        ----------
+        numbers : NumberSystem
+            The number system.
+        factor : callable
+            Trips of a loop in a slot.
+        inside : callable
+            1 where, of the temporal loops of the level of a number, the first named lies inside the
+            second; else 0.
+        keeps : tuple of mapping of str to number
+            For each level, outermost first: 1 by tensor where it keeps that; else 0.
+        most : callable
+            At least the lanes of a loop inside the level of a number.
+        """
         one, loops = numbers.number(Fraction(1)), self.nest.loops
         trips, lanes, mesh = [], [], []
         for place, level in enumerate(self.architecture.levels):

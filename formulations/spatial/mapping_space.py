@@ -11,12 +11,7 @@ from math import factorial, prod
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ithaca.files.errors import InputError
-from ithaca.formulations.algebra.expression import (
-    SYMBOLIC,
-    Constant,
-    Symbols,
-    as_expression,
-)
+from ithaca.formulations.algebra.expression import SYMBOLIC, Constant, Symbols, as_expression
 from ithaca.formulations.algebra.number_systems import NumbersByName, NumberSystem
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Design, Metric, MetricsAndParts
@@ -318,7 +313,6 @@ class MappingSpace(MappingDesign):
     def metrics(
         self, values: NumbersByName, numbers: NumberSystem, names: Collection[str] | None = None
     ) -> dict[str, Any]:
-        """The metrics of these names, all by default, at values of the quantities."""
         model = self.model(values, numbers)
         return {
             name: model.metric(name) for name in self.vocabulary if names is None or name in names
@@ -390,7 +384,17 @@ class MappingSpace(MappingDesign):
     def as_good(
         self, order: Order, other: Order, several: frozenset[str], accesses: Sequence[Access]
     ) -> bool:
-        """Whether an order of a level costs no more than another one (`orders.as_good`)."""
+        """Whether an order of a level costs no more than another one (`orders.as_good`).
+
+        Parameters
+        ----------
+        order, other : Order
+            Loops of a level, outermost first.
+        several : frozenset of str
+            Loops that have several trips there.
+        accesses : sequence of Access
+            The tensors that levels inside keep.
+        """
         return as_good(order, other, several, accesses)
 
     def configuration(self, mapping: LoopMapping) -> Configuration:

@@ -9,65 +9,21 @@ for any other expression, which takes the ends of each factor apart.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from ithaca.files.errors import InputError
-from ithaca.formulations.algebra.expression import ONE, ZERO, Expression, multiply
+from ithaca.formulations.algebra.expression import ONE, ZERO, multiply
 from ithaca.formulations.machine import Machine, Sums
+from ithaca.formulations.systolic.cycle_terms import Ahead, Cycles, Period, Reads
 from ithaca.formulations.systolic.quantities import lanes, t1, t2
 from ithaca.formulations.systolic.systolic_array import GroupRole, IOGroup, SystolicArray
 
 if TYPE_CHECKING:
-    from ithaca.formulations.algebra.number_systems import NumberSystem
     from ithaca.formulations.systolic.point import Point
 
 #: Cycles to open a DRAM burst (published estimator).
 BURST_LATENCY = 20
-
-
-@dataclass(frozen=True, slots=True)
-class Cycles:
-    """The parts of a run (cycles)."""
-
-    fill: Any
-    """Until PEs take their first words."""
-    run: Any
-    """All tiles, one after the other."""
-    rest: Any
-    """What is drained after the last tile."""
-    latency: Any
-    """All three."""
-
-    def at_least(self, latency: Any, numbers: NumberSystem) -> Cycles:
-        """The same where the run takes longer, as what it moves does."""
-        longer = numbers.maximum(self.latency, latency)
-        return Cycles(self.fill, longer - self.fill - self.rest, self.rest, longer)
-
-
-@dataclass(frozen=True, slots=True)
-class Reads:
-    """The cycles that a read group adds."""
-
-    group: IOGroup
-    """The group."""
-    fill: Any
-    """B: until its first words come to the PEs."""
-    period: Period
-    """M, from one tile to the next: the greatest of these quotients."""
-    enters: Any
-    """At least that where PEs enter a loop again to drain."""
-    behind: Any
-    """F: how far the chain of a lane of the second loop is behind the one before; else 0."""
-    words: Any
-    """A: words per lane; with the bursts of its rows, where they open any."""
-    lag: Any
-    """By how many lanes of the second loop a memory port's last one is behind its first."""
-    least: Any
-    """No less than fill and run: what fills its buffers, all tiles taken together."""
-    simple: bool
-    """Whether it has f = 0, and feeds every tile once."""
 
 
 def cycles(point: Point, machine: Machine) -> Cycles:
@@ -87,13 +43,6 @@ def holds_transfers(array: SystolicArray) -> bool:
     """
     outs = (group for group in array.packed_groups if group.role is not GroupRole.READ)
     return all(out.role is GroupRole.DRAIN or out.direction == array.dataflow[-1] for out in outs)
-
-
-#: Cycles, and by how many tiles they are shared.
-Period: TypeAlias = tuple[tuple[Any, Expression], ...]
-
-#: What a read group's first words take to the last lanes, and its own period.
-Ahead: TypeAlias = tuple[Any, Period]
 
 
 class ClosedForm:
@@ -162,6 +111,16 @@ class ClosedForm:
 
         B_g + [n > 1] M_g + max(n − 2, 0) M is B_g + [n > 1] (M_g − M) + (n − 1) M, at a glance
         never less for larger periods.
+
+        Parameters
+        ----------
+        count : number
+            Tiles n that follow each other.
+        ahead : list of tuple
+            For each read group: cycles B_g until its first words are at the last lanes, and its
+            period M_g.
+        period : tuple of tuple
+            Period M of the array: the greatest of these quotients of cycles by tiles.
         """
         first = self.if_more(count)
         begun = self.most(*(cycles + self.times(first, own) for cycles, own in ahead))
@@ -194,6 +153,15 @@ class ClosedForm:
         """Cycles, or those of a memory port if they are more, where rows may open bursts.
 
         What is written has its first burst open before there is a word for it.
+
+        Parameters
+        ----------
+        cycles : number
+            Cycles without a port.
+        moves : number
+            Cycles that the port takes, its bursts among them (`moves`).
+        writes : bool, optional
+            Whether it writes.
         """
         if self.array.bursts == ZERO and not self.channel:
             return cycles
@@ -416,6 +384,21 @@ class ClosedForm:
         what depth + l − 1 words of the PE are. So the last word of a tile leaves the PE after the
         module has begun the tile p − 1 before it, p = ⌈(depth + l) / S⌉: p tiles (one more where
         buffers are doubled) take p S + o + e + 2 h (L − 1) − (depth − 2) at least.
+
+        Parameters
+        ----------
+        count : number
+            Output tiles.
+        usual : number
+            Cycles of a tile that does not wait.
+        taken : number
+            S: cycles in which a PE sends its words of a tile.
+        words : number
+            o: words of a tile in a lane.
+        chain : number
+            L: lanes of the chain.
+        doubled : bool, optional
+            Whether buffers of modules are doubled.
         """
         tiles = self.numbers.ceil_div(self.constant(self.depth + self.l), taken)
         pace = (
@@ -440,6 +423,22 @@ class ClosedForm:
         Multiplied out they regroup by axis, and bounds are tight: n T is the padded work. (Apart,
         what leaves last would be bounded in what lanes are behind, and in the rest.) Nothing is
         subtracted from them: bounds of less need no largest values, and rows dominate others.
+
+        Parameters
+        ----------
+        reads : list of Reads
+            The read groups.
+        run : number
+            Cycles until the last tile begins, with fill.
+        drains : number
+            Cycles in which all tiles are drained, after fill.
+        leaves : number
+            Cycles in which the words of the last tile leave.
+        after : number
+            Cycles that words are on their way from the PEs, where these enter a loop again with
+            what that takes.
+        rest : number
+            Cycles of what is drained after the last tile.
         """
         fill = self.most(*(g.fill for g in reads))
         work = self.value(self.array.pe.tiles * self.array.pe.trips) + (

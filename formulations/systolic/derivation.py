@@ -1,9 +1,7 @@
 """Derive the array of a dataflow and permutation (`docs/concepts.md`, `docs/cost-model.md`).
 
-Nothing here knows the names of a nest's loops or tensors, and no design is tabulated.
-
-Where those rules speak of the one tiled reduction loop of their two canonical nests, nests here may
-have none or several:
+Nothing here knows the names of a nest's loops or tensors, and no design is tabulated. Where those
+rules speak of the one tiled reduction loop of their two nests, others may have none or several:
 
 - Partial sums leave the array only between tiles of a reduction loop that lies outside of a
   parallel one (*carried*). Tiles of the innermost reductions follow each other and are summed up
@@ -11,8 +9,7 @@ have none or several:
 - A reduction in time, tiled or not, is summed up in the PE before a chain of PEs takes it on.
 - A reduction loop that is not vectorised hides no latency: its t2 is 1.
 - A parallel SIMD loop (a depthwise layer's channels) gives each lane an accumulator of its own.
-  Their buffer is SIMD words wide, moves as many per cycle, and each accumulator sums up one product
-  per cycle.
+  Their buffer is SIMD words wide, moves as many per cycle, and each sums up one product per cycle.
 """
 
 from __future__ import annotations
@@ -23,7 +20,7 @@ from functools import lru_cache
 from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.expression import ONE, ZERO, Expression, add, multiply
 from ithaca.formulations.systolic.dataflows import dataflows, loop_order, permutations
-from ithaca.formulations.systolic.ports import split
+from ithaca.formulations.systolic.ports import serialized, split
 from ithaca.formulations.systolic.quantities import extent, lanes, t1, t2, tiles
 from ithaca.formulations.systolic.systolic_array import (
     SERIALIZED,
@@ -44,8 +41,7 @@ from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.sparsity import BLOCKS
 
 #: Widest data pack of a buffer next to the PEs, and of any other (bytes).
-L1_PACK_BYTES = 16
-OUTER_PACK_BYTES = 64
+L1_PACK_BYTES, OUTER_PACK_BYTES = 16, 64
 
 
 def designs(nest: LoopNest, edition: Edition = Edition.EXACT) -> tuple[SystolicArray, ...]:
@@ -95,15 +91,24 @@ def derive(
             "--no-host-serialize does not go with --edition odyssey, which publishes data that the "
             "host lays out; allowed: --edition cycle or exact"
         )
-    # nests that differ in nothing but extents share their arrays, and all that is known of these; a
-    # window of one iteration is none, and leaves gaps between the elements that a stride reaches;
-    # blocks divide the extent of theirs
+    # nests that differ in extents alone share arrays, and all that is known of these; a window of
+    # one iteration is none, and leaves gaps between strided elements; blocks divide their extent
     extents = tuple((loop, 1 if loop in nest.once else BLOCKS[-1]) for loop in nest.loops)
     return _derive(replace(nest, extents=extents), dataflow, permutation, edition, dram)
 
 
 def in_edition(nest: LoopNest, array: SystolicArray, edition: Edition) -> SystolicArray:
-    """A derived array of a nest in another edition."""
+    """A derived array of a nest in another edition.
+
+    Parameters
+    ----------
+    nest : LoopNest
+        The nest.
+    array : SystolicArray
+        An array of it.
+    edition : Edition
+        The edition of the cost model.
+    """
     return derive(nest, array.dataflow, array.permutation, edition, array.dram)
 
 
@@ -134,7 +139,7 @@ def _derive(
     if dram.two_level:
         groups = with_outer_buffers(groups, nest, dataflow, context.order)
     elif len(beside_dram) == len({*beside_dram}):
-        groups = [_serialize(group) for group in groups]
+        groups = [serialized(group) for group in groups]
     if dram.ports:
         groups = [split(group, dataflow) for group in groups]
     return SystolicArray(
@@ -437,10 +442,6 @@ class _Context:
 
 def _product(factors: object) -> Expression:
     return multiply(*factors)  # type: ignore[misc]
-
-
-def _serialize(group: IOGroup) -> IOGroup:
-    return replace(group, modules=tuple(replace(m, serialized=m.dram) for m in group.modules))
 
 
 def _merge_drain(groups: list[IOGroup]) -> list[IOGroup]:

@@ -98,6 +98,11 @@ def with_channels(
     return replace(technology, memory=replace(technology.memory, port=min(port, LARGEST)))
 
 
+def serialized(group: IOGroup) -> IOGroup:
+    """A group whose data the host lays out in DRAM in the order of its module there."""
+    return replace(group, modules=tuple(replace(m, serialized=m.dram) for m in group.modules))
+
+
 def split(group: IOGroup, dataflow: tuple[str, ...]) -> IOGroup:
     """A group whose modules next to DRAM may be shared out among memory ports.
 

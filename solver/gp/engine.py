@@ -32,9 +32,18 @@ def solve_gp(
     """Bound a design by geometric programs, and round their optima to a configuration.
 
     Ends when bound and value meet, or after `MOST_PROGRAMS` programs: this engine bounds at once
-    what others prove in the end. Parameters and result are those of
-    `ithaca.solver.exact.engine.solve_exact`; raises `NotPosynomialError` if the objective is not
-    posynomial.
+    what others prove in the end. Raises `NotPosynomialError` if the objective is not posynomial.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    options : SolveOptions
+        Time limit, gap and interruption.
+    report : Report, optional
+        Called with the progress after each round of programs.
+    start : Configuration, optional
+        A configuration to begin with.
     """
     began = time.perf_counter()
     should_stop = deadline(options.time_limit, options.stop)

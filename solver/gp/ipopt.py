@@ -77,6 +77,18 @@ class Callbacks:
         return self._rows, self._columns
 
     def hessian(self, y: Vector, multipliers: Vector, _: float) -> Vector:
+        """The second derivatives of the Lagrangian below the diagonal, as `hessianstructure` orders
+        them; the objective is linear.
+
+        Parameters
+        ----------
+        y : ndarray
+            Values of the variables.
+        multipliers : ndarray
+            Multipliers of the constraints.
+        _ : float
+            The factor of the objective.
+        """
         dense: Matrix = self.program.hessian(self._at(y), multipliers)
         values: Vector = dense[self._below, self._above]
         return values
@@ -86,7 +98,17 @@ class Callbacks:
 
     def intermediate(self, mode: int, iteration: int, *_: float) -> bool:
         """Called once per iteration; ends the run in the restoration phase (mode 1) or out of
-        patience."""
+        patience.
+
+        Parameters
+        ----------
+        mode : int
+            0, or 1 in the restoration phase.
+        iteration : int
+            Number of the iteration.
+        *_ : float
+            What else Ipopt says of it.
+        """
         return self.patience is None or (mode == 0 and iteration < self.patience)
 
 

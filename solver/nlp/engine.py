@@ -30,12 +30,22 @@ def solve_nlp(
     else from several. Nothing is proven of the answer, except where no configuration is within the
     limits; for a lower bound of a posynomial objective ask `ithaca.solver.gp.search.GpSearch`.
 
-    Parameters and result are those of `ithaca.solver.exact.engine.solve_exact`; the objective may
-    be negative, the seed is that of the starting points, a gap is of no use without a bound, and
-    the boxes reported are programs.
+    The objective may be negative; a gap is of no use without a bound, and the boxes reported are
+    programs.
 
     Raises `InputError` if the objective falls with its maxima or ceilings, so that it has no smooth
     program.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    options : SolveOptions
+        Time limit, interruption, and the seed of the starting points.
+    report : Report, optional
+        Called with the progress after each program.
+    start : Configuration, optional
+        A configuration to begin with.
     """
     began = time.perf_counter()
     search = NlpSearch(problem, options.seed)

@@ -68,8 +68,15 @@ class NonlinearProgram:
     ) -> LocalOptimum:
         """The local optimum that Ipopt reaches from a point, with further options of Ipopt's.
 
-        ``start`` has a value per quantity that is no product of others, moved into its range;
-        ``fixed`` those that must not vary.
+        Parameters
+        ----------
+        start : mapping of str to float
+            A value of each quantity that is no product of others; it is moved into the quantity's
+            range.
+        fixed : mapping of str to float, optional
+            Values of those that must not vary.
+        **options : object
+            Further options of Ipopt's.
         """
         import pyomo.environ as pyo
 

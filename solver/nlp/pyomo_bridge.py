@@ -135,9 +135,14 @@ def solve_pyomo(model: Any, callbacks: PyomoCallbacks | None = None, **options: 
     """Minimise (or maximise) a smooth Pyomo model from its variables' values, which then hold the
     optimum.
 
-    The model has one active objective, any constraints, and continuous variables that all have
-    values. To solve it from several points, give the callbacks with its derivatives; what else is
-    given are options of Ipopt's.
+    Parameters
+    ----------
+    model : ConcreteModel
+        One active objective, any constraints, and continuous variables that all have values.
+    callbacks : PyomoCallbacks, optional
+        Those of the model, to solve it from several points; by default they are made anew.
+    **options : object
+        Options of Ipopt's.
     """
     callbacks = callbacks or PyomoCallbacks(model)
     start = np.array([variable.value for variable in callbacks.variables], dtype=np.float64)

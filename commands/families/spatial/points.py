@@ -69,6 +69,21 @@ def read(
 
     Workloads of rows are a nest, or else problem files beside the architecture; of architectures
     that come with Ithaca, beside the points.
+
+    Parameters
+    ----------
+    source : str, LoopNest or Answer
+        The workload of all rows; None: each row's problem file.
+    points : str or Path
+        The CSV file, a mapping a row.
+    arch : str or Path
+        Name of an architecture, or its file.
+    dtype : str, optional
+        None: architectures state their words.
+    edition : str, optional
+        The edition of the cost model; default: Timeloop's.
+    sums : str, optional
+        None: this is of systolic arrays.
     """
     if sums is not None:
         raise InputError("--sums cannot be given with --arch; allowed with systolic arrays")

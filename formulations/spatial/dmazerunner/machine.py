@@ -52,7 +52,17 @@ class Capacities:
     def sizes(
         architecture: Architecture, edition: str, bank_words: int
     ) -> tuple[int, int, int, int]:
-        """These of an architecture; an `InputError` names a level without a capacity."""
+        """These of an architecture; an `InputError` names a level without a capacity.
+
+        Parameters
+        ----------
+        architecture : Architecture
+            Three levels: DRAM, scratchpad, register files.
+        edition : str
+            Name of the edition, as errors state it.
+        bank_words : int
+            Words of a scratchpad bank.
+        """
         _, spm, rf = architecture.levels
         if spm.words is None or rf.words is None:
             raise refuse(

@@ -47,11 +47,31 @@ class JoinedAxes(ABC):
     @abstractmethod
     def extended(self, variant: int, rows: Integers, cutoff: Cutoff) -> tuple[Integers, Floats]:
         """Rows with every option of the next axis, and bounds, where they fit and those are below
-        the cutoff."""
+        the cutoff.
+
+        Parameters
+        ----------
+        variant : int
+            Number of the variant.
+        rows : ndarray
+            Partial mappings, a row each: the option of every axis that is decided, in order.
+        cutoff : callable
+            The value to improve on as it is now; None while nothing is known.
+        """
 
     @abstractmethod
     def completed(self, variant: int, row: Integers, cutoff: Cutoff) -> Candidates:
-        """The candidates of a row of all axes, as far as they may improve on the cutoff."""
+        """The candidates of a row of all axes, as far as they may improve on the cutoff.
+
+        Parameters
+        ----------
+        variant : int
+            Number of the variant.
+        row : ndarray
+            The option of every axis, in order.
+        cutoff : callable
+            The value to improve on as it is now; None while nothing is known.
+        """
 
     def kept(self, parts: list[tuple[Integers, Floats]]) -> list[tuple[Integers, Floats]]:
         """Rows with bounds, those of large ones left out where there are too many."""

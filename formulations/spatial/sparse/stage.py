@@ -127,7 +127,17 @@ class SparseStage(JoinedAxes):
         return made, least
 
     def completed(self, variant: int, row: Integers, cutoff: Cutoff) -> Candidates:
-        """The orders of a row's loops whose bounds are below the cutoff, evaluated exactly."""
+        """The orders of a row's loops whose bounds are below the cutoff, evaluated exactly.
+
+        Parameters
+        ----------
+        variant : int
+            Number of the variant.
+        row : ndarray
+            The option of every axis, in order.
+        cutoff : callable
+            The value to improve on as it is now; None while nothing is known.
+        """
         columns = {name: column[0] for name, column in self._columns(row[None]).items()}
         values = {**{name: int(n) for name, n in columns.items()}, **self._variants[variant]}
         offered = [self._orders(level, values) for level in self._design.orders]

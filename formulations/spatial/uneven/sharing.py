@@ -44,7 +44,19 @@ class SharingNests:
 
     def more(self, first: int, last: int, trips: Trips, c: int) -> list[int]:
         """The possible trips of a shared loop around some nests, inside of given ones: their
-        multiples that divide the loop's size, or these trips alone where it may not lie there."""
+        multiples that divide the loop's size, or these trips alone where it may not lie there.
+
+        Parameters
+        ----------
+        first : int
+            Number of the first nest that the loop is to lie around.
+        last : int
+            Number of the last one.
+        trips : tuple of int
+            Trips of all loops that may be shared, around what is inside: those that are given.
+        c : int
+            Place of the loop among these.
+        """
         loop, around = self.classes[c], zip(self.classes, trips, strict=True)
         if not loop.may_lie_around(first, last) or any(
             n > 1 and loop.excludes(other) for other, n in around
@@ -72,7 +84,18 @@ class SharingNests:
         return tuple(nest for nest in made if nest is not None)
 
     def kept(self, number: int, trips: Trips, words: Sequence[int]) -> UnevenSpace | None:
-        """A nest in all its turns, with some words of what it takes and passes on at a time."""
+        """A nest in all its turns, with some words of what it takes and passes on at a time.
+
+        Parameters
+        ----------
+        number : int
+            Number of the nest.
+        trips : tuple of int
+            Trips of all shared loops around it.
+        words : sequence of int
+            Words at a time of what it takes from the nest before, and of what it passes on; of the
+            first nest the former says nothing.
+        """
         shared = self.shared(number, trips, {})
         nest = replace(self.nests[number], nest=self.turned(number, trips), shared=shared)
         kept = tuple(zip(self.passed(number), words[number == 0 :], strict=False))
@@ -112,7 +135,17 @@ class SharingNests:
 
     @remembered
     def tile(self, own: Own, around: Trips, trips: Trips) -> int:
-        """Words of a tile between some shared loops, by the trips of those around it."""
+        """Words of a tile between some shared loops, by the trips of those around it.
+
+        Parameters
+        ----------
+        own : tuple of int and str
+            Number of a nest, and a tensor of its.
+        around : tuple of int
+            Trips of the shared loops that lie around the tile.
+        trips : tuple of int
+            Trips of all shared loops around the nest, which state what it computes in a turn.
+        """
         nest, outer = self.turned(own[0], trips), dict(self.own(own[0], around))
         sizes = {loop: n // outer.get(loop, 1) for loop, n in nest.extents}
         return int(next(a for a in nest.accesses if a.tensor == own[1]).box(sizes))
@@ -123,7 +156,17 @@ class SharingNests:
 
     @remembered
     def roofs(self, number: int, trips: Trips, shared: SharedLoops) -> Mapping[str, Fraction]:
-        """At least the energy of the outermost level in a nest, and the cycles that it takes."""
+        """At least the energy of the outermost level in a nest, and the cycles that it takes.
+
+        Parameters
+        ----------
+        number : int
+            Number of the nest.
+        trips : tuple of int
+            Trips of all shared loops around it.
+        shared : SharedLoops
+            The same loops by its names, with the storage nodes between them.
+        """
         nest = self.kept(number, trips, (1, 1))
         assert nest is not None
         model = nest.outside(shared)
@@ -135,7 +178,17 @@ class SharingNests:
         }
 
     def least_inside(self, number: int, trips: Trips, known: Mapping[Trips, Fraction]) -> Fraction:
-        """At least the energy inside of the outermost level, where that is known of some trips."""
+        """At least the energy inside of the outermost level, where that is known of some trips.
+
+        Parameters
+        ----------
+        number : int
+            Number of the nest.
+        trips : tuple of int
+            Trips of all shared loops around it.
+        known : mapping of tuple of int to Fraction
+            Lower bounds of that energy, by other trips.
+        """
         each, done = self._each_operation(number), self.turned(number, trips).operations
         bounds = [each * done]
         for others, least in known.items():
@@ -166,7 +219,20 @@ class SharingNests:
     def shared(
         self, number: int, trips: Trips, around: Mapping[Own, Trips], beside: int = 0
     ) -> SharedLoops:
-        """The loops that a nest shares, given the trips around nodes."""
+        """The loops that a nest shares, given the trips around nodes.
+
+        Parameters
+        ----------
+        number : int
+            Number of the nest.
+        trips : tuple of int
+            Trips of all shared loops around it.
+        around : mapping of tuple to tuple of int
+            Of storage nodes, each the number of a nest and a tensor of its: trips of the shared
+            loops around it; those of other nests are left out.
+        beside : int, optional
+            Words of what stays meanwhile for other nests.
+        """
         nodes = sorted(around.items(), key=lambda node: (prod(node[1]), node[0]))
         between = tuple((t, self.own(number, n)) for (at, t), n in nodes if at == number)
         turns = self.turns(number, trips)
@@ -193,13 +259,33 @@ class SharingNests:
         )
 
     def lacking(self, number: int, outer: Trips, trips: Trips) -> list[Own]:
-        """The tensors of a nest's own that lack a loop between some trips."""
+        """The tensors of a nest's own that lack a loop between some trips.
+
+        Parameters
+        ----------
+        number : int
+            Number of the nest.
+        outer : tuple of int
+            Trips around the outer end, by shared loop.
+        trips : tuple of int
+            Trips around the inner end: multiples of those.
+        """
         owns = [(number, t) for t in self.nests[number].keeps(HOME) - {*self.passed(number)}]
         ways = [c for c, n in enumerate(trips) if n > outer[c]]
         return [own for own in sorted(owns) if any(self.lacks(own, c) for c in ways)]
 
     def outer(self, nodes: Sequence[Own], outer: Trips, trips: Trips) -> dict[Own, Trips]:
-        """At least the trips around nodes, outside of which there are some."""
+        """At least the trips around nodes, outside of which there are some.
+
+        Parameters
+        ----------
+        nodes : sequence of tuple
+            Storage nodes, each the number of a nest and a tensor of its.
+        outer : tuple of int
+            Trips of shared loops that lie outside of all of them.
+        trips : tuple of int
+            Trips of all shared loops around the nests.
+        """
         return {
             own: tuple(outer[c] if self.lacks(own, c) else n for c, n in enumerate(trips))
             for own in nodes

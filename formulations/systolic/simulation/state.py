@@ -53,7 +53,34 @@ def skip_periods(  # type: ignore[no-untyped-def]
     latency, capacity, offsets, readers, writers, refresh, scale, process, loops, fifo, rings,
     met, counts, waits, totals, then, looks, rounds, counts_then, waits_then, lead,
 ):  # fmt: skip
-    """Add whole periods if the state was met before; states are kept ever more rarely."""
+    """Add whole periods if the state was met before; states are kept ever more rarely.
+
+    Arrays are of 64-bit integers, those of `ProcessProgram` and of `RunState`.
+
+    Parameters
+    ----------
+    latency, capacity, offsets, readers, writers : ndarray
+        Of each FIFO: cycles through it, words that it holds, where its ring begins, and the
+        processes at its ends.
+    refresh : ndarray
+        The cycles from one refresh of the memory to the next, and those that one takes.
+    scale : int
+        Parts of a cycle.
+    process, loops, fifo, rings, met : ndarray
+        The state: columns of processes; rounds left of their loops, by depth; columns of FIFOs;
+        when words of rings were put in and taken out; the process at each barrier, or −1. Clocks
+        and rounds are moved on by the periods that are added.
+    counts, waits, totals : ndarray
+        What is counted of processes, of ports, and in all: moved on, too.
+    then : ndarray
+        The last state that was kept, relative to its clock.
+    looks : ndarray
+        The clock then, looks since, and at how many the next state is kept.
+    rounds, counts_then, waits_then : ndarray
+        Rounds left of outermost loops, and the counts, then.
+    lead : int
+        The process whose clock is that of the state.
+    """
     now = process[lead, CLOCK]
     same = True
     place = 0

@@ -11,7 +11,17 @@ from ithaca.formulations.problem import Problem
 
 
 def accelerator(space: HardwareSpace, point: Configuration, text: str) -> str:
-    """An accelerator of a space in words."""
+    """An accelerator of a space in words.
+
+    Parameters
+    ----------
+    space : HardwareSpace
+        The space.
+    point : Configuration
+        The values of its quantities.
+    text : str
+        The same in words.
+    """
     return f"{space.name}: {text}"
 
 

@@ -337,4 +337,14 @@ def _read_shared(read: SharedDesignDocument, at: str) -> SharedDesign:
 
 
 def accelerator(space: HardwareSpace, point: Configuration, text: str) -> None:
-    """None: arrays of a space are what networks run on."""
+    """None: arrays of a space are what networks run on.
+
+    Parameters
+    ----------
+    space : HardwareSpace
+        The space.
+    point : Configuration
+        The values of its quantities.
+    text : str
+        The same in words.
+    """
