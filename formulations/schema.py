@@ -87,8 +87,9 @@ class StatedNestDocument(Document):
 class DensityDocument(Document):
     """How many words of a tensor are not zero."""
 
-    distribution: Literal["hypergeometric", "fixed_structured"]
-    density: Annotated[float, Field(ge=0, le=1)]
+    distribution: Literal["hypergeometric", "fixed_structured", "banded"]
+    density: Annotated[float, Field(ge=0, le=1)] = 1
+    band_width: Annotated[int, Field(ge=0)] = 0
 
 
 class NestDocument(Document):

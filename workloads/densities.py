@@ -1,18 +1,19 @@
 """How many words of a tensor's tiles are not zero, in doubles, as Timeloop's density models have it
 (`src/workload/density-models`).
 
-Tiles are told apart by their words alone.
+Tiles are told apart by their words alone, those of banded matrices by their sides.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, exp, floor, lgamma, prod
 from typing import Any
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import among, quoted, refuse
+from ithaca.workloads.bands import Sides, offsets_by_words, tiles_with_words, words_in
 
 #: Factors that are multiplied one by one; of more, logarithms are added.
 _FACTORS = 256
@@ -25,6 +26,7 @@ DISTRIBUTIONS: Mapping[str, str] = {
     "fixed": "fixed",
     "fixed_structured": "fixed",
     "hypergeometric": "uniform",
+    "banded": "banded",
 }
 
 
@@ -60,50 +62,101 @@ class Density:
     uniform: bool = False
     """Whether they are anywhere with equal probability; else every tile has as many, or the next
     whole number of them."""
-    words: int = 1
-    """Words of the tensor."""
+    sides: Sides = (1,)
+    """Sides of the tensor."""
+
+    def of(self, sides: Sides) -> Density:
+        """The same of a tensor of such sides."""
+        return replace(self, sides=sides)
+
+    @property
+    def words(self) -> int:
+        """Words of the tensor, zeros among them."""
+        return prod(self.sides)
 
     @property
     def held(self) -> int:
         """Words that are not zero, of a uniform density."""
         return ceil(self.share * self.words)
 
-    def most(self, tile: int) -> int:
+    def most(self, tile: Sides) -> int:
         """The most that a tile may hold."""
-        return min(tile, self.held) if self.uniform else ceil(tile * self.share)
+        words = prod(tile)
+        return min(words, self.held) if self.uniform else ceil(words * self.share)
 
-    def mean(self, tile: int) -> float:
+    def mean(self, tile: Sides) -> float:
         """The average number of nonzeros in a tile."""
-        return tile * self.held / self.words if self.uniform else tile * self.share
+        return prod(tile) * self.held / self.words if self.uniform else prod(tile) * self.share
 
-    def empty(self, tile: int, around: tuple[int, int] | None = None) -> float:
-        """The probability that a tile holds none; ``around``: given the words of one around it, and
+    def empty(self, tile: Sides, around: tuple[Sides, int] | None = None) -> float:
+        """The probability that a tile holds none; ``around``: given the sides of one around it, and
         what that holds."""
+        words, (of, held) = prod(tile), around or (self.sides, self.held)
         if self.uniform:
-            return none_of(tile, *(around or (self.words, self.held)))
-        exact = tile * (around[1] / around[0] if around else self.share)
+            return none_of(words, prod(of), held)
+        exact = words * (held / prod(of) if around else self.share)
         return 1 - exact if exact < 1 else 0.0
 
-    def occupancies(self, tile: int) -> Iterator[tuple[int, float]]:
+    def occupancies(self, tile: Sides) -> Iterator[tuple[int, float]]:
         """The possible numbers of nonzeros in a tile, with their probabilities."""
+        words = prod(tile)
         if not self.uniform:
-            exact = tile * self.share
+            exact = words * self.share
             low = floor(exact)
             yield from ((n, p) for n, p in ((low, 1 - (exact - low)), (low + 1, exact - low)) if p)
             return
         held, of = self.held, self.words
-        least, most = max(0, tile + held - of), min(tile, held)
-        middle = min(max((tile + 1) * (held + 1) // (of + 2), least), most)
+        least, most = max(0, words + held - of), min(words, held)
+        middle = min(max((words + 1) * (held + 1) // (of + 2), least), most)
         chances = {middle: 1.0}
         for step, end in ((1, most), (-1, least)):
             here, p = middle, 1.0
             while here != end and p > _LEAST:
                 low = min(here, here + step)
-                up = (held - low) * (tile - low) / ((low + 1) * (of - held - tile + low + 1))
+                up = (held - low) * (words - low) / ((low + 1) * (of - held - words + low + 1))
                 p, here = p * up if step == 1 else p / up, here + step
                 chances[here] = p
         whole = sum(sorted(chances.values()))
         yield from ((n, chances[n] / whole) for n in sorted(chances))
+
+
+@dataclass(frozen=True)
+class Banded(Density):
+    """A matrix whose words are not zero where row and column are no further apart than a width."""
+
+    width: int = 0
+
+    def of(self, sides: Sides) -> Density:
+        return replace(self, sides=sides, share=words_in(sides, 0, self.width) / prod(sides))
+
+    def _whole(self, tile: Sides) -> Sides:
+        """A tile no larger than the matrix."""
+        rows, columns = map(min, tile, self.sides)
+        return rows, columns
+
+    def most(self, tile: Sides) -> int:
+        return max(offsets_by_words(self.sides, self._whole(tile), self.width), default=0)
+
+    def empty(self, tile: Sides, around: tuple[Sides, int] | None = None) -> float:
+        tile = self._whole(tile)
+        of, held = around or (self.sides, None)
+        places = {0: 1} if held is None else offsets_by_words(self.sides, of, self.width).get(held)
+        if not places:
+            return 1.0
+        tiles = prod(own // side for own, side in zip(of, tile, strict=True))
+        filled = sum(
+            count * sum(tiles_with_words(of, tile, self.width, offset).values())
+            for offset, count in places.items()
+        )
+        return 1 - filled / (tiles * sum(places.values()))
+
+    def occupancies(self, tile: Sides) -> Iterator[tuple[int, float]]:
+        tile = self._whole(tile)
+        tiles = prod(own // side for own, side in zip(self.sides, tile, strict=True))
+        if empty := self.empty(tile):
+            yield 0, empty
+        for words, places in offsets_by_words(self.sides, tile, self.width).items():
+            yield words, sum(places.values()) / tiles
 
 
 def read_densities(
@@ -133,7 +186,9 @@ def read_densities(
 def density_fields(densities: Iterable[tuple[str, Density]]) -> dict[str, dict[str, Any]]:
     """Densities as a problem states them, by tensor."""
     return {
-        tensor: {
+        tensor: {"distribution": "banded", "band_width": own.width}
+        if isinstance(own, Banded)
+        else {
             "distribution": "hypergeometric" if own.uniform else "fixed_structured",
             "density": own.share,
         }
@@ -146,6 +201,11 @@ def _density(own: Any, at: str) -> Density:
     kind = str(own.get("distribution", "fixed")).replace("-", "_")
     if kind not in DISTRIBUTIONS:
         raise refuse(at, f"distribution is {quoted(kind)}{among(kind, DISTRIBUTIONS)}")
+    if kind == "banded":
+        width = own.get("band_width", 0)
+        if isinstance(width, bool) or not isinstance(width, int) or width < 0:
+            raise refuse(at, f"band_width is {quoted(width)}; allowed: a whole number from 0 on")
+        return Banded(1.0, width=width)
     share = own.get("density")
     if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
         raise refuse(at, f"density is {quoted(share)}; allowed: a number from 0 to 1")

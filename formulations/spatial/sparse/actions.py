@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import ceil, floor
+from math import ceil, floor, prod
 
 from ithaca.formulations.spatial.architecture import Level
 from ithaca.formulations.spatial.sparse.parts import SparseLevel
+from ithaca.workloads.bands import Sides
 
 #: What is done with words.
 KINDS = ("read", "fill", "update")
@@ -31,8 +32,8 @@ class Held:
     """Words read, filled and updated, zeros and all."""
     output: bool
     """Whether it is the output."""
-    tile: int
-    """Words of a tile."""
+    sides: Sides
+    """Sides of a tile."""
     most: int
     """The most words of one that are stored."""
     density: float
@@ -55,6 +56,11 @@ class Held:
     """Words by action, such as ``gated_read``."""
     metadata: dict[str, list[list[int]]] = field(default_factory=dict)
     """Metadata by action, such as ``gated_metadata_read``, as `units`."""
+
+    @property
+    def tile(self) -> int:
+        """Words of a tile."""
+        return prod(self.sides)
 
     def begin(self) -> None:
         """Begin with the counts of words and metadata where nothing is saved; words that are zero

@@ -32,7 +32,7 @@ from ithaca.formulations.spatial.sparse.actions import KINDS, prices_of
 from ithaca.formulations.spatial.sparse.parts import SparseLevel, Sparsity
 from ithaca.formulations.spatial.timeloop import TimeloopModel
 from ithaca.workloads.affine import Access
-from ithaca.workloads.densities import Density, none_of
+from ithaca.workloads.densities import Banded, Density, none_of
 
 if TYPE_CHECKING:
     from ithaca.formulations.spatial.mapping_space import MappingSpace
@@ -92,7 +92,11 @@ class LeastModel(TimeloopModel):
         assert not isinstance(nest.densities, str)
         self._sparsity, self._complete = sparsity, not open_
         self._parts = [sparsity.levels.get(level.name, SparseLevel()) for level in levels]
-        self._known = dict(nest.densities)
+        self._known = {
+            tensor: own.of(tuple(self._accesses[tensor].sides(nest.sizes)))
+            for tensor, own in nest.densities
+        }
+        self._divided = design.options.divisors_only
         self._timed = frozenset(p for p in range(len(levels)) if meshes and p > meshes[-1])
         if self._complete:
             self._dense = [least] * len(levels)
@@ -102,7 +106,7 @@ class LeastModel(TimeloopModel):
             self._dense = [timed if p in self._timed else laned for p in range(len(levels))]
         reduced = (d for d in open_ - shared if not nest.output.indexed_by(d))
         self._begun = prod(nest.sizes[d] for d in reduced)
-        self._whole_known = self._complete or design.options.divisors_only
+        self._whole_known = self._complete or self._divided
         self._extents = {
             loop: self.extent(0, loop) if self._complete else size for loop, size in nest.extents
         }
@@ -152,6 +156,8 @@ class LeastModel(TimeloopModel):
         """The share of words that are not zero, at least."""
         density = self._density(tensor)
         share: Any = density.share
+        if isinstance(density, Banded) and not self._divided:
+            share = 0.0  # padded, there is less of it
         if density.uniform and self._whole_known:
             words = np.asarray(self._words(tensor), dtype=float)
             share = np.ceil(density.share * words) / words
@@ -160,6 +166,8 @@ class LeastModel(TimeloopModel):
     def _filled(self, tensor: str, tile: Any) -> Any:
         """The probability that a tile of so many words, or more, has one that is not zero."""
         density = self._density(tensor)
+        if isinstance(density, Banded):  # of tiles no fewer than of words
+            return self._share(tensor)
         if not density.uniform:
             return np.minimum(tile * density.share, 1.0) * (1 - SHARES)
         if not self._whole_known:
@@ -267,7 +275,7 @@ class LeastModel(TimeloopModel):
                 words = np.asarray(self._words(tensor), dtype=float)
                 tile = np.minimum(tile, np.ceil(density.share * words))
             else:
-                tile = np.ceil(tile * density.share)
+                tile = np.ceil(tile * self._share(tensor))
         return self._held(level, tensor, tile)
 
     @property
@@ -358,7 +366,8 @@ class LeastModel(TimeloopModel):
         again = kind == "read" and np.any(self._around(place, tensor))
         packed = next((n for n, rank in enumerate(ranks) if rank.format == "UOP"), len(ranks))
         runs = len(ranks) > 1 and any(rank.format == "RLE" for rank in ranks)
-        if _windows(self._accesses[tensor]) or again or runs or not packed:
+        banded = isinstance(self._density(tensor), Banded)
+        if _windows(self._accesses[tensor]) or banded or again or runs or not packed:
             return 0.0
         bits: float = min(rank.metadata_bits for rank in ranks[:packed])
         bits *= 1 - exp(-1) if self._density(tensor).uniform else 1

@@ -9,6 +9,7 @@ from math import ceil
 from ithaca.formulations.spatial.sparse.loops import Extents, LevelLoop
 from ithaca.formulations.spatial.sparse.parts import Format, Rank
 from ithaca.workloads.affine import Access
+from ithaca.workloads.bands import Sides
 from ithaca.workloads.densities import Density
 
 #: Words of metadata and payloads of every rank, innermost first.
@@ -25,8 +26,8 @@ class Ranks:
 
     groups: tuple[tuple[LevelLoop, ...], ...]
     """The loops of every rank."""
-    tiles: tuple[int, ...]
-    """Words of a tile below every rank, and of the one that has all."""
+    tiles: tuple[Sides, ...]
+    """Sides of a tile below every rank, and of the one that has all."""
 
 
 def ranked(
@@ -61,10 +62,10 @@ def ranked(
     inwards = stored is None or stored.inwards
     first = len(inner.groups) if inner else 0
     groups: list[tuple[LevelLoop, ...]] = []
-    tops: list[int] = []
-    least = access.box(loops[0].inside)
+    tops: list[Sides] = []
+    least, word = tuple(access.sides(loops[0].inside)), (1,) * len(access.subscripts)
 
-    def add(group: tuple[LevelLoop, ...], top: int, outermost: bool) -> None:
+    def add(group: tuple[LevelLoop, ...], top: Sides, outermost: bool) -> None:
         groups.insert(len(groups) if outermost else 0, group)
         tops.insert(len(tops) if outermost else 0, top)
 
@@ -75,24 +76,24 @@ def ranked(
         loop = waiting[0]
         rule = next((rule for rule in rules if loop.name in rule), ())
         if rules and not rule:  # the rank stays empty
-            add((), least if inwards else 1, True)
+            add((), least if inwards else word, True)
             continue
         taken = 1
         while taken < len(waiting) and waiting[taken].name in rule:
             taken += 1
-        add(tuple(waiting[:taken]), access.box(loop.inside), not inwards)
+        add(tuple(waiting[:taken]), tuple(access.sides(loop.inside)), not inwards)
         del waiting[:taken]
     for _ in free:
         add((), least, not inwards)
     if waiting:
         raise UnsuitedError(f"more compression ranks needed for {access.tensor}")
     if inner is None:
-        return Ranks(tuple(groups), (1, *tops))
+        return Ranks(tuple(groups), (word, *tops))
     return Ranks((*inner.groups, *groups), (*inner.tiles, *tops))
 
 
 def units(
-    access: Access, stored: Format, ranks: Ranks, density: Density, tile: int, held: int
+    access: Access, stored: Format, ranks: Ranks, density: Density, tile: Sides, held: int
 ) -> Units:
     """Words of metadata and payloads of every rank, innermost first, of a tile that holds some
     words; the innermost payloads are those words.
@@ -109,8 +110,8 @@ def units(
         Loops and tiles of its ranks.
     density : Density
         Its density.
-    tile : int
-        Words of the tile, zeros among them.
+    tile : tuple of int
+        Sides of the tile.
     held : int
         Words of it that are not zero.
     """

@@ -7,10 +7,9 @@ Probabilities are doubles, and words are rounded where the tool rounds them; so 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
-from math import ceil, floor
+from math import ceil, floor, prod
 
 from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.number_systems import FRACTION
@@ -27,7 +26,8 @@ from ithaca.formulations.spatial.sparse.parts import SparseLevel, Sparsity
 from ithaca.formulations.spatial.sparse.savings import unread
 from ithaca.formulations.spatial.timeloop import TimeloopModel
 from ithaca.workloads.affine import Access
-from ithaca.workloads.densities import Density
+from ithaca.workloads.bands import Sides
+from ithaca.workloads.densities import Banded, Density
 from ithaca.workloads.nest import LoopNest
 
 #: Tiles of fewer rows than this, by words of a row and tenths of their words that are not zero,
@@ -59,7 +59,7 @@ class SparseModel(TimeloopModel):
         self._parts = [sparsity.levels.get(level.name, SparseLevel()) for level in self._levels]
         known = dict(nest.densities)
         self._densities = {
-            tensor: replace(known.get(tensor, Density(1.0)), words=self._tile(access, 0))
+            tensor: known.get(tensor, Density(1.0)).of(self._tile(access, 0))
             for tensor, access in self._accesses.items()
         }
         self._stored: dict[str, dict[int, Held]] = {
@@ -75,8 +75,9 @@ class SparseModel(TimeloopModel):
                             own.saving = how, share
         self._shares = {t: propagate([*held.values()]) for t, held in self._stored.items()}
 
-    def _tile(self, access: Access, place: int) -> int:
-        return int(access.box(self._loops[place][-1].inside))
+    def _tile(self, access: Access, place: int) -> Sides:
+        """The sides of a level's tile."""
+        return tuple(map(int, access.sides(self._loops[place][-1].inside)))
 
     # -- formats -------------------------------------------------------------------------
 
@@ -87,7 +88,8 @@ class SparseModel(TimeloopModel):
         places = [n for n in range(inner) if self.keeps(n, tensor)]
         for number, place in reversed([*enumerate(places)]):
             stored = self._parts[place].formats.get(tensor)
-            tile, instances = self._tile(access, place), float(self._dense.instances(place))
+            sides, instances = self._tile(access, place), float(self._dense.instances(place))
+            tile = prod(sides)
             compressed = stored is not None and stored.compressed
             if inner < len(self._levels):
                 covered = self._loops[inner][-1].inside
@@ -99,14 +101,14 @@ class SparseModel(TimeloopModel):
             ranks = ranked(access, stored, own, ranks if within else None, covered)
             # where the level around has metadata, tiles without words stay there
             sifted = number and tensor in self._parts[places[number - 1]].formats
-            filled = 1 - density.empty(tile) if sifted else 1.0
-            share = density.mean(tile) / filled / tile if filled else 0.0
+            filled = 1 - density.empty(sides) if sifted else 1.0
+            share = density.mean(sides) / filled / tile if filled else 0.0
             dense = {k: int(getattr(self._dense, f"{k}s")(place, tensor)) for k in KINDS}
             held = Held(
                 dense,
                 self._is_output(tensor),
-                tile,
-                density.most(tile) if stored else tile,
+                sides,
+                density.most(sides) if stored else tile,
                 share,
                 instances * filled,
                 stored is not None,
@@ -115,14 +117,14 @@ class SparseModel(TimeloopModel):
             if stored is not None:
                 held.bits = [(rank.metadata_bits, rank.payload_bits) for rank in stored.ranks]
                 totals = [[0.0, 0.0] for _ in stored.ranks]
-                for n, p in density.occupancies(tile):
+                for n, p in density.occupancies(sides):
                     if n or not sifted:
                         for rank, each in zip(
-                            totals, units(access, stored, ranks, density, tile, n), strict=True
+                            totals, units(access, stored, ranks, density, sides, n), strict=True
                         ):
                             rank[:] = (a + p / filled * b for a, b in zip(rank, each, strict=True))
                 held.units = totals
-                most = units(access, stored, ranks, density, tile, held.most)
+                most = units(access, stored, ranks, density, sides, held.most)
                 held.most_bits = ceil(
                     sum(a * m + b * n for (a, b), (m, n) in zip(most, held.bits, strict=True))
                 )
@@ -186,7 +188,7 @@ class SparseModel(TimeloopModel):
         states = []
         for tensor, other in zip(inputs, reversed(inputs), strict=True):
             met = 1 - _rounded(self._shares[other] or 0.0)  # what the other does not save
-            word = min(_rounded(self._densities[tensor].mean(1)) / met, 1.0) if met else 0.0
+            word = min(_rounded(self._densities[tensor].mean((1,))) / met, 1.0) if met else 0.0
             marked = [*self._stored[tensor].values()][-1].marked
             states.append((word, (1 - word) * (not marked), (1 - word) * marked))
         (word, zero, none), (word_b, zero_b, none_b) = states
@@ -295,7 +297,7 @@ class SparseModel(TimeloopModel):
             )
         if _ROWS[block][max(floor(own.density / 0.1) - 1, 0)] <= own.tile // block:
             return 1.0
-        held = self._densities[tensor].occupancies(own.tile)
+        held = self._densities[tensor].occupancies(own.sides)
         return sum(ceil(n / block) * p for n, p in held) / (own.tile * own.density / block)
 
     @property
@@ -322,6 +324,16 @@ def check_modelled(nest: LoopNest, architecture: Architecture) -> None:
             f"workload {nest.name} has {len(nest.inputs)} inputs, which does not go with "
             "sparse_optimizations; allowed: 2"
         )
+    stated = () if isinstance(nest.densities, str) else nest.densities
+    bands = {tensor: own.width for tensor, own in stated if isinstance(own, Banded)}
+    for access in (access for access in nest.accesses if access.tensor in bands):
+        sides, width = access.sides(nest.sizes), bands[access.tensor]
+        single = all(own.terms == ((*own.loops, 1),) for own in access)
+        if not single or len({*sides}) > 1 or len(sides) != 2 or width >= sides[0]:
+            raise InputError(
+                f"densities.{access.tensor}: band_width is {width} of {access} with sides "
+                f"{sides}; allowed: square matrices of two loops, wider than the band"
+            )
     assert isinstance(architecture.sparsity, Sparsity)  # as callers ask
     tensors = [access.tensor for access in nest.accesses]
     for level in architecture.sparsity.levels.values():

@@ -66,7 +66,7 @@ def unread(
                 scale /= factors[name]
         if scale > 1:
             own[chosen.name] = int(own[chosen.name] * scale)
-        effectual *= 1 - densities[other.tensor].empty(other.box(own))
+        effectual *= 1 - densities[other.tensor].empty(tuple(other.sides(own)))
     return 1 - effectual
 
 

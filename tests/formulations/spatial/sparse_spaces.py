@@ -142,13 +142,27 @@ def problem(rng: Random) -> dict[str, Any]:
     return {"shape": shape, "instance": {**sizes, "densities": densities}}
 
 
-def drawn(number: int) -> SparseDesign:
+def of_bands(problem: dict[str, Any], rng: Random) -> None:
+    """Make the operands of a product square and banded; the output keeps its density."""
+    side, instance = rng.choice((2, 3, 4)), problem["instance"]
+    instance |= dict.fromkeys(problem["shape"]["dimensions"], side)
+    for tensor in rng.choice(("A", "B", "AB")):
+        own = {"distribution": "banded", "band_width": rng.randrange(side)}
+        instance["densities"][tensor] = own
+
+
+def drawn(number: int, *, banded: bool = False) -> SparseDesign:
     """The first design of a seed with something to choose, not too much, and to save."""
     rng = Random(number)
     while True:
         tree = parse_yaml(architecture_text(rng), "drawn", TAGS, MAX_DEPTH)
         architecture = architecture_of(tree, None, "drawn", "drawn")
-        nest = problem_nest(problem(rng), "drawn")
+        stated = problem(rng)
+        if banded:
+            if "M" not in stated["shape"]["dimensions"]:
+                continue
+            of_bands(stated, rng)
+        nest = problem_nest(stated, "drawn")
         options = MappingOptions(divisors_only=rng.random() < 0.6, free_bypass=rng.random() < 0.3)
         if not architecture.sparse or max(nest.sizes.values()) == 1:
             continue

@@ -100,22 +100,26 @@ def test_what_never_meets_a_zero_costs_what_dense_tensors_cost(tmp_path: Path) -
 def test_hypergeometric_densities_are_those_of_all_draws() -> None:
     places, held, tile = 7, 3, 4
     draws = [set(draw) for draw in combinations(range(places), held)]
-    density = Density(held / places, uniform=True, words=places)
+    density = Density(held / places, uniform=True, sides=(places,))
     counts = [sum(len(draw & set(range(tile))) == n for draw in draws) for n in range(tile + 1)]
     expected = {n: count / len(draws) for n, count in enumerate(counts) if count}
-    assert dict(density.occupancies(tile)) == pytest.approx(expected)
-    assert density.empty(tile) == pytest.approx(counts[0] / len(draws))
-    assert density.mean(tile) == pytest.approx(sum(n * p for n, p in expected.items()))
-    assert density.most(tile) == 3
+    assert dict(density.occupancies((tile,))) == pytest.approx(expected)
+    assert density.empty((tile,)) == pytest.approx(counts[0] / len(draws))
+    assert density.mean((tile,)) == pytest.approx(sum(n * p for n, p in expected.items()))
+    assert density.most((tile,)) == 3
     for few, many, of in ((300, 400, 2000), (5, 1990, 2000), (700, 1200, 5000), (9, 9, 9)):
         assert none_of(few, of, many) == pytest.approx(comb(of - many, few) / comb(of, few))
-    assert sum(p for _, p in Density(0.3, True, 10**7).occupancies(10**5)) == pytest.approx(1)
+    assert sum(p for _, p in Density(0.3, True, (10**7,)).occupancies((10**5,))) == pytest.approx(1)
 
 
 def test_structured_densities_have_the_next_whole_numbers() -> None:
     density = Density(0.3)
-    assert dict(density.occupancies(4)) == pytest.approx({1: 0.8, 2: 0.2})
-    assert (density.most(4), density.empty(2), density.empty(4)) == (2, pytest.approx(0.4), 0)
+    assert dict(density.occupancies((4,))) == pytest.approx({1: 0.8, 2: 0.2})
+    assert (density.most((4,)), density.empty((2,)), density.empty((4,))) == (
+        2,
+        pytest.approx(0.4),
+        0,
+    )
 
 
 @pytest.fixture
@@ -137,7 +141,7 @@ def files(tmp_path: Path) -> Path:
             "conditions",
             "conditions is unknown; allowed: target, condition_on",
         ),
-        ("problem", "hypergeometric", "banded", "densities.A: distribution is 'banded'"),
+        ("problem", "hypergeometric", "actual", "densities.A: distribution is 'actual'"),
         ("problem", "density: 0.", "density: 3.", "allowed: a number from 0 to 1"),
     ],
 )
@@ -176,6 +180,31 @@ def test_proven_mappings_are_verified_explained_and_exported(files: Path) -> Non
     exported, drawn = (row["metrics"] for row in rows)
     assert {name: exported[name] for name in best} == best
     assert exported["energy"] <= drawn["energy"]
+
+
+def test_banded_matrices_are_mapped_written_and_exported(files: Path) -> None:
+    """And refused, by name, where they are no square matrix, or none of two loops."""
+    problem = yaml.safe_load((files / "problem.yaml").read_text())
+    instance = problem["problem"]["instance"]
+    instance |= {"M": 4, "N": 2, "K": 4}
+    instance["densities"] = {"A": {"distribution": "banded", "band_width": 1}}
+    path, result = files / "problem.yaml", files / "result.json"
+    path.write_text(yaml.safe_dump(problem))
+    arguments = (path, "--arch", files / "arch.yaml", "--objective", "energy", "--divisors-only")
+    assert "optimal" in succeed("map", *arguments, "-o", result).stdout
+    assert "confirmed" in succeed("verify", result).stdout
+    succeed("export", result, "--to", "timeloop", "-o", files / "out")
+    out = succeed("evaluate", files / "out/problem.yaml", "--arch", files / "out/arch.yaml", "--points", files / "out/mapping.yaml", "--json")  # fmt: skip
+    (row,), best = json.loads(out.stdout)["points"], json.loads(result.read_text())["best"]
+    assert {name: row["metrics"][name] for name in best["metrics"]} == best["metrics"]
+    for size, width, message in (
+        (2, 1, "band_width is 1 of A[M][K] with sides [4, 2]; allowed: square matrices"),
+        (4, 4, "band_width is 4 of A[M][K] with sides [4, 4]; allowed: square matrices"),
+        (4, -1, "densities.A: band_width is -1; allowed: a whole number from 0 on"),
+    ):
+        instance["K"], instance["densities"]["A"]["band_width"] = size, width
+        path.write_text(yaml.safe_dump(problem))
+        assert message in refused("map", *arguments)
 
 
 def test_costs_that_fall_as_a_metric_grows_are_refused(files: Path) -> None:
