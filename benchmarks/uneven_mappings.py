@@ -2,9 +2,10 @@
 ``python -m benchmarks.uneven_mappings --python PYTHON``.
 
 PYTHON has AccelForge 1.0.467 (extra ``peers``, from Python 3.12 on; Debian's package graphviz);
-without it only Ithaca's rows are printed. A row is a problem: the order of storage nodes, who
-answers, the energy of the mapping (AccelForge's as its ``evaluate_mapping`` has it, whose equal
-edition ``uneven`` is), what is proven, and CPU seconds on one thread. Chains pass tiles on.
+without it, or where it does not start, only Ithaca's rows are printed. A row is a problem: the
+order of storage nodes, who answers, the energy of the mapping (AccelForge's as its
+``evaluate_mapping`` has it, whose equal edition ``uneven`` is), what is proven, and CPU seconds on
+one thread. Chains pass tiles on.
 """
 
 from __future__ import annotations
@@ -89,6 +90,13 @@ def cases() -> Iterator[tuple[str, str, dict[str, int], list[str]]]:
         yield f"{count} products 256", "", sizes, PRODUCTS[:count]
 
 
+def has_accelforge(python: str) -> bool:
+    """Whether this Python starts AccelForge, in an empty folder."""
+    with TemporaryDirectory() as folder:
+        command = [python, "-P", "-c", "import accelforge"]
+        return not subprocess.run(command, capture_output=True, cwd=folder).returncode
+
+
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--python", help="a Python that has AccelForge")
@@ -98,7 +106,7 @@ def main(arguments: list[str] | None = None) -> None:
     taken = parser.parse_args(arguments)
     if taken.python and not which(taken.python):
         parser.error(f"--python {taken.python} is no program")
-    if not taken.python:
+    if not (beside := taken.python and has_accelforge(taken.python)):
         print("AccelForge is left out: --python names no Python that has it")
     options: Any = {
         "arch": GOLDEN,
@@ -129,7 +137,7 @@ def main(arguments: list[str] | None = None) -> None:
                     f"{time.process_time() - began:.1f}",
                     flush=True,
                 )
-                if taken.python:
+                if beside:
                     command = [taken.python, "-P", SCRIPT, spec, options["nodes"], taken.seconds]
                     run = subprocess.run(command, capture_output=True, text=True, cwd=folder)
                     output = (run.stdout or run.stderr).strip() or f"none | | > {taken.seconds}"

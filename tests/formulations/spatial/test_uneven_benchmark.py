@@ -8,8 +8,10 @@ from benchmarks.uneven_mappings import main
 
 
 @pytest.mark.ci
-def test_rows_without_accelforge(capsys: pytest.CaptureFixture[str]) -> None:
-    main(["--only", "product 256", "--nodes", "free"])
+@pytest.mark.parametrize("python", [[], ["--python", "false"]])
+def test_rows_without_accelforge(python: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """A program that does not start AccelForge is as none."""
+    main([*python, "--only", "product 256", "--nodes", "free"])
     missing, row = capsys.readouterr().out.splitlines()
     assert missing == "AccelForge is left out: --python names no Python that has it"
     assert row.startswith("product 256 | free | Ithaca | 139,657,216 | optimal, ≥ 139,657,216 | ")
