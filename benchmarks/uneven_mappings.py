@@ -100,7 +100,7 @@ def has_accelforge(python: str) -> bool:
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--python", help="a Python that has AccelForge")
-    parser.add_argument("--seconds", default="150", help="time limit of each")
+    parser.add_argument("--seconds", default="150", help="time limit; Ithaca's by the clock")
     parser.add_argument("--only", default="", help="part of the names")
     parser.add_argument("--nodes", default="levels,free", help="orders of storage nodes")
     taken = parser.parse_args(arguments)
