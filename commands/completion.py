@@ -95,7 +95,7 @@ def _values(option: str, words: Mapping[str, Any], start: str) -> Iterable[str]:
 def _of_workload(option: str, words: Mapping[str, Any]) -> Iterable[str]:
     """Loops and tensors of the workload that was typed, by itself or in a result; or parameters of
     a network."""
-    from ithaca.commands.api.loading import is_result, one_result
+    from ithaca.commands.api.opening import is_result, one_result
     from ithaca.formulations.families import profile_of
     from ithaca.workloads.library import workload
     from ithaca.workloads.networks.find import find_network
@@ -114,7 +114,7 @@ def _of_workload(option: str, words: Mapping[str, Any]) -> Iterable[str]:
 
 def _of_network(option: str, words: Mapping[str, Any]) -> Iterable[str]:
     """Layers of the network, or layers and designs of the result, that was typed."""
-    from ithaca.commands.api.loading import one_result
+    from ithaca.commands.api.opening import one_result
     from ithaca.results.network import load_network_result
     from ithaca.workloads.networks.find import find_network
 

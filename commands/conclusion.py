@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ithaca.commands.api.options import AsJson, Loops, Output, TableFile
-from ithaca.commands.display import loop_nest, show
 from ithaca.commands.outcome import nothing_found, print_document, say, wrote
 from ithaca.files.answer import Answer
 from ithaca.files.errors import InputError
@@ -92,6 +91,8 @@ def conclude(
         if outputs.as_json:
             print_document(answer.document)
             return
+        from ithaca.commands.display import show
+
         show(*answer.view)
         if getattr(outputs, "loops", False):
             print_loops(answer.mapped)
@@ -112,5 +113,7 @@ def conclude(
 
 def print_loops(solutions: Mapping[str, Solution]) -> None:
     """Print mappings as loop nests, each under a heading that begins with its name."""
+    from ithaca.commands.display import loop_nest
+
     for name, solution in solutions.items():
         say(loop_nest(solution.problem.design, solution.configuration, name))

@@ -3,57 +3,56 @@ kind."""
 
 from __future__ import annotations
 
-from ithaca.exports.charts.codesign import codesign_chart
-from ithaca.exports.charts.network import network_chart
-from ithaca.exports.charts.of_studies import front_chart, study_chart
-from ithaca.results import datasets, study_explanation
-from ithaca.results.codesign import codesign_document
-from ithaca.results.codesign_layers import architecture_of, networks
-from ithaca.results.codesign_view import codesign_view
-from ithaca.results.files import result_document
-from ithaca.results.network import network_document
-from ithaca.results.network_explanation import network_failure
-from ithaca.results.network_view import network_view
-from ithaca.results.result_view import result_view
-from ithaca.results.studies import front_document, study_document
-from ithaca.results.table import network_table
-from ithaca.solver.result import Result
-from ithaca.studies.codesign.result import CodesignResult
-from ithaca.studies.front import Front
-from ithaca.studies.network.result import NetworkResult
-from ithaca.studies.whatif import Study
+from collections.abc import Callable, Mapping
+from typing import Any
 
-#: What `Answer.made` asks, by name.
-MADE = {
-    Result: {"view": result_view, "document": result_document, "dataset": datasets.result_dataset},
-    NetworkResult: {
-        "view": network_view,
-        "document": network_document,
-        "dataset": datasets.network_dataset,
-        "failure": network_failure,
-        "table": network_table,
-        "chart": network_chart,
-    },
-    CodesignResult: {
-        "view": codesign_view,
-        "document": codesign_document,
-        "dataset": datasets.codesign_dataset,
-        "networks": networks,
-        "architecture": architecture_of,
-        "chart": codesign_chart,
-    },
-    Front: {
-        "view": study_explanation.front_view,
-        "document": front_document,
-        "dataset": datasets.front_dataset,
-        "chart": front_chart,
-        "statements": study_explanation.front_statements,
-    },
-    Study: {
-        "view": study_explanation.study_view,
-        "document": study_document,
-        "dataset": datasets.study_dataset,
-        "chart": study_chart,
-        "statements": study_explanation.study_statements,
-    },
+from ithaca.files.registry import Registry
+
+#: What `Answer.made` asks, by the name of the answer's class, and its own.
+MADE: Mapping[str, Registry[Callable[..., Any]]] = {
+    "Result": Registry(
+        {
+            "view": "ithaca.results.result_view:result_view",
+            "document": "ithaca.results.files:result_document",
+            "dataset": "ithaca.results.datasets:result_dataset",
+        }
+    ),
+    "NetworkResult": Registry(
+        {
+            "view": "ithaca.results.network_view:network_view",
+            "document": "ithaca.results.network:network_document",
+            "dataset": "ithaca.results.datasets:network_dataset",
+            "failure": "ithaca.results.network_explanation:network_failure",
+            "table": "ithaca.results.table:network_table",
+            "chart": "ithaca.exports.charts.network:network_chart",
+        }
+    ),
+    "CodesignResult": Registry(
+        {
+            "view": "ithaca.results.codesign_view:codesign_view",
+            "document": "ithaca.results.codesign:codesign_document",
+            "dataset": "ithaca.results.datasets:codesign_dataset",
+            "networks": "ithaca.results.codesign_layers:networks",
+            "architecture": "ithaca.results.codesign_layers:architecture_of",
+            "chart": "ithaca.exports.charts.codesign:codesign_chart",
+        }
+    ),
+    "Front": Registry(
+        {
+            "view": "ithaca.results.study_explanation:front_view",
+            "document": "ithaca.results.studies:front_document",
+            "dataset": "ithaca.results.datasets:front_dataset",
+            "chart": "ithaca.exports.charts.of_studies:front_chart",
+            "statements": "ithaca.results.study_explanation:front_statements",
+        }
+    ),
+    "Study": Registry(
+        {
+            "view": "ithaca.results.study_explanation:study_view",
+            "document": "ithaca.results.studies:study_document",
+            "dataset": "ithaca.results.datasets:study_dataset",
+            "chart": "ithaca.exports.charts.of_studies:study_chart",
+            "statements": "ithaca.results.study_explanation:study_statements",
+        }
+    ),
 }

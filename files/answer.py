@@ -28,7 +28,7 @@ class Answer:
     def made(self, what: str, *more: Any) -> Any:
         """Have a later layer make something of the answer, by its kind: `MADE` of
         `ithaca.exports.answers`."""
-        return later.find("MADE")[type(self)][what](self, *more)
+        return later.find("MADE")[type(self).__name__][what](self, *more)
 
     @property
     @abstractmethod

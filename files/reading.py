@@ -19,6 +19,9 @@ MAX_DIGITS = 300
 
 _PIECE = 2**20
 
+#: Largest file of an answer (bytes); one with 50 layers of 10 designs has about 300 kB.
+ANSWER_BYTES = 32 * 2**20
+
 
 @cache
 def packaged_names(package: str) -> tuple[str, ...]:

@@ -17,16 +17,13 @@ from typing import Any
 
 from ithaca.files.documents import validated
 from ithaca.files.messages import errors_at
-from ithaca.files.reading import parse_json, read_text
+from ithaca.files.reading import ANSWER_BYTES, parse_json, read_text
 from ithaca.files.writing import SCHEMA
 from ithaca.formulations.families import FAMILIES, UNNAMED, module_of
 from ithaca.results.consistency import check_consistent
 from ithaca.results.files import check_same
 from ithaca.results.schema import configuration_fields, tightest
 from ithaca.studies.network.result import LayerResult, NetworkResult
-
-#: Largest result file (bytes); one with 50 layers of 10 designs has about 300 kB.
-MAX_BYTES = 32 * 2**20
 
 
 def documents(family: str) -> ModuleType:
@@ -104,7 +101,7 @@ def _layer(result: LayerResult, own: ModuleType) -> dict[str, Any]:
 
 def load_network_result(path: Path) -> NetworkResult:
     """The result of a network in a file (see `read_network_result`)."""
-    return read_network_result(parse_json(read_text(path, MAX_BYTES), path), path)
+    return read_network_result(parse_json(read_text(path, ANSWER_BYTES), path), path)
 
 
 def read_network_result(document: Any, path: Path) -> NetworkResult:

@@ -24,7 +24,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from ithaca.files.answer import StudyAnswer
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import counted, number
 from ithaca.formulations.algebra.monotonicity import falling
@@ -39,9 +38,10 @@ from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.progress import Progress
 from ithaca.solver.shortfall import Shortfall
 from ithaca.studies.best import all_shortfalls
+from ithaca.studies.points import PointAnswer
 from ithaca.studies.prover import Candidate, ProofStep, Prover, UnfinishedError
 from ithaca.studies.region import Bound, Region, Vector, split
-from ithaca.studies.scale import EquivalentObjective, equivalent_objective
+from ithaca.studies.scale import EquivalentObjective, check_distinct, equivalent_objective
 from ithaca.studies.store import Store
 from ithaca.studies.titles import study_title
 
@@ -104,7 +104,7 @@ class FrontPoint:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Front(StudyAnswer):
+class Front(PointAnswer):
     """The answer of `ithaca.pareto`: points proven to be on the front, and whether they are all."""
 
     objectives: tuple[Objective, ...]
@@ -263,15 +263,6 @@ def check_objectives(
         )
     check_distinct(objectives)
     return objectives
-
-
-def check_distinct(objectives: Sequence[Objective]) -> None:
-    """Refuse objectives that are repeated."""
-    for position, objective in enumerate(objectives):
-        if objective.expression in [o.expression for o in objectives[:position]]:
-            raise InputError(
-                f"objective '{objective.text}' is given twice; allowed: every objective once"
-            )
 
 
 @dataclass(frozen=True)

@@ -280,3 +280,12 @@ def _integer(value: int) -> str:
         return digits
     low = MAX_DIGITS // 2
     return f"({_integer(int(digits[:-low]))}*1e{low} + {_integer(int(digits[-low:]))})"
+
+
+def check_distinct(objectives: Sequence[Objective]) -> None:
+    """Refuse objectives that are repeated."""
+    for position, objective in enumerate(objectives):
+        if objective.expression in [o.expression for o in objectives[:position]]:
+            raise InputError(
+                f"objective '{objective.text}' is given twice; allowed: every objective once"
+            )

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
-from ithaca.files.answer import StudyAnswer
 from ithaca.files.numbers import counted
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
@@ -28,6 +27,7 @@ from ithaca.solver.solution import Solution
 from ithaca.studies.best import solve_best
 from ithaca.studies.grid import Cell, Index, StudyAxis, check_grid, indices, neighbours, visits
 from ithaca.studies.marginal import Marginal, marginal_values, raisable_limits
+from ithaca.studies.points import PointAnswer
 from ithaca.studies.store import Store
 
 #: Builds the problems (one per design) of a point from its values by axis name.
@@ -53,7 +53,7 @@ class StudyPoint:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Study(StudyAnswer):
+class Study(PointAnswer):
     """The answer of `ithaca.whatif`: the best configuration at every point of a grid."""
 
     axes: tuple[StudyAxis, ...]

@@ -19,7 +19,6 @@ from ithaca.commands.api.vary import (
 )
 from ithaca.exports.charts.chart import Chart, other_unit
 from ithaca.exports.charts.of_studies import grid_chart
-from ithaca.files.answer import StudyAnswer
 from ithaca.files.documents import validated
 from ithaca.files.errors import EDITED, InputError
 from ithaca.files.messages import errors_at, meant, quoted
@@ -37,6 +36,7 @@ from ithaca.studies.codesign.question import CodesignQuestion, make_question
 from ithaca.studies.codesign.result import CodesignResult
 from ithaca.studies.codesign.workloads import positive_weight
 from ithaca.studies.grid import Cell, Index, StudyAxis, indices, visits
+from ithaca.studies.points import PointAnswer
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -46,7 +46,7 @@ WEIGHT = "weight."
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class CodesignStudy(StudyAnswer):
+class CodesignStudy(PointAnswer):
     """The answer of `ithaca.codesign` with ``vary``: the best accelerator at every point of a
     grid."""
 

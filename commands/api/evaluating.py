@@ -11,7 +11,7 @@ from typer import Argument, Option
 
 from ithaca.commands.api.flow import evaluate_graph
 from ithaca.commands.api.keywords import family_of_options, public
-from ithaca.commands.api.loading import is_result, opened_layers, solutions_of
+from ithaca.commands.api.opening import is_result, opened_layers, solutions_of
 from ithaca.commands.api.options import LayerName
 from ithaca.commands.api.points import EvaluatedPoints, evaluated, points_of
 from ithaca.files.answer import Answer

@@ -13,7 +13,7 @@ from typer import Option
 
 from ithaca.commands.api.keywords import StatedOptions, public
 from ithaca.commands.api.live_line import searching
-from ithaca.commands.api.loading import Studied, answer_of
+from ithaca.commands.api.opening import answer_of
 from ithaca.commands.api.options import LayerName, Quick, ResultFile, TimeLimit
 from ithaca.commands.api.parsing import parse_search
 from ithaca.files.answer import Words
@@ -24,7 +24,6 @@ from ithaca.files.writing import SCHEMA
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Metric
 from ithaca.formulations.problem import Problem
-from ithaca.results import codesign_explanation as codesigns
 from ithaca.results.explanation import (
     RAISES,
     Change,
@@ -39,23 +38,17 @@ from ithaca.results.explanation import (
     worthless,
 )
 from ithaca.results.explanation import explain as explain_solutions
-from ithaca.results.network_explanation import (
-    explain_network,
-    network_explanation_document,
-    network_statements,
-)
 from ithaca.solver.certificate import Status, as_stated
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.progress import Progress
 from ithaca.solver.result import Result
 from ithaca.solver.solution import Solution
 from ithaca.studies.best import solve_best
-from ithaca.studies.codesign.codesign import CodesignOptions, codesign
-from ithaca.studies.codesign.layer_cache import LayerCache
 from ithaca.studies.codesign.question import CodesignQuestion
 from ithaca.studies.codesign.result import CodesignResult
 from ithaca.studies.marginal import raisable_limits
 from ithaca.studies.network.result import NetworkResult
+from ithaca.studies.points import PointAnswer
 
 
 def statements(result: Result, explanation: Explanation) -> list[str]:
@@ -234,10 +227,16 @@ def explain(
                 "--design does not go with the result of a co-design; allowed: with --layer NAME"
             )
         lines, document = explain_codesign(answer, search)
-    elif isinstance(answer, Studied):
+    elif isinstance(answer, PointAnswer):
         refuse_changes(stated, "a front or a what-if study", "without it")
         lines, document = [*answer.statements], {"schema": SCHEMA, "study": "explain"}
     elif isinstance(answer, NetworkResult):
+        from ithaca.results.network_explanation import (
+            explain_network,
+            network_explanation_document,
+            network_statements,
+        )
+
         refuse_changes(stated, "the result of a whole network", "with --layer NAME")
         explained = explain_network(answer)
         lines, document = (
@@ -257,6 +256,10 @@ def explain_codesign(
 ) -> tuple[list[str], dict[str, Any]]:
     """Explain an accelerator, or a front, as statements and as a document; without options not what
     to change."""
+    from ithaca.results import codesign_explanation as codesigns
+    from ithaca.studies.codesign.codesign import CodesignOptions, codesign
+    from ithaca.studies.codesign.layer_cache import LayerCache
+
     tried = None
     if options is not None and result.best is not None and len(result.front) == 1:
         bank = LayerCache(result.question.space.accelerator)

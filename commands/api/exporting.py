@@ -11,7 +11,7 @@ from typer import Option
 
 from ithaca.commands.api.keywords import public
 from ithaca.commands.api.live_line import searching
-from ithaca.commands.api.loading import opened
+from ithaca.commands.api.opening import opened
 from ithaca.commands.api.options import WRITTEN, LayerName, ResultFile
 from ithaca.exports.autosa.folder import AUTOSA, BACK_ENDS, autosa_tool
 from ithaca.exports.autosa.recurrence import RECURRENCES

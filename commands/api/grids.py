@@ -13,7 +13,7 @@ from typer import Option
 
 from ithaca.commands.api.keywords import public
 from ithaca.commands.api.live_line import LiveLine
-from ithaca.commands.api.loading import one_result
+from ithaca.commands.api.opening import one_result
 from ithaca.commands.api.options import LayerName, ResultFile
 from ithaca.exports.charts.files import check_plot, save_plot
 from ithaca.exports.charts.heatmap import heat_map

@@ -10,7 +10,7 @@ from typer import Option
 
 from ithaca.commands.api.keywords import public
 from ithaca.commands.api.live_line import searching
-from ithaca.commands.api.loading import one_result
+from ithaca.commands.api.opening import one_result
 from ithaca.commands.api.options import Effort, LayerName, RandomSeed, ResultFile
 from ithaca.files.words import parse_integer
 from ithaca.refine.evolution.engine import SAMPLES, solve_evolve

@@ -15,23 +15,20 @@ from ithaca.commands.api.explaining import (
     statements,
 )
 from ithaca.commands.api.keywords import StatedOptions, public
-from ithaca.commands.api.loading import Studied, answer_of
+from ithaca.commands.api.opening import answer_of
 from ithaca.commands.api.options import WRITTEN, LayerName, Quick, ResultFile
-from ithaca.exports.report.codesign import codesign_page
 from ithaca.exports.report.landscape import AROUND, FARTHEST
-from ithaca.exports.report.network import network_page
 from ithaca.exports.report.page import report_page
-from ithaca.exports.report.study import study_page
 from ithaca.files import signals
 from ithaca.files.answer import Wrote
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import counted
 from ithaca.files.words import parse_integer
 from ithaca.files.writing import check_writable, write_text_atomically
-from ithaca.results.network_explanation import explain_network, network_statements
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.studies.codesign.result import CodesignResult
 from ithaca.studies.network.result import NetworkResult
+from ithaca.studies.points import PointAnswer
 
 #: Share of the time limit for finding what to change first; the rest is for the run.
 SEARCHING = 0.75
@@ -74,18 +71,23 @@ def report(
         raise InputError(f"--output is '{output}', the result itself; allowed: another file")
     answer = answer_of(result, layer)
     if isinstance(answer, NetworkResult):
+        from ithaca.exports.report.network import network_page
+        from ithaca.results.network_explanation import explain_network, network_statements
+
         refuse_changes(stated, "the result of a whole network", "with --layer NAME")
         explained = explain_network(answer)
         page = network_page(answer, explained, [*network_statements(answer, explained)])
         what = f"{counted(len(answer.layers), 'layer')} of {answer.network.name}, {answer.mode}"
-    elif isinstance(answer, Studied):
+    elif isinstance(answer, PointAnswer):
+        from ithaca.exports.report.study import study_page
+
         refuse_changes(stated, "a front or a what-if study", "without it")
         page, what = study_page(answer), answer.headline
     elif isinstance(answer, CodesignResult):
-        page, what = (
-            codesign_page(answer, explain_codesign(answer, search)[0]),
-            answer.headline,
-        )
+        from ithaca.exports.report.codesign import codesign_page
+
+        page = codesign_page(answer, explain_codesign(answer, search)[0])
+        what = answer.headline
     else:
         whole = Budget(search or SolveOptions())
 

@@ -12,7 +12,7 @@ from typer import Argument, Option
 
 from ithaca.commands.api.keywords import FamilyOptions, public
 from ithaca.commands.api.live_line import note, tell
-from ithaca.commands.api.loading import is_result, opened_layers
+from ithaca.commands.api.opening import is_result, opened_layers
 from ithaca.commands.api.options import (
     OBJECTIVE,
     WRITTEN,

@@ -8,8 +8,8 @@ from itertools import chain
 from pathlib import Path
 
 from ithaca.commands.api.keywords import public
-from ithaca.commands.api.loading import Opened, answer_of, read_answer, read_document
 from ithaca.commands.api.matching import STUDY as MATCH
+from ithaca.commands.api.opening import Opened, answer_of, read_answer, read_document
 from ithaca.commands.api.options import LayerName, ResultFile, TimeLimit
 from ithaca.commands.api.parsing import parse_search
 from ithaca.files.answer import Answer, Check, Verification

@@ -17,9 +17,8 @@ from ithaca.formulations.hardware.accelerator import Trend, Work
 from ithaca.formulations.hardware.space import HardwareSpace
 from ithaca.formulations.problem import Limit, Objective, read_objective
 from ithaca.formulations.region import Region
-from ithaca.studies.front import check_distinct
 from ithaca.studies.network.products import Factors, check_products, factors_of, multiplies
-from ithaca.studies.scale import wording
+from ithaca.studies.scale import check_distinct, wording
 
 #: More than any metric of a layer: where expressions over metrics are asked which way they move.
 HUGE = Fraction(10**60)

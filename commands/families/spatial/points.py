@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ithaca.commands.api.loading import is_result
+from ithaca.commands.api.opening import is_result
 from ithaca.commands.api.points import EvaluatedPoints, checked
 from ithaca.files.answer import Answer
 from ithaca.files.csv_text import Rows

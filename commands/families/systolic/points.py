@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ithaca.commands.api.loading import opened_layers, solutions_of
+from ithaca.commands.api.opening import opened_layers, solutions_of
 from ithaca.commands.api.points import EvaluatedPoints
 from ithaca.commands.display import loop_nest
 from ithaca.files.csv_text import Rows

@@ -11,7 +11,7 @@ from pydantic import ConfigDict
 from typer import Argument, Option
 
 from ithaca.commands.api.keywords import public
-from ithaca.commands.api.loading import one_result
+from ithaca.commands.api.opening import one_result
 from ithaca.commands.api.options import LayerName
 from ithaca.files import signals
 from ithaca.files.answer import Answer

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import ithaca as ithaca_python
-from ithaca.commands.api.loading import one_result
+from ithaca.commands.api.opening import one_result
 from ithaca.exports.charts.chart import BarChart, LineChart
 from ithaca.exports.charts.network import network_chart
 from ithaca.results.network import load_network_result

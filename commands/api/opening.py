@@ -1,0 +1,163 @@
+"""Answers for what takes one, or the file of one: each kind is read by what is imported for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from ithaca.files.answer import Answer
+from ithaca.files.errors import InputError
+from ithaca.files.messages import refuse
+from ithaca.files.reading import ANSWER_BYTES, parse_json, read_text
+from ithaca.files.registry import Registry
+from ithaca.formulations.families import FAMILIES, module_of
+from ithaca.solver.result import Result
+from ithaca.solver.solution import Solution
+from ithaca.studies.codesign.result import CodesignResult
+from ithaca.studies.network.parts import find_layer, layer_result
+from ithaca.studies.network.result import NetworkResult
+from ithaca.studies.points import PointAnswer
+from ithaca.workloads.library import PATH_ENDINGS, workload_names
+
+#: Answers with configurations.
+Opened = Result | NetworkResult | CodesignResult | PointAnswer
+
+#: Reads a document of a file.
+Reader = Callable[[Any, Path], Answer]
+
+
+def read_document(path: str | Path) -> Any:
+    """The document of a file."""
+    file = Path(path)
+    if file.suffix.lower() == ".nc":
+        raise refuse(file, "it is NetCDF, a table without proofs; allowed: the answer as JSON")
+    return parse_json(read_text(file, ANSWER_BYTES), file)
+
+
+def read_answer(document: Any, file: Path) -> Answer:
+    """The answer that a document states. Raises `InputError` if the model has another one."""
+    study = str(document.get("study") if isinstance(document, dict) else None)
+    own = (module_of("ithaca.commands.families", family, "readers") for family in FAMILIES)
+    known = chain([READERS], (each.READERS for each in own if each is not None))
+    read = next((readers[study] for readers in known if study in readers), READERS["None"])
+    stated: Any = read(document, file)
+    answer: Answer = replace(stated, source=str(file)) if hasattr(stated, "source") else stated
+    return answer
+
+
+#: What reads documents of a study; those of none are results.
+READERS: Registry[Reader] = Registry(
+    {
+        "None": "ithaca.results.files:read_result",
+        "match": "ithaca.commands.api.matching:read_matches",
+        "codesign": "ithaca.results.codesign:read_codesign",
+        "network": "ithaca.results.network:read_network_result",
+        "codesign-whatif": "ithaca.commands.api.split_study:read_study",
+        "pareto": "ithaca.results.study_files:read_front",
+        "whatif": "ithaca.results.study_files:read_study",
+    }
+)
+
+
+def is_result(source: str) -> bool:
+    """Whether a source is a result file, not the name of a workload."""
+    if source in workload_names() or source.lower().endswith(PATH_ENDINGS):
+        return False
+    return source.lower().endswith(".json") or Path(source).exists()
+
+
+def answer_of(source: str | Path | Answer, layer: str | None) -> Opened:
+    """An answer, or the one in a file; of a network or a co-design the whole, or the layer that is
+    named."""
+    if isinstance(source, str | Path):
+        answer = read_answer(read_document(source), Path(source))
+        if layer is not None:
+            return answer_of(answer, layer)
+        if not isinstance(answer, Opened):
+            raise InputError(
+                f"{source} is a file of {type(answer).__name__}; allowed: a result of a workload, "
+                "or of a network"
+            )
+        return answer
+    if layer is not None and isinstance(source, NetworkResult):
+        return layer_result(source, find_layer(source, layer), source.source)
+    if layer is not None and isinstance(source, CodesignResult):
+        return answer_of(source.network_of(layer), layer.rpartition(":")[2])
+    if not isinstance(source, Opened):
+        allowed = "a Result, a NetworkResult, a CodesignResult, a Front, a Study, or a file's name"
+        raise InputError(f"result is a {type(source).__name__}; allowed: {allowed}")
+    if layer is not None:
+        raise InputError(
+            f"--layer is '{layer}', yet {source.source} is no result of a "
+            "network; allowed: without --layer"
+        )
+    return source
+
+
+def opened(
+    source: str | Path | Answer, layer: str | None = None
+) -> Result | NetworkResult | CodesignResult:
+    """The same, for what takes configurations: fronts and studies have one at every point."""
+    answer = answer_of(source, layer)
+    if isinstance(answer, PointAnswer):
+        from ithaca.studies.front import Front
+
+        what = "front" if isinstance(answer, Front) else "what-if study"
+        raise InputError(
+            f"{answer.source} is a {what}; allowed: a result of a workload, network or co-design; "
+            f"explain, report and verify take {'fronts' if what == 'front' else 'studies'}, too"
+        )
+    return answer
+
+
+def opened_layers(source: str | Path | Answer, layer: str | None = None) -> Result | NetworkResult:
+    """The same, for what takes layers: of a co-design its workload on the best accelerator, if it
+    has only one."""
+    answer = opened(source, layer)
+    if not isinstance(answer, CodesignResult):
+        return answer
+    network = answer.network_of(None)
+    if len(answer.networks) > 1:
+        name = network.layers[0].layer.name
+        raise InputError(
+            f"{answer.source} has several workloads; allowed with it: "
+            f"--layer NAME, such as --layer {name}"
+        )
+    return network
+
+
+def one_result(source: str | Path | Answer, layer: str | None = None) -> Result:
+    """The same, for what takes the result of one workload: of a network a layer must be named."""
+    answer = opened(source, layer)
+    if isinstance(answer, Result):
+        return answer
+    network = answer if isinstance(answer, NetworkResult) else answer.network_of(None)
+    what, first = "a network" if network is answer else "a co-design", network.layers[0].layer.name
+    raise InputError(
+        f"{answer.source} is a result of {what}; allowed with it: "
+        f"--layer NAME, such as --layer {first}"
+    )
+
+
+def solutions_of(result: Result | NetworkResult) -> list[tuple[str, Solution]]:
+    """The solutions of a result that have a configuration, by number, or of a network's by layer.
+
+    Raises `InputError` if there is none.
+    """
+    if isinstance(result, NetworkResult):
+        solutions = [
+            (layer.layer.name, layer.answer)
+            for layer in result.layers
+            if layer.answer.configuration is not None
+        ]
+    else:
+        configured = (
+            solution for solution in result.solutions if solution.configuration is not None
+        )
+        solutions = [(str(number), solution) for number, solution in enumerate(configured, start=1)]
+    if not solutions:
+        raise refuse(result.source, "best and designs have no tiling; allowed: at least one point")
+    return solutions
