@@ -24,9 +24,16 @@ _Model = TypeVar("_Model", bound=BaseModel)
 
 
 class InputDocument(BaseModel):
-    """Unknown fields are refused, and no value is converted to another type."""
+    """Unknown fields are refused, and no value is converted to another type; names that Python
+    keeps for itself end in an underscore here."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(
+        extra="forbid",
+        strict=True,
+        frozen=True,
+        allow_inf_nan=False,
+        alias_generator=lambda name: name.rstrip("_"),
+    )
 
 
 class _WithNumbers(GenerateJsonSchema):

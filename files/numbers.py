@@ -8,7 +8,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from enum import Enum
 from fractions import Fraction
+from typing import Any
 
 from ithaca.files.errors import InputError
 
@@ -31,6 +33,18 @@ def json_number(value: Fraction) -> int | float:
     """An exact rational as a JSON number: an integer where it is one or beyond 2**53, else
     the nearest double."""
     return json_ratio(value.numerator, value.denominator)
+
+
+def json_ready(value: Any) -> Any:
+    """A value with exact rationals as JSON numbers, and members of enumerations as their values,
+    wherever they stand."""
+    if isinstance(value, Mapping):
+        return {name: json_ready(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return list(map(json_ready, value))
+    if isinstance(value, Enum):
+        return value.value
+    return json_number(value) if isinstance(value, Fraction) else value
 
 
 def json_ratio(over: int, under: int) -> int | float:

@@ -7,8 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from enum import Enum
 from types import MappingProxyType
+from typing import Annotated
+
+from pydantic import Field
 
 from ithaca.files.errors import InputError
+from ithaca.formulations.data_models import model_of
 
 #: Largest parameter: beyond are mistakes; and the least that each of a machine may be.
 LARGEST = 10**6
@@ -89,3 +93,25 @@ RTL = Machine()
 REGIMES: Mapping[str, Machine] = MappingProxyType(
     {"rtl": RTL, "hls": Machine(swap=2, entry=2, hop=2, mac=10)}
 )
+
+#: Cycles, or bytes per cycle.
+Few = Annotated[int, Field(ge=0, le=LARGEST)]
+
+
+class MachineDocument(
+    model_of(  # type: ignore[misc]
+        Machine,
+        **{
+            name: (Annotated[int, Field(ge=least, le=LARGEST)], getattr(RTL, name))
+            for name, least in LEAST.items()
+        },
+    )
+):
+    """Cycles of loops, buffers and FIFOs that are not the default's."""
+
+
+class WaitsDocument(
+    model_of(MemoryTiming, **{field.name: (Few, 0) for field in fields(MemoryTiming)})  # type: ignore[misc]
+):
+    """What DRAM modules wait for: cycles, and bytes per cycle that all share, and that each of
+    their ports moves (0: no limit)."""

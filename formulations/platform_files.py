@@ -37,8 +37,10 @@ from ithaca.files.messages import refuse
 from ithaca.files.numbers import fraction
 from ithaca.files.reading import packaged_names
 from ithaca.formulations import machine
+from ithaca.formulations.data_models import built
+from ithaca.formulations.machine import Few, MachineDocument
 from ithaca.formulations.platform import DEFAULT_USABLE, Memory, Platform, Resource
-from ithaca.formulations.schema import Few, MachineDocument, Note
+from ithaca.formulations.schema import Note
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
 
 #: Largest platform file (bytes); the packaged ones have 300.
@@ -107,7 +109,7 @@ class EnergyDocument(InputDocument):
     dram: Energy = float(DEFAULT_TECHNOLOGY.dram)
     buffer: Energy = float(DEFAULT_TECHNOLOGY.buffer)
     hop: Energy = float(DEFAULT_TECHNOLOGY.hop)
-    register_: Annotated[Energy, Field(alias="register")] = float(DEFAULT_TECHNOLOGY.register)
+    register_: Energy = float(DEFAULT_TECHNOLOGY.register)
     mac: Energy = float(DEFAULT_TECHNOLOGY.mac)
     mac_pj: Energy = float(DEFAULT_TECHNOLOGY.mac_pj)
 
@@ -168,7 +170,7 @@ def load_platform(name_or_path: str) -> Platform:
     energies: dict[str, Any] = {
         name: fraction(value) for name, value in stated_energy.model_dump(by_alias=True).items()
     }
-    timed = read.machine.machine()
+    timed = built(machine.Machine, read.machine)
     technology = Technology(
         clock_mhz=clock, cost_tables=read.cost_tables, machine=timed, memory=waits, **energies
     )

@@ -13,7 +13,6 @@ from ithaca.files.documents import InputDocument as InputDocument
 from ithaca.files.messages import errors_at
 from ithaca.files.numbers import fraction, json_number
 from ithaca.formulations.algebra.parsing import parse_expression
-from ithaca.formulations.machine import LARGEST, LEAST, RTL, Machine, MemoryTiming, Sums
 from ithaca.formulations.problem import Limit
 from ithaca.workloads.densities import read_densities
 from ithaca.workloads.kernel_files import with_sparsity
@@ -110,37 +109,3 @@ class NestDocument(Document):
         densities = read_densities({"densities": own}, own, "problem")
         nest = replace(nest, densities=densities)
         return with_sparsity(nest, self.block_sparse, "block_sparse")
-
-
-class MachineDocument(Document):
-    """Cycles of loops, buffers and FIFOs that are not the default's."""
-
-    swap: Annotated[int, Field(ge=LEAST["swap"], le=LARGEST)] = RTL.swap
-    entry: Annotated[int, Field(ge=LEAST["entry"], le=LARGEST)] = RTL.entry
-    hop: Annotated[int, Field(ge=LEAST["hop"], le=LARGEST)] = RTL.hop
-    mac: Annotated[int, Field(ge=LEAST["mac"], le=LARGEST)] = RTL.mac
-    fifo_depth: Annotated[int, Field(ge=LEAST["fifo_depth"], le=LARGEST)] = RTL.fifo_depth
-    sums: Annotated[Sums, Field(strict=False)] = RTL.sums
-
-    def machine(self) -> Machine:
-        """The machine that the fields describe."""
-        return Machine(**dict(self))
-
-
-#: Cycles, or bytes per cycle.
-Few = Annotated[int, Field(ge=0, le=LARGEST)]
-
-
-class WaitsDocument(Document):
-    """What DRAM modules wait for: cycles, and bytes per cycle that all share, and that each of
-    their ports moves (0: no limit)."""
-
-    latency: Few = 0
-    refresh: Few = 0
-    refresh_period: Few = 0
-    bandwidth: Few = 0
-    port: Few = 0
-
-    def memory(self) -> MemoryTiming:
-        """The memory. Raises `InputError` if a refresh has no longer period."""
-        return MemoryTiming(**dict(self))

@@ -37,7 +37,7 @@ from ithaca.formulations.schema import (
     Text,
 )
 from ithaca.results.codesign_layers import of_runs
-from ithaca.results.files import check_same, check_shortfalls, read_solution
+from ithaca.results.files import check_same, read_shortfalls, read_solution
 from ithaca.results.network_parts import Count, DesignShortfallDocument, read_certificate
 from ithaca.results.schema import FirstPart, configuration_fields, tightest
 from ithaca.solver.certificate import Status
@@ -262,9 +262,7 @@ def _read(read: Any) -> CodesignResult:
         **{field.name: read.counts.get(field.name, 0) for field in fields(Counts)}
         | {"points": space.box.count}
     )
-    falls = check_shortfalls(
-        [each.shortfall(each.design) for each in read.shortfalls], question.limits, "shortfalls"
-    )
+    falls = read_shortfalls(read.shortfalls, question.limits, "shortfalls")
     accelerators = front or (() if best is None else (best,))
     return CodesignResult(question, best, accelerators, certificate, open_, counts, falls)
 

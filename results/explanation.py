@@ -13,7 +13,7 @@ from typing import Any
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import meant, quoted
-from ithaca.files.numbers import json_number
+from ithaca.files.numbers import json_ready
 from ithaca.files.writing import SCHEMA
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.families import choice_of, family_of, profile_of
@@ -360,7 +360,7 @@ def explanation_document(result: Result, explanation: Explanation) -> dict[str, 
     document["next_best"] = None
     if explanation.next_best is not None:
         name, value = explanation.next_best
-        document["next_best"] = {"design": name, "value": json_number(value)}
+        document["next_best"] = {"design": name, "value": json_ready(value)}
     return document | document_of_changes(explanation.changes)
 
 
@@ -374,13 +374,4 @@ def document_of_changes(changes: Sequence[Change] | None) -> dict[str, Any]:
 
 
 def _stated(part: LimitUse | Change, names: Mapping[str, str]) -> dict[str, Any]:
-    def written(value: Any) -> Any:
-        return (
-            json_number(value)
-            if isinstance(value, Fraction)
-            else value.value
-            if isinstance(value, Enum)
-            else value
-        )
-
-    return {name: written(getattr(part, attribute)) for name, attribute in names.items()}
+    return {name: json_ready(getattr(part, attribute)) for name, attribute in names.items()}

@@ -171,10 +171,8 @@ class _ResultReader:
                 f"{at}.shortfalls is not empty; allowed with status "
                 f"'{certificate.status.value}': an empty list"
             )
-        falls = check_shortfalls(
-            [entry.shortfall(problem.design.name) for entry in read.shortfalls],
-            self.limits,
-            f"{at}.shortfalls",
+        falls = read_shortfalls(
+            read.shortfalls, self.limits, f"{at}.shortfalls", problem.design.name
         )
         solution = read_solution(problem, read.tiling, certificate, at, falls)
         check_proof(certificate, solution.value, f"{at}.certificate")
@@ -256,30 +254,28 @@ def read_unrestricted(read: Any, restricted: Fraction | None) -> Unrestricted | 
     return Unrestricted(value, certificate)
 
 
-def check_shortfalls(
-    shortfalls: Sequence[Shortfall], limits: Sequence[Limit], at: str
+def read_shortfalls(
+    read: Sequence[Any], limits: Sequence[Limit], at: str, design: str = ""
 ) -> tuple[Shortfall, ...]:
-    """Refuse shortfalls that are not of the limits of a question.
+    """The shortfalls that a document states, with the bounds of the limits of its question.
 
     Parameters
     ----------
-    shortfalls : Sequence of Shortfall
-        What a document states.
+    read : Sequence of ShortfallDocument
+        What it states.
     limits : Sequence of Limit
         The limits.
     at : str
         Place in the document.
-
-    Returns
-    -------
-    tuple of Shortfall
-        The same, with the bounds of the limits.
+    design : str, optional
+        The design that they are of, where they do not state it.
 
     Raises
     ------
     InputError
         Naming the shortfall that is of no limit.
     """
+    shortfalls = [Shortfall(**{"design": design, **dict(each)}) for each in read]
     bounds = {limit.metric: limit.bound for limit in limits}
     for index, fall in enumerate(shortfalls):
         place = f"{at}[{index}]"

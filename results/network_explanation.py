@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from ithaca.files.numbers import counted, json_number, number, percent
+from ithaca.files.numbers import counted, json_ready, number, percent
 from ithaca.files.writing import SCHEMA
 from ithaca.formulations.question import Minimise
 from ithaca.results.explanation import Explanation, explain
@@ -265,9 +265,9 @@ def network_explanation_document(
             "name": layer.layer.name,
             "count": layer.layer.count,
             "design": layer.answer.design,
-            "value": json_number(part.takes),
-            "share": json_number(part.share),
-            "dsp_efficiency": None if layer.efficiency is None else json_number(layer.efficiency),
+            "value": json_ready(part.takes),
+            "share": json_ready(part.share),
+            "dsp_efficiency": json_ready(layer.efficiency),
         }
         if part.explanation is not None:
             fields |= part.explanation.remarks.document
@@ -280,6 +280,6 @@ def network_explanation_document(
     }
     return document | {
         "what": explained.what,
-        "value": json_number(explained.whole),
+        "value": json_ready(explained.whole),
         "layers": layers,
     }

@@ -12,11 +12,10 @@ from ithaca.files.errors import InputError
 from ithaca.files.messages import errors_at, quoted
 from ithaca.formulations.problem import Objective, Problem, read_objective
 from ithaca.formulations.schema import Document, Number, Text
-from ithaca.results.files import check_shortfalls, read_solution
+from ithaca.results.files import read_shortfalls, read_solution
 from ithaca.results.schema import FirstPart
 from ithaca.solver.certificate import Certificate
 from ithaca.solver.documents import ProofDocument, ShortfallDocument, check_certificate
-from ithaca.solver.shortfall import Shortfall
 from ithaca.solver.solution import Solution
 from ithaca.studies.network.result import (
     Edge,
@@ -197,19 +196,17 @@ def read_result(
     )
 
 
-def read_answer(read: Any, problem: Problem, tiling: Any, falls: Sequence[Shortfall]) -> Solution:
+def read_answer(read: Any, problem: Problem, tiling: Any) -> Solution:
     """The answer that a document states of a layer's problem (see `read_solution`).
 
     Parameters
     ----------
     read : object
-        The part of a validated document that states the certificate.
+        The part of a validated document that states certificate and shortfalls.
     problem : Problem
         The layer's problem.
     tiling : object
         The configuration as the family's documents state it; None if there is none.
-    falls : sequence of Shortfall
-        Limits that cannot be met, as the document states them.
 
     Raises
     ------
@@ -217,7 +214,7 @@ def read_answer(read: Any, problem: Problem, tiling: Any, falls: Sequence[Shortf
         If the document states what is false of the problem.
     """
     certificate = read_certificate(read.certificate, read.value, "certificate")
-    known = check_shortfalls(falls, problem.limits, "shortfalls")
+    known = read_shortfalls(read.shortfalls, problem.limits, "shortfalls", problem.design.name)
     return read_solution(problem, tiling, certificate, "best", known)
 
 

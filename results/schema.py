@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import cache
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, create_model
 
-from ithaca.files.numbers import json_number
+from ithaca.files.numbers import json_ready
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.families import UNNAMED, family_of
 from ithaca.formulations.family import Family
@@ -31,7 +31,7 @@ class SolutionPart(Document):
 class FirstPart(Document):
     """What every document begins with."""
 
-    schema_: Annotated[Literal["ithaca/1"], Field(alias="schema")]
+    schema_: Literal["ithaca/1"]
     family: str = UNNAMED
 
 
@@ -116,11 +116,8 @@ def configuration_fields(problem: Problem, configuration: Configuration | None) 
     fields: dict[str, Any] = {**family.choice_fields(design), "tiling": None, "metrics": None}
     if configuration is not None:
         fields["tiling"] = family.tiling_fields(design, configuration)
-        details = {
-            name: _written(part)
-            for name, part in family.detail_fields(design, configuration).items()
-        }
-        fields["metrics"] = _written(problem.metrics(configuration)) | details
+        details = family.detail_fields(design, configuration)
+        fields["metrics"] = json_ready({**problem.metrics(configuration), **details})
     return fields
 
 
@@ -128,7 +125,3 @@ def solution_fields(solution: Solution) -> dict[str, Any]:
     """The fields of the solution of one design."""
     proof = {"certificate": solution.certificate, "shortfalls": list(solution.shortfalls)}
     return configuration_fields(solution.problem, solution.configuration) | proof
-
-
-def _written(metrics: Mapping[str, Fraction]) -> dict[str, Any]:
-    return {name: json_number(value) for name, value in metrics.items()}

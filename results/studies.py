@@ -36,7 +36,7 @@ class MarginalDocument(Document):
     """What raising a limit is worth."""
 
     limit: str
-    from_: Annotated[Number, Field(alias="from")]
+    from_: Number
     to: Number
     value: Number | None
     change: Number | None
@@ -127,7 +127,7 @@ def study_document(study: Study) -> dict[str, Any]:
     fields = {
         "schema": SCHEMA,
         "study": "whatif",
-        "axes": [{"name": a.name, "unit": a.unit, "values": list(a.labels)} for a in study.axes],
+        "axes": [axis.document for axis in study.axes],
         "complete": study.complete,
         "points": [_point(study, index, point) for index, point in study.points.items()],
     }

@@ -29,9 +29,9 @@ from ithaca.results.files import (
     NOTHING,
     check_proof,
     check_same,
-    check_shortfalls,
     read_problems,
     read_result,
+    read_shortfalls,
 )
 from ithaca.results.studies import (
     FrontDocument,
@@ -138,9 +138,7 @@ def read_front(document: Any, path: Path) -> Front:
             tuple(_step(step, names) for step in read.completeness),
             read.nodes,
             read.seconds,
-            check_shortfalls(
-                [s.shortfall(s.design) for s in read.shortfalls], limits, "shortfalls"
-            ),
+            read_shortfalls(read.shortfalls, limits, "shortfalls"),
             fixed_by(question, problems[0], ()),
         )
         check_same(document, front_document(front), "")
@@ -212,11 +210,10 @@ def _point(read: PointDocument, stated: Mapping[str, Any], path: Path, at: str) 
             certificate = replace(certificate, lower_bound=answer.value)
         check_proof(certificate, answer.value, "certificate")
         limits = problems[0].limits
-        falls = [fall.shortfall(fall.design) for fall in read.shortfalls]
         answer = replace(
             answer,
             certificate=certificate,
-            shortfalls=check_shortfalls(falls, limits, "shortfalls"),
+            shortfalls=read_shortfalls(read.shortfalls, limits, "shortfalls"),
         )
         raised = raisable_limits(problems) if read.marginal else []
         if len(raised) != len(read.marginal):

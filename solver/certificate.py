@@ -97,9 +97,9 @@ class Certificate:
     """(value − lower bound) / |value|; None without value or bound, or where it is infinite."""
     method: str
     """The engine that produced it."""
-    nodes: int
+    nodes: int = 0
     """Boxes examined."""
-    seconds: float
+    seconds: float = 0.0
     """Wall time spent."""
     trace: tuple[TracePoint, ...] = ()
     """When incumbent or bound changed; empty where that was not recorded."""

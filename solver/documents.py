@@ -13,6 +13,7 @@ from ithaca.files.errors import InputError
 from ithaca.files.numbers import fraction, json_number, spelled
 from ithaca.formulations.algebra.parsing import quoted
 from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.data_models import built
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.schema import Document, Number, Text
 from ithaca.solver.certificate import (
@@ -23,7 +24,6 @@ from ithaca.solver.certificate import (
     TracePoint,
     relative_gap,
 )
-from ithaca.solver.shortfall import Shortfall
 
 
 class ProofDocument(Document):
@@ -37,14 +37,8 @@ class ProofDocument(Document):
     then: FurtherDocument | None = None
 
     def certificate(self) -> Certificate:
-        """The certificate that the fields state; boxes and seconds are 0 where they state none."""
-        proof = (self.status, self.lower_bound, self.gap, self.method, 0, 0.0)
-        return Certificate(*proof, among=self.among, then=self.further)
-
-    @property
-    def further(self) -> Further | None:
-        """The proof of the next objective that the fields state; None if there is none."""
-        return None if self.then is None else self.then.further()
+        """The certificate that the fields state."""
+        return built(Certificate, self)
 
 
 class FurtherDocument(Document):
@@ -53,10 +47,6 @@ class FurtherDocument(Document):
     objective: Text
     value: Number
     certificate: ProofDocument
-
-    def further(self) -> Further:
-        """The proof of a further objective that the fields state."""
-        return Further(self.objective, self.value, self.certificate.certificate())
 
 
 class TraceDocument(Document):
@@ -98,20 +88,9 @@ class CertificateDocument(ProofDocument):
 
     def certificate(self) -> Certificate:
         """The certificate that the fields state, with its trace."""
-        trace: tuple[TracePoint, ...] = ()
-        if self.trace is not None:
-            rows = zip(
-                self.trace.seconds,
-                self.trace.nodes,
-                self.trace.incumbent,
-                self.trace.lower_bound,
-                strict=True,
-            )
-            trace = tuple(TracePoint(*row) for row in rows)
-        proof = (self.status, self.lower_bound, self.gap, self.method, self.nodes, self.seconds)
-        return Certificate(
-            *proof, trace, self.termination, self.ties_broken, self.among, self.further
-        )
+        columns = (column for _, column in self.trace or ())
+        trace = tuple(TracePoint(*row) for row in zip(*columns, strict=True))
+        return built(Certificate, self, trace=trace)
 
 
 def read_further(
@@ -162,12 +141,6 @@ class ShortfallDocument(Document):
     smallest: Number | None
     others_kept: bool
     proven: bool
-
-    def shortfall(self, design: str) -> Shortfall:
-        """The shortfall of a design that the fields state."""
-        return Shortfall(
-            self.metric, self.bound, self.smallest, self.others_kept, self.proven, design
-        )
 
 
 def check_certificate(certificate: Certificate, value: Fraction | None, at: str) -> None:

@@ -48,6 +48,11 @@ class StudyAxis:
                 )
 
     @property
+    def document(self) -> dict[str, Any]:
+        """The axis as documents state it."""
+        return {"name": self.name, "unit": self.unit, "values": list(self.labels)}
+
+    @property
     def numeric(self) -> bool:
         """Whether all labels are numbers."""
         return all(isinstance(label, int | float) for label in self.labels)

@@ -26,10 +26,11 @@ from ithaca.files.reading import parse_json, read_text
 from ithaca.files.writing import SCHEMA, document_text, write_text_atomically
 from ithaca.formulations.algebra.expression import ONE, Expression
 from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.data_models import built
 from ithaca.formulations.families import profile_of
 from ithaca.formulations.problem import Objective, Problem
 from ithaca.formulations.schema import Document
-from ithaca.solver.certificate import Certificate, Status, Termination, relative_gap
+from ithaca.solver.certificate import Certificate, Further, Status, Termination, relative_gap
 from ithaca.solver.documents import (
     FurtherDocument,
     ShortfallDocument,
@@ -38,6 +39,7 @@ from ithaca.solver.documents import (
 )
 from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
+from ithaca.solver.shortfall import Shortfall
 from ithaca.solver.solution import Solution
 from ithaca.studies.scale import metric_form
 
@@ -241,7 +243,7 @@ class _Shortfall(ShortfallDocument):
 
 
 class _Document(Document):
-    schema_: Annotated[Literal["ithaca/1"], Field(alias="schema")]
+    schema_: Literal["ithaca/1"]
     fingerprint: str
     problem: dict[str, Any]
     time_limit: Annotated[float, Field(ge=0)] | None
@@ -295,7 +297,7 @@ def _stored_answer(read: _Document, name: str, problems: Sequence[Problem]) -> S
     proof = (read.status, read.lower_bound, gap, read.method, read.nodes, read.seconds)
     certificate = Certificate(*proof, termination=read.termination, ties_broken=read.ties_broken)
     check_certificate(certificate, read.value, "the certificate")
-    falls = tuple(fall.shortfall(fall.design) for fall in read.shortfalls)
+    falls = tuple(Shortfall(**dict(fall)) for fall in read.shortfalls)
     if read.configuration is None:
         return StoredAnswer(
             Solution(problems[0], None, None, certificate, falls), read.time_limit, read.engine
@@ -310,7 +312,7 @@ def _stored_answer(read: _Document, name: str, problems: Sequence[Problem]) -> S
     if value is None or value != read.value:
         raise InputError("the configuration is not the problem's, or its value not the model's")
     if read.then is not None:
-        certificate = replace(certificate, then=read.then.further())
+        certificate = replace(certificate, then=built(Further, read.then))
         certificate = read_further(problem, configuration, certificate, "the certificate")
     return StoredAnswer(
         Solution(problem, configuration, value, certificate, falls), read.time_limit, read.engine

@@ -156,7 +156,7 @@ class CodesignStudy(PointAnswer):
         points = [
             {"at": self.labels(index), **point.document} for index, point in self.points.items()
         ]
-        axes = [{"name": a.name, "unit": a.unit, "values": list(a.labels)} for a in self.axes]
+        axes = [axis.document for axis in self.axes]
         return {"schema": SCHEMA, "study": "codesign-whatif", "axes": axes, "points": points}
 
     def to_xarray(self) -> xr.Dataset:

@@ -12,7 +12,7 @@ from ithaca.commands.api.points import EvaluatedPoints
 from ithaca.files.csv_text import read_rows, records, table_text
 from ithaca.files.errors import InputError
 from ithaca.files.messages import errors_at, quoted
-from ithaca.files.numbers import counted, json_number, number, percent, rounded, written
+from ithaca.files.numbers import counted, json_ready, number, percent, rounded, written
 from ithaca.files.reading import read_text
 from ithaca.formulations.family import Breakdown
 from ithaca.formulations.flow.component import check_name
@@ -108,21 +108,16 @@ def evaluate_graph(source: Any, points: Any, options: Mapping[str, object]) -> F
         row = {
             "valid": True,
             "reason": None,
-            "parameters": _numbers({**graph.parameters, **values}),
-            "metrics": _numbers(metrics),
+            "parameters": json_ready({**graph.parameters, **values}),
+            "metrics": json_ready(metrics),
             "bottleneck": [part.name for part in run.binding],
             "draws": run.draws,
-            "components": [_numbers(asdict(part)) for part in run.parts],
+            "components": [json_ready(asdict(part)) for part in run.parts],
         }
         runs.append(run)
         rows.append(row)
     names = tuple(str(place + 1) for place in range(len(rows)))
     return FlowPoints(names, tuple(rows), graph, tuple(runs))
-
-
-def _numbers(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Values with fractions as JSON numbers."""
-    return {n: json_number(v) if isinstance(v, Fraction) else v for n, v in values.items()}
 
 
 def _rows(points: Any, graph: FlowGraph) -> Iterator[tuple[str, dict[str, Fraction]]]:

@@ -19,7 +19,7 @@ from ithaca.exports.charts.files import check_plot, save_plot
 from ithaca.exports.charts.heatmap import heat_map
 from ithaca.files.errors import InputError
 from ithaca.files.messages import errors_at
-from ithaca.files.numbers import counted, json_number
+from ithaca.files.numbers import counted, json_ready
 from ithaca.files.signals import deferred
 from ithaca.files.words import parse_choice, parse_integer, parse_loops
 from ithaca.files.writing import SCHEMA
@@ -72,7 +72,7 @@ class Grid:
         value = None if best is None else problem.feasible_value(best.configuration)
         return stated | {
             "objective": problem.objective.text,
-            "value": None if value is None else json_number(value),
+            "value": json_ready(value),
             "best": None if best is None else {n: int(v) for n, v in best.factors.items()},
         }
 

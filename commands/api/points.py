@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ithaca.files.answer import Answer
 from ithaca.files.errors import InputError
-from ithaca.files.numbers import counted, json_number, number
+from ithaca.files.numbers import counted, json_number, json_ready, number
 from ithaca.files.writing import SCHEMA, write_text_atomically
 from ithaca.formulations.families import module_of
 from ithaca.formulations.family import Breakdown
@@ -123,9 +123,7 @@ def checked(solutions: Sequence[tuple[str, Solution]]) -> tuple[dict[str, Any], 
             f"{limit.metric} exceeds {json_number(limit.bound)}"
             for limit in problem.exceeded(configuration)
         ]
-        metrics = {
-            metric: json_number(value) for metric, value in problem.metrics(configuration).items()
-        }
+        metrics = json_ready(problem.metrics(configuration))
         rows.append(
             {"valid": not complaints, "reason": "; ".join(complaints) or None, "metrics": metrics}
         )

@@ -23,7 +23,7 @@ from ithaca.exports.rtl.sizes import disagreements, register_files
 from ithaca.exports.templates import template
 from ithaca.files import signals
 from ithaca.files.errors import InputError
-from ithaca.files.numbers import json_number, number
+from ithaca.files.numbers import json_number, json_ready, number
 from ithaca.files.writing import SCHEMA, document_text
 from ithaca.formulations.machine import IDEAL, MemoryTiming
 from ithaca.formulations.systolic.cycles import BURST_LATENCY
@@ -87,7 +87,7 @@ def expected(hardware: Hardware, memory: MemoryTiming, *, proven: bool) -> dict[
         "dtype": chosen.data.words,
         "accumulator": hardware.sum_bits,
         "design": chosen.design.name,
-        "machine": asdict(hardware.machine) | {"sums": hardware.machine.sums.value},
+        "machine": json_ready(asdict(hardware.machine)),
         **{name: json_number(metrics[of]) for name, of in names.items()},
         **simulated(hardware, memory),
         "elements": prod(each.stop - each.start for each in hardware.place(hardware.out)),

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 from ithaca.exports.configuration import Tool
 from ithaca.exports.templates import template
 from ithaca.exports.timeloop.folder import YamlNode, nest_obstacles, problem, yaml_text
-from ithaca.files.numbers import json_number
+from ithaca.files.numbers import json_number, json_ready
 from ithaca.formulations.spatial.architecture import Architecture, Compute, Level
 from ithaca.formulations.spatial.energy_files import beside_levels
 from ithaca.formulations.spatial.mapping import Mapping as Mapped
@@ -222,7 +222,7 @@ def _energies(architecture: Architecture) -> dict[str, Any]:
     """The energies of every action (pJ)."""
     tables, nothing = [], dict[str, Any]()
     for part in _parts(architecture):
-        energies = {name: json_number(pj) for name, pj in _actions(part).items()}
+        energies = json_ready(_actions(part))
         if isinstance(sparsity := architecture.sparsity, Sparsity):
             energies |= sparse_energies(sparsity, part)
         actions = [

@@ -18,7 +18,7 @@ from pydantic import create_model
 from ithaca.files.documents import find_document, validated
 from ithaca.files.errors import InputError
 from ithaca.files.messages import among, errors_at, quoted, refuse
-from ithaca.files.numbers import json_number
+from ithaca.files.numbers import json_number, json_ready
 from ithaca.files.reading import packaged_names
 from ithaca.formulations.algebra.expression import Expression, Symbol
 from ithaca.formulations.algebra.parsing import FUNCTIONS, parse_expression, written
@@ -337,7 +337,7 @@ def space_fields(space: HardwareSpace) -> dict[str, Any]:
         },
         "workloads": list(space.workloads),
         "objective": space.objective,
-        "limits": {name: json_number(bound) for name, bound in space.limits.items()},
+        "limits": json_ready(space.limits),
     }
     return {
         "name": space.name,

@@ -9,25 +9,24 @@ from fractions import Fraction
 from itertools import product
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import AliasChoices, Field
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import errors_at, quoted
 from ithaca.formulations.algebra.expression import ONE
 from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.data_models import built, model_of
 from ithaca.formulations.data_types import DataType, stated_data_type
 from ithaca.formulations.design import Metric
 from ithaca.formulations.family import Family
+from ithaca.formulations.machine import MachineDocument, WaitsDocument
 from ithaca.formulations.schema import (
     Count,
     Document,
-    MachineDocument,
     NestDocument,
     ObjectiveDocument,
     PlatformDocument,
-    Positive,
     Text,
-    WaitsDocument,
 )
 from ithaca.formulations.systolic.choice import choose_designs
 from ithaca.formulations.systolic.dataflows import find_dataflow
@@ -40,7 +39,7 @@ from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray
 from ithaca.formulations.systolic.target import design_obstacles
 from ithaca.formulations.systolic.tiling import Tiling, group_packs
 from ithaca.formulations.target import Target
-from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
+from ithaca.formulations.technology import Technology
 from ithaca.workloads.library import workload_document
 from ithaca.workloads.nest import LoopNest
 
@@ -51,50 +50,35 @@ class TypedNestDocument(NestDocument):
     dtype: Text
 
 
-class PortsDocument(Document):
+class PortsDocument(
+    model_of(MemoryPorts, most=(Count, ...), channels=(Count, ...))  # type: ignore[misc]
+):
     """Most memory ports of a tensor, and channels of the memory."""
 
-    most: Count
-    channels: Count
+
+_FOR = Field(alias="for", validation_alias=AliasChoices("for", "target"), strict=False)
 
 
-class DesignSpaceDocument(Document):
+class DesignSpaceDocument(
+    model_of(  # type: ignore[misc]
+        SpaceOptions,
+        min_lanes=(Annotated[int, Field(ge=1, le=2**31)], 1),
+        target=(Annotated[Target | None, _FOR], None),
+        ports=(PortsDocument | None, None),
+    )
+):
     """Restrictions of the design space that are not the default's."""
 
-    min_lanes: Annotated[int, Field(ge=1, le=2**31)] = 1
-    divisors_only: bool = False
-    dividing_packs: bool = False
-    for_: Annotated[Target | None, Field(alias="for", strict=False)] = None
-    ports: PortsDocument | None = None
-    host_serialize: bool = True
-    two_level: bool = False
 
-    def options(self) -> SpaceOptions:
-        """The restrictions of the design space that the fields state."""
-        ports = None if self.ports is None else MemoryPorts(**dict(self.ports))
-        kept = self.min_lanes, self.divisors_only, self.dividing_packs, self.for_
-        return SpaceOptions(*kept, ports, self.host_serialize, self.two_level)
-
-
-class TechnologyDocument(Document):
+class TechnologyDocument(
+    model_of(  # type: ignore[misc]
+        Technology,
+        cost_tables=(Literal["maestro-28nm"] | None, None),
+        machine=(MachineDocument, MachineDocument()),
+        memory=(WaitsDocument, WaitsDocument()),
+    )
+):
     """Clock and energies that are not the default's."""
-
-    clock_mhz: Positive = DEFAULT_TECHNOLOGY.clock_mhz
-    dram: Positive = DEFAULT_TECHNOLOGY.dram
-    buffer: Positive = DEFAULT_TECHNOLOGY.buffer
-    hop: Positive = DEFAULT_TECHNOLOGY.hop
-    register_: Annotated[Positive, Field(alias="register")] = DEFAULT_TECHNOLOGY.register
-    mac: Positive = DEFAULT_TECHNOLOGY.mac
-    mac_pj: Positive = DEFAULT_TECHNOLOGY.mac_pj
-    cost_tables: Literal["maestro-28nm"] | None = None
-    machine: MachineDocument = MachineDocument()
-    memory: WaitsDocument = WaitsDocument()
-    uram: bool = False
-
-    def technology(self) -> Technology:
-        """The technology that the fields state."""
-        parts = {"machine": self.machine.machine(), "memory": self.memory.memory()}
-        return Technology(**{name.rstrip("_"): value for name, value in self} | parts)
 
 
 class TileFactorsDocument(Document):
@@ -177,7 +161,8 @@ class SystolicFamily(Family[SystolicDesign]):
             "workload": workload_document(design.nest) | {"dtype": design.data.stated},
             "edition": design.array.edition.value,
             "kept": dict(design.kept),
-            **setting_fields(design.options, design.technology),
+            "space": design.options,
+            "technology": design.technology,
         }
 
     def choice_fields(self, design: SystolicDesign) -> Mapping[str, Any]:
@@ -223,8 +208,8 @@ class SystolicFamily(Family[SystolicDesign]):
             nest,
             data,
             edition,
-            head.space.options(),
-            head.technology.technology(),
+            built(SpaceOptions, head.space),
+            built(Technology, head.technology),
             head.kept,
         )
 
@@ -260,13 +245,6 @@ class SystolicFamily(Family[SystolicDesign]):
 
     def profile(self, design: SystolicDesign) -> SystolicProfile:
         return SystolicProfile(design)
-
-
-def setting_fields(options: SpaceOptions, technology: Technology) -> dict[str, Any]:
-    """The fields ``space`` and ``technology`` of a document."""
-    space = asdict(options)
-    space["for"] = space.pop("target")
-    return {"space": space, "technology": asdict(technology)}
 
 
 def _arrays(like: SystolicDesign, restriction: RestrictionDocument) -> tuple[SystolicArray, ...]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from ithaca.files.answer import Answer
-from ithaca.files.numbers import counted, json_number, number
+from ithaca.files.numbers import counted, json_ready, number
 from ithaca.files.writing import SCHEMA
 from ithaca.formulations.spatial.dmazerunner.tilings import TilingDesign
 from ithaca.formulations.spatial.mapping_design import mapping_design
@@ -124,10 +124,8 @@ def _answer(result: Result) -> dict[str, Any]:
     certificate, best = result.certificate, result.best
     answer: dict[str, Any] = {
         "status": result.status,
-        "value": None if result.value is None else json_number(result.value),
-        "lower_bound": None
-        if certificate.lower_bound is None
-        else json_number(certificate.lower_bound),
+        "value": json_ready(result.value),
+        "lower_bound": json_ready(certificate.lower_bound),
         "gap": certificate.gap,
         **(
             {"best_of": known.best_of(result.problem)}
@@ -151,5 +149,4 @@ def _answer(result: Result) -> dict[str, Any]:
         for name, order in mapping.orders.items()
         if name in design.orders
     }
-    metrics: Mapping[str, Any] = {name: json_number(value) for name, value in best.metrics.items()}
-    return {**answer, "mapping": {**stated, **orders}, "metrics": dict(metrics)}
+    return {**answer, "mapping": {**stated, **orders}, "metrics": json_ready(best.metrics)}

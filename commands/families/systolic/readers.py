@@ -7,6 +7,8 @@ from typing import Any
 
 from ithaca.commands.families.systolic.simulating import STUDY, SimulationDocument, simulated
 from ithaca.files.documents import validated
+from ithaca.formulations.data_models import built
+from ithaca.formulations.machine import Machine, MemoryTiming
 from ithaca.formulations.systolic.simulation.compared import Simulation
 from ithaca.results.files import check_same
 from ithaca.results.study_files import evaluated, posed_problems
@@ -24,7 +26,11 @@ def read_simulation(document: Any, path: Path) -> Simulation:
     )
     checked = "values" in document["simulation"]
     again = simulated(
-        solution, platform, run.machine.machine(), run.memory.memory(), check_values=checked
+        solution,
+        platform,
+        built(Machine, run.machine),
+        built(MemoryTiming, run.memory),
+        check_values=checked,
     )
     check_same(claims(document), claims(again.document), "")
     return again

@@ -21,8 +21,14 @@ from ithaca.files.numbers import json_number
 from ithaca.files.words import REPEATED, parse_choice, parse_counts
 from ithaca.formulations.algebra.parsing import quoted
 from ithaca.formulations.families import module_of
-from ithaca.formulations.machine import IDEAL, Machine, MemoryTiming
-from ithaca.formulations.schema import Document, MachineDocument, Number, WaitsDocument
+from ithaca.formulations.machine import (
+    IDEAL,
+    Machine,
+    MachineDocument,
+    MemoryTiming,
+    WaitsDocument,
+)
+from ithaca.formulations.schema import Document, Number
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.machine_options import changed_machine, machine_changes
 from ithaca.formulations.systolic.points import Point

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ithaca.files.messages import quoted, refuse
-from ithaca.files.numbers import json_number
+from ithaca.files.numbers import json_ready
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.dmazerunner.machine import (
@@ -81,7 +81,7 @@ def _evaluated(row: Row, design: TilingDesign) -> dict[str, Any]:
             )
     costs, _ = design.priced(values, FRACTION, orders)
     complaints = list(_complaints(design, values, costs))
-    numbers = {name: json_number(value) for name, value in costs.items()}
+    numbers = json_ready(costs)
     return {"valid": not complaints, "reason": "; ".join(complaints) or None, "metrics": numbers}
 
 

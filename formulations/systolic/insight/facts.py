@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any
 
-from ithaca.files.numbers import counted, is_or_are, json_number, number, percent
+from ithaca.files.numbers import counted, is_or_are, json_ready, number, percent
 from ithaca.formulations.family import Remarks
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic.cost_model import Costs
@@ -288,13 +288,4 @@ def _fields(known: Facts) -> dict[str, Any]:
         },
         "parts": known.parts,
     }
-    return {name: _ready(value) for name, value in fields.items()}
-
-
-def _ready(value: Any) -> Any:
-    """Exact numbers as JSON numbers, wherever they stand."""
-    if isinstance(value, Mapping):
-        return {name: _ready(inner) for name, inner in value.items()}
-    if isinstance(value, list):
-        return [_ready(inner) for inner in value]
-    return json_number(value) if isinstance(value, Fraction) else value
+    return {name: json_ready(value) for name, value in fields.items()}

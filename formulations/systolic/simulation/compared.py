@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ithaca.files import later
 from ithaca.files.answer import Answer
 from ithaca.files.errors import InputError
-from ithaca.files.numbers import json_number, number
+from ithaca.files.numbers import json_ready, number
 from ithaca.files.writing import SCHEMA
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.machine import IDEAL, Machine, MemoryTiming
@@ -73,16 +73,14 @@ class Simulation(Answer):
                     "dtype": self.design.data.stated,
                 },
                 "design": self.design.name,
-                "machine": asdict(self.machine) | {"sums": self.machine.sums.value},
+                "machine": json_ready(asdict(self.machine)),
                 "memory": {
                     name: value
                     for name, value in asdict(self.memory).items()
                     if name != "port" or value
                 },
                 "cycles": self.cycles,
-                "models": {
-                    edition: json_number(latency) for edition, latency in self.models.items()
-                },
+                "models": json_ready(self.models),
                 **({} if self.values is None else {"values": self.values.document}),
                 "hanging": [_wait_document(wait) for wait in self.run.hanging],
                 "modules": [

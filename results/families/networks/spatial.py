@@ -196,8 +196,7 @@ def _read_layer(
     if read.shared is not None:
         problem = replace(problem, design=_sharing(problem.design, read.shared))
     tiling = None if read.best is None else read.best.tiling
-    falls = [s.shortfall(problem.design.name) for s in read.shortfalls]
-    solution = read_answer(read, problem, tiling, falls)
+    solution = read_answer(read, problem, tiling)
     return LayerResult(Layer(read.name, nest, read.count, read.sources), solution, (solution,))
 
 

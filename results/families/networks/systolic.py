@@ -10,6 +10,7 @@ from pydantic import AfterValidator, Field
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
 from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.data_models import built
 from ithaca.formulations.data_types import stated_data_type
 from ithaca.formulations.families import FAMILIES, UNNAMED, choice_of
 from ithaca.formulations.hardware.space import HardwareSpace
@@ -26,7 +27,7 @@ from ithaca.formulations.schema import (
 )
 from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.dataflows import dataflows
-from ithaca.formulations.systolic.design import Spans, SystolicDesign, fixed, systolic
+from ithaca.formulations.systolic.design import SpaceOptions, Spans, SystolicDesign, fixed, systolic
 from ithaca.formulations.systolic.family import (
     ArrayDesignDocument,
     ArraySetting,
@@ -34,11 +35,11 @@ from ithaca.formulations.systolic.family import (
     RestrictionDocument,
     TechnologyDocument,
     TileFactorsDocument,
-    setting_fields,
 )
 from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.formulations.systolic.question import ArrayQuestion
 from ithaca.formulations.systolic.systolic_array import Edition
+from ithaca.formulations.technology import Technology
 from ithaca.results.files import read_unrestricted
 from ithaca.results.network_parts import (
     Count,
@@ -206,7 +207,8 @@ def fields(result: NetworkResult) -> dict[str, Any]:
         "edition": request.edition,
         "partition": request,
         "restriction": request,
-        **setting_fields(request.space, request.technology),
+        "space": request.space,
+        "technology": request.technology,
         "choices": [_shared(choice) for choice in result.choices],
         "arrays": [_shared(array) for array in result.arrays],
         "unrestricted": result.unrestricted,
@@ -265,12 +267,12 @@ def result(read: NetworkResultDocument) -> NetworkResult:
     """The result that a document states."""
     request = ArrayQuestion(
         data=stated_data_type(read.dtype, summed=read.edition is Edition.CYCLE),
-        platform=Platform(read.platform.name, "", read.technology.technology(), {}),
+        platform=Platform(read.platform.name, "", built(Technology, read.technology), {}),
         bounds={x.metric: x.bound for x in read.platform.upper_limits(METRICS)},
         objective=read_objective(read.objective, "objective", METRICS),
         edition=read.edition,
         **dict(read.restriction),
-        space=read.space.options(),
+        space=built(SpaceOptions, read.space),
         **dict(read.partition),
     )
     layered = request.minimising(read_layer_objective(read, METRICS))
@@ -322,8 +324,7 @@ def _read_layer(read: LayerDocument, request: ArrayQuestion) -> LayerResult:
             buildable=True,
         )
         chosen, tiling = designs[0].problem if designs else problem(anything), None
-    falls = [s.shortfall(s.design) for s in read.shortfalls]
-    return LayerResult(layer, read_answer(read, chosen, tiling, falls), designs, read.array)
+    return LayerResult(layer, read_answer(read, chosen, tiling), designs, read.array)
 
 
 def _read_shared(read: SharedDesignDocument, at: str) -> SharedDesign:
