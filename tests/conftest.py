@@ -91,16 +91,22 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave every n-th case of a test of ``ci(every=n)`` to the fast tests, the others to CI."""
+    """Leave every n-th case of a test of ``ci(every=n)`` to the fast tests, and of the others every
+    n-th of one of ``slow(every=n)`` to CI."""
     places: Counter[str] = Counter()
     for item in items:
-        mark = next((mark for mark in item.own_markers if mark.name == "ci"), None)
-        slow = item.get_closest_marker("slow") is not None
-        if mark is not None and "every" in mark.kwargs and not slow:
-            test = item.nodeid.partition("[")[0]
-            if places[test] % mark.kwargs["every"] == 0:
-                item.own_markers.remove(mark)
-            places[test] += 1
+        marks = [mark for mark in item.own_markers if mark.name in ("slow", "ci")]
+        every = {mark.name: mark.kwargs["every"] for mark in marks if "every" in mark.kwargs}
+        if not every or any(mark.name == "slow" and not mark.kwargs for mark in marks):
+            continue
+        test = item.nodeid.partition("[")[0]
+        fast, left = (n in every and places[test] % every[n] == 0 for n in ("ci", "slow"))
+        places[test] += 1
+        if fast or left:
+            own = ("slow", "ci") if fast else ("slow",)
+            item.own_markers[:] = [mark for mark in item.own_markers if mark.name not in own]
+            if not fast:
+                item.add_marker("ci")
 
 
 def _cpu() -> float:

@@ -108,6 +108,7 @@ def check_errors(dataflow: tuple[str, ...], nest: str, regime: str, count: int, 
     assert max(map(abs, errors)) <= most
 
 
+@pytest.mark.slow(every=4)
 @pytest.mark.ci
 @pytest.mark.parametrize("regime", REGIMES)
 @pytest.mark.parametrize(

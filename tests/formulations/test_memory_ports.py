@@ -206,6 +206,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow(every=2)
 @pytest.mark.ci
 @pytest.mark.parametrize(
     "case",

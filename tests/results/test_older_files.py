@@ -139,6 +139,7 @@ def test_earlier_files_are_verified(older: Path, name: str) -> None:
     assert ithaca.verify(older / f"{name}.json").confirmed
 
 
+@pytest.mark.slow(every=3)
 @pytest.mark.ci
 @pytest.mark.parametrize(
     "name", [pytest.param(n, marks=pytest.mark.ci) for n in NARROW[2:]] + NARROW[:2]

@@ -77,6 +77,7 @@ def test_what_is_read_is_what_was_written(written: Any) -> None:
     assert (again.picture is None) == (answer.picture is None)
 
 
+@pytest.mark.slow(every=2)
 @pytest.mark.ci(every=4)
 def test_it_is_explained_and_reported_and_said_to_be_stated(written: Any, tmp_path: Path) -> None:
     answer, path = written

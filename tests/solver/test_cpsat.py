@@ -90,6 +90,7 @@ def check_against_others(problem: Problem, *, exhaustively: bool) -> None:
             assert float(solution.value) == pytest.approx(float(least), rel=1e-12)
 
 
+@pytest.mark.slow(every=3)
 @pytest.mark.ci(every=30)
 @pytest.mark.parametrize("seed", range(30))
 def test_optimum_equals_the_other_engines(seed: int) -> None:

@@ -62,6 +62,7 @@ def check(problem: Problem) -> None:
     assert float(solution.value) == pytest.approx(float(expected), rel=1e-12)
 
 
+@pytest.mark.slow(every=4)
 @pytest.mark.ci(every=11)
 @pytest.mark.parametrize("seed", range(22))
 def test_optimum_equals_brute_force(seed: int) -> None:

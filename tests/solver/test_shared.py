@@ -107,7 +107,7 @@ def blocks(problem: Problem, hardware: Hardware, words: tuple[int, ...]) -> Frac
     return evaluate(systolic(problem).array, values, systolic(problem).data, FRACTION).bram18k  # type: ignore[no-any-return]
 
 
-@pytest.mark.ci
+@pytest.mark.slow
 def test_repeated_layers_may_be_cut_apart() -> None:
     problems = [mm_problem(s, dsp="200", bram18k="900") for s in ((48, 32, 32), (16, 40, 24))]
     designs = [[(p, 1) for p in problems]]
@@ -173,6 +173,7 @@ CASES += [
 ]
 
 
+@pytest.mark.slow(every=3)
 @pytest.mark.ci(every=20)
 @pytest.mark.parametrize(("problems", "bram18k"), CASES)
 def test_a_shared_array_equals_full_enumeration(
@@ -231,6 +232,7 @@ def test_a_layer_alone_has_its_own_optimum() -> None:
     assert outcome.value == outcome.lower_bound == solve_exact(problem).value
 
 
+@pytest.mark.slow(every=3)
 @pytest.mark.ci
 @pytest.mark.parametrize("minimise", list(Minimise))
 @pytest.mark.parametrize(
@@ -256,6 +258,7 @@ def test_a_pipeline_equals_full_enumeration(minimise: Minimise, dsp: str, bram18
     assert [s.first for s in outcome.stages][1:] == [s.end for s in outcome.stages][:-1]
 
 
+@pytest.mark.slow(every=3)
 @pytest.mark.ci
 @pytest.mark.parametrize("minimise", list(Minimise))
 @pytest.mark.parametrize("sizes", [("1", "4"), ("5/4", "13/3"), ("1/2", "9")])

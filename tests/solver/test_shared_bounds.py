@@ -108,6 +108,7 @@ def searched(designs: Sequence[Sequence[Problem]], steps: int | None = None) -> 
     ).run()
 
 
+@pytest.mark.slow(every=2)
 @pytest.mark.ci
 @pytest.mark.parametrize("bram18k", ["100", "8"])
 def test_bounds_of_all_designs_hold_whenever_a_search_ends(bram18k: str) -> None:

@@ -84,6 +84,7 @@ FLOATS = [
 ]
 
 
+@pytest.mark.slow(every=3)
 @pytest.mark.ci
 @pytest.mark.parametrize(
     ("name", "dataflow", "data", "sum_bits", "machine"),
@@ -115,6 +116,7 @@ def test_the_simd_loop_need_not_be_innermost_in_memory(pack: int, folder: Path) 
     check(folder, (replace(chosen, nest=nest, design=array, tiling=tiling), sum_bits), 1)
 
 
+@pytest.mark.slow(every=5)
 @pytest.mark.ci
 @pytest.mark.parametrize("seed", range(20))
 def test_random_hardware_takes_the_simulated_cycles(seed: int, folder: Path) -> None:
@@ -122,6 +124,7 @@ def test_random_hardware_takes_the_simulated_cycles(seed: int, folder: Path) -> 
     check(folder, random_case(seed, names[seed % len(names)]), seed)
 
 
+@pytest.mark.slow(every=4)
 @pytest.mark.ci
 @pytest.mark.parametrize(
     "seed", [0, *(pytest.param(n, marks=pytest.mark.ci) for n in range(1, 12))]
@@ -134,6 +137,7 @@ def test_packages_are_multiplied_by_what_their_places_select(seed: int, folder: 
 TWO_LEVELS = [("mm", "ij"), ("conv2d", "or"), ("conv2d", "oc"), ("conv2d", "rc"), ("ttm", "ik")]
 
 
+@pytest.mark.slow(every=5)
 @pytest.mark.ci
 @pytest.mark.parametrize("seed", range(20))
 def test_two_levels_of_tiles_take_the_simulated_cycles(seed: int, folder: Path) -> None:

@@ -100,6 +100,7 @@ def test_icarus_runs_masters_too(folder: Path, monkeypatch: pytest.MonkeyPatch) 
     assert {run.simulator for run in runs} == {"Icarus Verilog"}
 
 
+@pytest.mark.slow(every=3)
 @simulated
 @pytest.mark.ci
 @pytest.mark.parametrize(
@@ -129,6 +130,7 @@ def test_rows_of_outer_tiles_are_read_and_written(
     check(folder, two_level_case(seed, name, tuple(dataflow)), ahead=True)
 
 
+@pytest.mark.slow(every=2)
 @simulated
 @pytest.mark.ci
 @pytest.mark.parametrize(

@@ -29,6 +29,7 @@ def test_the_padded_energy_of_a_product_is_proven() -> None:
     assert solution.certificate.nodes < 20_000
 
 
+@pytest.mark.slow(every=3)
 @pytest.mark.ci
 @pytest.mark.parametrize(
     ("layer", "value"),

@@ -213,7 +213,7 @@ def test_a_bandwidth_holds_of_every_layer_of_a_shared_array(
     assert max(r.answer.metrics["bandwidth"] for r in found.layers) < most
 
 
-@pytest.mark.ci
+@pytest.mark.slow
 def test_a_bandwidth_holds_of_arrays_that_work_at_the_same_time(products: Network) -> None:
     request = tiny_request(dsp=60, arrays=2, minimise=Minimise.SLOWEST, dataflow=("i",))
     free = mode("multi-array")(products, request, OPTIONS)
@@ -318,7 +318,7 @@ def edited(folder: Path, result: NetworkResult, change: Callable[[Any], object])
 
 @pytest.fixture(scope="module")
 def several(products: Network) -> NetworkResult:
-    request = tiny_request(dsp=60, arrays=2, minimise=Minimise.SLOWEST, dataflow=("i", "j"))
+    request = tiny_request(dsp=30, arrays=2, minimise=Minimise.SLOWEST)
     return mode("multi-array")(products, request, OPTIONS)
 
 
@@ -335,7 +335,10 @@ CHANGES: list[tuple[Callable[[Any], object], str]] = [
         lambda d: [layer.update(array=1 - layer["array"]) for layer in d["layers"]],
         "arrays are not those of the layers, in order",
     ),
-    (lambda d: d["layers"].reverse(), r"arrays\[0\].layers: recorded 2 items, of the model 1"),
+    (
+        lambda d: d["layers"].reverse(),
+        r"arrays\[0\].layers\[0\]: recorded 'wide' is not the model's 'deep'",
+    ),
     (lambda d: d["arrays"][1]["resources"].pop("dsp"), r"arrays\[1\].resources.dsp is missing"),
     (lambda d: d["arrays"][1].update(value=1), r"arrays\[1\].value: recorded 1 is not the model's"),
     (

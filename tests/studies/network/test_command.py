@@ -55,6 +55,7 @@ def test_a_network_prints_layers_totals_and_what_is_left_out(tmp_path: Path) -> 
     assert done.stderr.splitlines() == [f"wrote {output}", f"wrote {table}"]
 
 
+@pytest.mark.slow(every=2)
 @pytest.mark.ci
 @pytest.mark.parametrize(
     ("mode", "arrays"), [("shared-array", ()), ("multi-array", ("--arrays", "2"))]

@@ -135,7 +135,7 @@ def test_what_stays_on_chip_is_chosen_with_the_arrays(
     assert "fusing.edges: the file was edited" in command("verify", str(path)).stderr
 
 
-@pytest.mark.ci
+@pytest.mark.slow
 def test_limits_hold_of_all_arrays_together(files: tuple[Path, Path]) -> None:
     # of 40 DSP blocks arrays have one whole share: that is one array for both layers
     limited = ithaca.codesign(files[0], workload=str(files[1]), limit={"dsp": 40})
@@ -149,7 +149,7 @@ def test_limits_hold_of_all_arrays_together(files: tuple[Path, Path]) -> None:
     assert sum(-(-array.resources["bandwidth"] * 400 // 77) for array in slow.arrays) <= 5
 
 
-@pytest.mark.ci
+@pytest.mark.slow
 def test_several_networks_are_rounds_of_their_inputs(
     files: tuple[Path, Path], tmp_path: Path
 ) -> None:

@@ -78,6 +78,7 @@ def test_proofs_against_all_shared_loops_and_mappings(seed: int) -> None:
     check(seed)
 
 
+@pytest.mark.slow(every=3)
 @pytest.mark.ci
 @pytest.mark.parametrize(("seed", "kind"), [(3, "whole"), (4, "nested"), (8, "nested")])
 def test_some_keep_a_tensor_whole_beside_tiles_or_share_more_inside(seed: int, kind: str) -> None:
@@ -369,7 +370,7 @@ def test_what_passes_by_is_bounded(
     assert f"total energy {value} (optimal among plans" in shown
 
 
-@pytest.mark.ci
+@pytest.mark.slow
 def test_products_of_two_sums_are_read_again(folder: Path) -> None:
     """EDP of the whole network is searched for as weighted sums, and is no sum itself."""
     words = ("--arch", folder / "small.yaml", folder / "two.yaml", "-o", folder / "edp.json")
