@@ -14,7 +14,7 @@ from ithaca.formulations.algebra.number_systems import FRACTION, NumbersByName, 
 from ithaca.formulations.design import MetricsAndParts
 from ithaca.formulations.spatial.counts import CapacityRule
 from ithaca.formulations.spatial.mapping import Mapping as LoopMapping
-from ithaca.formulations.spatial.mapping import Order
+from ithaca.formulations.spatial.mapping import Order, Slot
 from ithaca.formulations.spatial.mapping_space import MappingSpace
 from ithaca.formulations.spatial.orders import LEAST_PADDINGS, MOST_REUSE
 from ithaca.formulations.spatial.sparse.formats import UnsuitedError
@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 
 #: Beyond as many loops only orders of most reuse are offered.
 ALL_ORDERS = 4
-
-#: Savings depend on where loops of one iteration stand, too; of such orders the first is searched.
-SEVERAL = "orders that differ in loops of several iterations"
 
 
 @dataclass(frozen=True)
@@ -46,28 +43,42 @@ class SparseSpace(MappingSpace):
     @cached_property
     def orders(self) -> Mapping[str, tuple[Order, ...]]:
         """The orders that each level offers: all, where there are few; formats and savings depend
-        on them."""
+        on them, also on where loops of one trip stand."""
         if len(self.moving) > ALL_ORDERS:
             return self.reusing
-        still = tuple(loop for loop in self.nest.loops if loop not in self.moving)
-        offered = {}
+        every, offered = [*permutations(self.nest.loops)], {}
         for level in self.architecture.levels:
-            fixed = tuple(d for d in self.constraints.innermost(level.name) if d in self.moving)
-            every = permutations(self.moving)
-            offered[level.name] = tuple(
-                (*still, *order) for order in every if order[len(order) - len(fixed) :] == fixed
-            )
+            fixed = self.constraints.innermost(level.name)
+            offered[level.name] = tuple(o for o in every if o[len(o) - len(fixed) :] == fixed)
         return offered
 
     def among(self, falling: Collection[str]) -> str:
         orders, padded = len(self.moving) > ALL_ORDERS, not self.options.divisors_only
-        left_out = ((MOST_REUSE, orders), (SEVERAL, True), (LEAST_PADDINGS, padded))
+        left_out = ((MOST_REUSE, orders), (LEAST_PADDINGS, padded))
         return " and ".join(what for what, may_pay in left_out if may_pay)
 
     def as_good(
         self, order: Order, other: Order, several: frozenset[str], accesses: Sequence[Access]
     ) -> bool:
-        return [d for d in order if d in several] == [d for d in other if d in several]
+        return False  # savings depend on all of an order
+
+    def nested(self, level: str, order: Order, several: Collection[str]) -> dict[Slot, list[str]]:
+        """The loops of the slots of a level, innermost first, where some factors are above 1; loops
+        of one lane are along Y, as in files.
+
+        Parameters
+        ----------
+        level : str
+            The level.
+        order : tuple of str
+            Its order, outermost loop first.
+        several : collection of str
+            The quantities above 1.
+        """
+        x, y, inwards = Slot(level, "x"), Slot(level, "y"), order[::-1]
+        along = [loop for loop in inwards if x.quantity(loop) in several]
+        lanes = {x: along, y: [loop for loop in inwards if loop not in along]}
+        return {**(lanes if x in self.slots else {}), Slot(level): [*inwards]}
 
     def space_rules(self, model: TimeloopModel) -> Iterator[CapacityRule]:
         """Those of meshes; what fits is decided mapping by mapping (`conditions`)."""
@@ -129,10 +140,11 @@ class SparseSpace(MappingSpace):
 
     def mapping(self, configuration: Mapping[str, int]) -> LoopMapping:
         mapping = super().mapping(configuration)
+        several, nested = {name for name, n in configuration.items() if n > 1}, dict[Slot, Any]()
+        for level, order in mapping.orders.items():
+            nested |= self.nested(level, order, several)
         factors = {
-            slot: own
-            if slot.temporal
-            else {loop: own[loop] for loop in reversed(mapping.orders[slot.level])}
+            slot: {loop: own[loop] for loop in nested[slot]}
             for slot, own in mapping.factors.items()
         }
         return replace(mapping, factors=factors)

@@ -15,10 +15,12 @@ from ithaca.formulations.algebra.array_types import Floats, Integers
 from ithaca.formulations.algebra.rounding import least_double
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
+from ithaca.formulations.remembered import remembered
 from ithaca.formulations.spatial.corners import Corners
-from ithaca.formulations.spatial.mapping import Order, keep_quantity, order_quantity
+from ithaca.formulations.spatial.mapping import Order, Slot, keep_quantity, order_quantity
 from ithaca.formulations.spatial.search.joined_axes import JoinedAxes
 from ithaca.formulations.spatial.sparse.bounds import LeastModel
+from ithaca.formulations.spatial.sparse.parts import SparseLevel, Sparsity
 from ithaca.formulations.spatial.sparse.space import SparseSpace
 from ithaca.formulations.stage import Candidates, Cutoff
 
@@ -140,7 +142,9 @@ class SparseStage(JoinedAxes):
         """
         columns = {name: column[0] for name, column in self._columns(row[None]).items()}
         values = {**{name: int(n) for name, n in columns.items()}, **self._variants[variant]}
-        offered = [self._orders(level, values) for level in self._design.orders]
+        several = frozenset(name for name, n in columns.items() if n > 1)
+        places = range(len(self._design.orders))
+        offered = [self._orders(variant, place, several) for place in places]
         names = [*self._design.orders]
         every = np.indices([len(each) for each in offered]).reshape(len(offered), -1)
         bounds = np.broadcast_to(
@@ -163,15 +167,50 @@ class SparseStage(JoinedAxes):
                 yield None
         yield None
 
-    def _orders(self, level: str, values: Mapping[str, int]) -> list[Order]:
-        """The orders of a level that differ in loops with several trips, or lanes of a
-        direction."""
-        slots = [slot for slot in self._design.slots if slot.level == level]
+    @remembered
+    def _orders(self, variant: int, place: int, several: frozenset[str]) -> list[Order]:
+        """The orders of a level that may differ in cost, where some factors are above 1.
+
+        Of loops of one trip counts the one by which the tool takes reads where none moves what is
+        read: the last lane or, without, the first loop at the multipliers, the outermost of
+        another level. Ranks are told apart by whether the first loop of a tensor is one; of
+        tensors that are marked, but not compressed, inner tiles go to the first loops.
+        """
+        design, levels = self._design, self._design.architecture.levels
+        kept, last = design.kept_at(self._variants[variant]), len(levels) - 1
+        sparsity = design.architecture.sparsity
+        assert isinstance(sparsity, Sparsity)  # as designs are
+        parts = [sparsity.levels.get(each.name, SparseLevel()) for each in levels]
+
+        def home(tensor: str, within: int) -> int:
+            return max(n for n in range(within + 1) if kept[n][tensor])
+
+        homes = [
+            (home(tensor, n), not any(own[tensor] for own in kept[n + 1 :]))
+            for n, part in enumerate(parts)
+            for saving in part.savings
+            for tensor, _ in saving.options
+        ]
+        lanes = Slot(levels[place].name, "x") in design.slots
+        by_end = any(
+            place == (last if scalar else n) and (levels[n].block > 1 or (scalar and lanes))
+            for n, scalar in homes
+        )
+        stored = [
+            (access, parts[home(access.tensor, place)].formats.get(access.tensor))
+            for access in design.nest.accesses
+            if place == last or kept[place + 1][access.tensor]
+        ]
+        ranked = [access for access, own in stored if own and len(own.ranks) > 1]
+        merged = place < last and any(own and not own.compressed for _, own in stored)
         distinct: dict[Any, Order] = {}
-        for order in self._design.orders[level]:
-            loops = [d for d in order if d in self._design.moving]
-            key = tuple(tuple(d for d in loops if values[s.quantity(d)] > 1) for s in slots)
-            distinct.setdefault(key, order)
+        for order in design.orders[levels[place].name]:
+            nested = design.nested(levels[place].name, order, several)
+            row = [(slot.quantity(d), d) for slot, loops in nested.items() for d in loops]
+            end = max(len(row) - len(order), 1) - 1 if place == last else -1
+            firsts = (next(n for n, d in row if each.indexed_by(d)) in several for each in ranked)
+            runs = (own for own in row if merged or own[0] in several)
+            distinct.setdefault((by_end and row[end], *firsts, *runs), order)
         return [*distinct.values()]
 
 

@@ -172,23 +172,11 @@ def drawn(number: int, *, banded: bool = False) -> SparseDesign:
 
 
 def mappings(design: SparseDesign) -> list[Configuration]:
-    """One configuration of each mapping of a space: orders and directions of loops of one trip, and
-    lanes of one, make no other."""
+    """All mappings of a space, in all orders of loops, of one trip or more."""
     tables = [axis.table() for axis in design.space.axes]
     rows = []
     for table in tables:
         columns = zip(*table.values(), strict=True)
         rows.append([dict(zip(table, map(int, row), strict=True)) for row in columns])
-    distinct: dict[Any, Configuration] = {}
-    for each in product(*rows):
-        values = {name: n for part in each for name, n in part.items()}
-        configuration = Configuration({name: values[name] for name in design.space.quantities})
-        mapping = design.mapping(configuration)
-        loops = [
-            [(loop, n) for loop in mapping.orders[slot.level] if (n := own[loop]) > 1]
-            for slot, own in mapping.factors.items()
-        ]
-        distinct.setdefault(
-            repr((loops, [sorted(own) for own in mapping.keeps.values()])), configuration
-        )
-    return [*distinct.values()]
+    every = ({name: n for part in each for name, n in part.items()} for each in product(*rows))
+    return [Configuration({name: own[name] for name in design.space.quantities}) for own in every]
