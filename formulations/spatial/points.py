@@ -355,8 +355,9 @@ def _rows(design: SpatialDesign, model: TimeloopModel, count: int) -> Iterator[d
     columns |= {
         f"{level.name}.energy_pJ": model.level_energy(place) for place, level in enumerate(levels)
     }
-    share = model.computes * 100 / (model.latency * design.architecture.compute.instances)
-    columns["utilization_pct"] = share
+    most = model.latency * design.architecture.compute.instances
+    nothing = isinstance(most, Fraction) and not most  # all multiplications are skipped
+    columns["utilization_pct"] = Fraction(0) if nothing else model.computes * 100 / most
     columns |= model.details
     numbers = (
         [json_ratio(over, under) for over, under in _entries(column, count)]

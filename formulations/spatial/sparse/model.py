@@ -288,7 +288,7 @@ class SparseModel(TimeloopModel):
 
     def _rows(self, tensor: str, own: Held, block: int) -> float:
         """Accesses to rows that tiles do not fill, over those to full ones."""
-        if not own.compressed or block == 1 or own.density >= 1:
+        if not own.compressed or block == 1 or not 0 < own.density < 1:
             return 1.0
         if block not in _ROWS:
             raise InputError(

@@ -13,6 +13,7 @@ import yaml
 from ithaca.exports.timeloop.hierarchy import MappedNest, directives
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.problem import Problem, read_objective
+from ithaca.formulations.spatial.architecture_files import read_architecture
 from ithaca.formulations.spatial.mapping import Slot
 from ithaca.formulations.spatial.points import evaluate_points, load_points
 from ithaca.formulations.spatial.sparse.design import SparseDesign
@@ -21,6 +22,7 @@ from ithaca.formulations.spatial.sparse.stage import SparseStage
 from ithaca.solver.auto import solve_auto
 from ithaca.solver.certificate import Status
 from ithaca.solver.options import SolveOptions
+from ithaca.workloads.problem_files import read_problem
 from tests.command_line import succeed
 from tests.formulations.spatial.sparse_spaces import drawn, mappings
 
@@ -160,3 +162,26 @@ def test_rows_that_hold_next_to_nothing_are_bounded(tmp_path: Path) -> None:
         cwd=tmp_path,
     )
     assert "objective  32  (optimal: no configuration of this design is better" in output.stdout
+
+
+@pytest.mark.parametrize("objective", ["energy", "latency"])
+def test_tensors_without_a_word_take_no_rows(tmp_path: Path, objective: str) -> None:
+    """Where the level has rows of several words, and mappings where nothing is done at all."""
+    skipping = "class: intmac, sparse_optimizations: {compute_optimization: [{type: skipping}]}"
+    arch = ROWS.replace("class: intmac", skipping)
+    problem = PRODUCT.replace("density: .03}", "density: 0}, B: 0, Z: 0")
+    for name, text in (("arch", arch), ("problem", problem), ("constraints", CONSTRAINTS)):
+        (tmp_path / f"{name}.yaml").write_text(text)
+    output = succeed(
+        *["map", "problem.yaml", "--arch", "arch.yaml", "--constraints", "constraints.yaml"],
+        *["--divisors-only", "--objective", objective],
+        cwd=tmp_path,
+    )
+    assert "(optimal: " in output.stdout
+    nest, machine = (
+        read_problem(tmp_path / "problem.yaml"),
+        read_architecture(tmp_path / "arch.yaml"),
+    )
+    every = {"T:DRAM.factors": "M=4 K=8", "T:Buffer.factors": ""}
+    (row,) = evaluate_points(load_points([every], machine, nest))
+    assert (row["metrics"]["latency"], row["metrics"]["utilization_pct"]) == (0, 0)
