@@ -24,6 +24,9 @@ def random_chain(rng: Random) -> Chain:
         own = [{d: n for d, n in sizes.items() if d in text} for text in statements]
         if not all(max(each.values()) > 1 for each in own):
             continue
+        common = [own.strip("+-")[0] for own in shared if len(own.strip("+-")) > 1]
+        if not any(counts[d] for d in common):
+            continue  # layers that share no loop pass no tiles on, whatever one of them repeats
         if 1 <= moving <= 3 and 3 <= sum(counts.values()) <= 5:
             break
     nests = [nest_of(text, loops) for text, loops in zip(statements, own, strict=True)]
