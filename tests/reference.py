@@ -17,6 +17,14 @@ with tarfile.open(DATA / "descriptors.tar.xz") as _archive:
     }
 
 
+def unpack(archive: Path, folder: Path) -> None:
+    """Write the files of an archive into a folder. Python before 3.11.4 knows no filters, and needs
+    none."""
+    with tarfile.open(archive) as files:
+        files.extraction_filter = getattr(tarfile, "data_filter", None)  # type: ignore[assignment]
+        files.extractall(folder)
+
+
 def golden_text(app: str) -> str:
     """The golden table of ``gemm`` or ``cnn``, as CSV."""
     return gzip.decompress((DATA / "golden" / f"{app}.csv.gz").read_bytes()).decode()

@@ -7,12 +7,13 @@ import re
 import shutil
 import subprocess
 import sys
-import tarfile
 import tomllib
 from pathlib import Path
 
 import pytest
 import yaml
+
+from tests.reference import unpack
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -69,8 +70,7 @@ def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     build = [sys.executable, "-m", "build", "--sdist", "--no-isolation", "--outdir", str(folder)]
     subprocess.run([*build, str(folder / "source")], check=True, capture_output=True, timeout=300)
     (archive,) = folder.glob("*.tar.gz")
-    with tarfile.open(archive) as held:
-        held.extractall(folder / "unpacked", filter="data")
+    unpack(archive, folder / "unpacked")
     (found,) = (folder / "unpacked").iterdir()
     return found
 

@@ -8,7 +8,6 @@ had to be loaded, and 7 of 787a056, by which sums of narrow words were counted a
 from __future__ import annotations
 
 import json
-import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from ithaca.results.files import load_result, result_document
 from ithaca.results.network import load_network_result, network_document
 from ithaca.results.studies import StudyDocument
 from ithaca.solver.certificate import Status
+from tests.reference import unpack
 
 DATA = Path(__file__).parent / "data"
 
@@ -116,8 +116,7 @@ NARROW = [
 @pytest.fixture(scope="module")
 def older(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("older")
-    with tarfile.open(DATA / "older.tar.xz") as files:
-        files.extractall(folder, filter="data")
+    unpack(DATA / "older.tar.xz", folder)
     assert {path.stem for path in folder.iterdir()} == {*OLDER, *NARROW}
     return folder
 

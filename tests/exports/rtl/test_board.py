@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import re
-import tkinter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,8 @@ from ithaca.exports.rtl.folder import rtl_tool
 from ithaca.exports.rtl.host import run, vector
 from ithaca.files.writing import write_folder
 from tests.exports.rtl.cases import configuration, random_case
+
+tkinter = pytest.importorskip("tkinter", reason="tcl is read by Python's own")
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ mappings."""
 from __future__ import annotations
 
 import random
-import tarfile
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cache
@@ -18,7 +17,7 @@ from ithaca.formulations.spatial.mapping import Slot, slots
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import parse_statement
 from tests.exports.timeloop_rules import Lanes, Mapped, Storage, Tensor
-from tests.reference import DATA
+from tests.reference import DATA, unpack
 
 #: Statements with windows, strides, holes and none of them.
 STATEMENTS = (
@@ -35,8 +34,7 @@ STATEMENTS = (
 def golden() -> Path:
     """The folder with the tool's files and tables."""
     folder = Path(mkdtemp())
-    with tarfile.open(DATA / "timeloop.tar.xz") as archive:
-        archive.extractall(folder, filter="data")
+    unpack(DATA / "timeloop.tar.xz", folder)
     return folder
 
 
