@@ -33,7 +33,9 @@ def problems(edition: Edition) -> list[tuple[str, int, Problem]]:
     """Layer, runs and problem: all designs in the odyssey model edition, buildable ones in the
     exact model edition."""
     limits = tuple(
-        Limit(n, r.limit) for n, r in load_platform("u250").resources.items() if n in METRICS
+        Limit(n, r.limit)
+        for n, r in load_platform("u250").resources.items()
+        if n in METRICS and n != "uram"
     )
     objective, data = parse_objective("latency"), data_type("fp32")
     return [

@@ -84,7 +84,7 @@ def problems() -> Mapping[str, Problem]:
     limits = tuple(
         Limit(name, r.limit)
         for name, r in load_platform("u250").resources.items()
-        if name in METRICS
+        if name in METRICS and name != "uram"
     )
     found = {}
     for name, dataflow, permutation, edition in cases:

@@ -58,7 +58,9 @@ def problems(case: Case) -> list[Problem]:
     nest = workload("mm", dict(zip("ijk", case.sizes, strict=True)))
     resources = load_platform(case.platform).resources
     limits = tuple(
-        Limit(name, resource.limit) for name, resource in resources.items() if name in METRICS
+        Limit(name, resource.limit)
+        for name, resource in resources.items()
+        if name in METRICS and name != "uram"
     )
     objective = parse_objective("latency")
     data = data_type("fp32")
