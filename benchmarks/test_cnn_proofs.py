@@ -13,12 +13,12 @@ import time
 
 import pytest
 
+from benchmarks.platform_limits import platform_limits
 from ithaca.formulations.data_types import data_type
-from ithaca.formulations.platform_files import load_platform
-from ithaca.formulations.problem import Limit, Problem
+from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.derivation import designs
 from ithaca.formulations.systolic.design import SystolicDesign
-from ithaca.formulations.systolic.metrics import METRICS, parse_objective
+from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.solver.auto import solve_auto
 from ithaca.solver.certificate import Status
@@ -32,22 +32,14 @@ MINUTE = 60.0
 def problems(edition: Edition) -> list[tuple[str, int, Problem]]:
     """Layer, runs and problem: all designs in the odyssey model edition, buildable ones in the
     exact model edition."""
-    limits = tuple(
-        Limit(n, r.limit)
-        for n, r in load_platform("u250").resources.items()
-        if n in METRICS and n != "uram"
-    )
     objective, data = parse_objective("latency"), data_type("fp32")
     return [
-        (
-            layer.name,
-            layer.count,
-            Problem(SystolicDesign(layer.nest, array, data), limits, objective),
-        )
+        (layer.name, layer.count, Problem(design, platform_limits(design), objective))
         for layer in find_network("vgg16").layers
         if layer.nest.name == "conv2d"
         for array in designs(layer.nest, edition)
         if array.buildable or edition is Edition.ODYSSEY
+        for design in [SystolicDesign(layer.nest, array, data)]
     ]
 
 

@@ -18,12 +18,12 @@ from importlib.util import find_spec
 
 import pytest
 
+from benchmarks.platform_limits import platform_limits
 from ithaca.formulations.data_types import data_type
-from ithaca.formulations.platform_files import load_platform
-from ithaca.formulations.problem import Limit, Problem
+from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import SystolicDesign
-from ithaca.formulations.systolic.metrics import METRICS, parse_objective
+from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.solver.certificate import Status
 from ithaca.solver.engines import Method, engine
@@ -81,19 +81,13 @@ def problems() -> Mapping[str, Problem]:
         ("1024 cubed", ("i", "j"), "C", Edition.ODYSSEY),
         ("conv 16x8x8x16", ("o", "c"), "cout", Edition.EXACT),
     ]
-    limits = tuple(
-        Limit(name, r.limit)
-        for name, r in load_platform("u250").resources.items()
-        if name in METRICS and name != "uram"
-    )
     found = {}
     for name, dataflow, permutation, edition in cases:
         nest = workload(*(mm | conv)[name])
         array = derive(nest, dataflow, permutation, edition)
         title = f"{name} ({','.join(dataflow)}) {permutation}, {edition.value}"
-        found[title] = Problem(
-            SystolicDesign(nest, array, data_type("fp32")), limits, parse_objective("latency")
-        )
+        design = SystolicDesign(nest, array, data_type("fp32"))
+        found[title] = Problem(design, platform_limits(design), parse_objective("latency"))
     return found
 
 

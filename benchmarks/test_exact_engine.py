@@ -16,13 +16,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from benchmarks.platform_limits import platform_limits
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.data_types import data_type
-from ithaca.formulations.platform_files import load_platform
-from ithaca.formulations.problem import Limit, Problem
+from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.derivation import designs
 from ithaca.formulations.systolic.design import SystolicDesign
-from ithaca.formulations.systolic.metrics import METRICS, parse_objective
+from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.exact.search import Search
@@ -56,18 +56,12 @@ CASES = {
 def problems(case: Case) -> list[Problem]:
     """The problems of a case."""
     nest = workload("mm", dict(zip("ijk", case.sizes, strict=True)))
-    resources = load_platform(case.platform).resources
-    limits = tuple(
-        Limit(name, resource.limit)
-        for name, resource in resources.items()
-        if name in METRICS and name != "uram"
-    )
-    objective = parse_objective("latency")
     data = data_type("fp32")
+    chosen = (SystolicDesign(nest, a, data) for a in designs(nest, case.edition))
     return [
-        Problem(SystolicDesign(nest, a, data), limits, objective)
-        for a in designs(nest, case.edition)
-        if a.name in case.names
+        Problem(design, platform_limits(design, case.platform), parse_objective("latency"))
+        for design in chosen
+        if design.name in case.names
     ]
 
 
