@@ -92,8 +92,8 @@ def __getattr__(name: str) -> Any:
     """The public object of this name, imported when it is first asked for."""
     if name not in _HOMES:
         raise AttributeError(f"module 'ithaca' has no attribute {name!r}")
-    found = globals()[name] = later.find(name)
-    return found
+    own = globals()[name] = later.find(name)
+    return own
 
 
 def __dir__() -> list[str]:

@@ -119,12 +119,12 @@ def called_for(layer: str, text: str) -> list[str]:
 @pytest.mark.parametrize("layer", LAYERS[: LAYERS.index("commands")])
 def test_no_layer_names_a_later_one_in_a_string(layer: str) -> None:
     """The package alone says where `ithaca.files.later` finds what later layers do."""
-    found = {
+    named = {
         path.relative_to(ROOT).as_posix(): names
         for path in files(layer)
         if (names := called_for(layer, path.read_text()))
     }
-    assert not found
+    assert not named
 
 
 @pytest.mark.parametrize(

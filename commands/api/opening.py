@@ -43,9 +43,9 @@ def read_answer(document: Any, file: Path) -> Answer:
     own = (module_of("ithaca.commands.families", family, "readers") for family in FAMILIES)
     known = chain([READERS], (each.READERS for each in own if each is not None))
     read = next((readers[study] for readers in known if study in readers), READERS["None"])
-    stated: Any = read(document, file)
-    answer: Answer = replace(stated, source=str(file)) if hasattr(stated, "source") else stated
-    return answer
+    answer = read(document, file)
+    stated: Any = answer
+    return replace(stated, source=str(file)) if isinstance(answer, Opened) else answer
 
 
 #: What reads documents of a study; those of none are results.

@@ -42,17 +42,7 @@ class CustomAccelerator(Accelerator):
     def problems(
         self, work: Work, figures: Mapping[str, Fraction], objective: Objective
     ) -> tuple[Problem, ...]:
-        """There is one design.
-
-        Parameters
-        ----------
-        work : Work
-            The layer.
-        figures : mapping of str to Fraction
-            Value of each free figure.
-        objective : Objective
-            What is minimised.
-        """
+        # there is one design
         return (
             Problem(CustomDesign(work.nest, self.model, tuple(figures.items())), (), objective),
         )

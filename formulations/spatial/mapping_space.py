@@ -384,17 +384,7 @@ class MappingSpace(MappingDesign):
     def as_good(
         self, order: Order, other: Order, several: frozenset[str], accesses: Sequence[Access]
     ) -> bool:
-        """Whether an order of a level costs no more than another one (`orders.as_good`).
-
-        Parameters
-        ----------
-        order, other : Order
-            Loops of a level, outermost first.
-        several : frozenset of str
-            Loops that have several trips there.
-        accesses : sequence of Access
-            The tensors that levels inside keep.
-        """
+        # where nothing but the words that are moved depends on it
         return as_good(order, other, several, accesses)
 
     def configuration(self, mapping: LoopMapping) -> Configuration:

@@ -66,17 +66,7 @@ class SystolicArrays(Accelerator):
     def problems(
         self, work: Work, figures: Mapping[str, Fraction], objective: Objective
     ) -> tuple[Problem, ...]:
-        """Layers of one array share its hardware: none is a problem of its own.
-
-        Parameters
-        ----------
-        work : Work
-            The layer.
-        figures : mapping of str to Fraction
-            Value of each free figure.
-        objective : Objective
-            What is minimised.
-        """
+        # layers of one array share its hardware: none is a problem of its own
         raise InputError(
             "arrays that share a device are chosen for all layers together; "
             "allowed: one network, by --method proof"

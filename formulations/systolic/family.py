@@ -9,7 +9,7 @@ from fractions import Fraction
 from itertools import product
 from typing import Annotated, Any, Literal
 
-from pydantic import AliasChoices, Field
+from pydantic import Field, model_validator
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import errors_at, quoted
@@ -56,7 +56,7 @@ class PortsDocument(
     """Most memory ports of a tensor, and channels of the memory."""
 
 
-_FOR = Field(alias="for", validation_alias=AliasChoices("for", "target"), strict=False)
+_FOR = Field(alias="for", strict=False)
 
 
 class DesignSpaceDocument(
@@ -68,6 +68,15 @@ class DesignSpaceDocument(
     )
 ):
     """Restrictions of the design space that are not the default's."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _stated(cls, options: Any) -> Any:
+        """Options as documents state them, which say ``for``."""
+        if not isinstance(options, SpaceOptions):
+            return options
+        stated = asdict(options)
+        return stated | {"for": stated.pop("target")}
 
 
 class TechnologyDocument(

@@ -96,6 +96,9 @@ def test_results_record_the_target_and_are_proven_again(
     free.pop("unrestricted")
     (tmp_path / "free.json").write_text(json.dumps(free))
     ithaca.load(tmp_path / "free.json")  # what AutoSA builds is a configuration of the whole space
+    (tmp_path / "named.json").write_text(json.dumps({**document, "space": {"target": "autosa"}}))
+    with pytest.raises(InputError, match=r"space\.target is unknown; allowed: min_lanes,"):
+        ithaca.load(tmp_path / "named.json")
 
 
 def test_a_configuration_that_autosa_does_not_build_is_refused_in_a_result_for_it(

@@ -129,23 +129,18 @@ class SparseStage(JoinedAxes):
         return made, least
 
     def completed(self, variant: int, row: Integers, cutoff: Cutoff) -> Candidates:
-        """The orders of a row's loops whose bounds are below the cutoff, evaluated exactly.
-
-        Parameters
-        ----------
-        variant : int
-            Number of the variant.
-        row : ndarray
-            The option of every axis, in order.
-        cutoff : callable
-            The value to improve on as it is now; None while nothing is known.
-        """
+        # the orders of a row's loops whose bounds are below the cutoff, evaluated exactly
         columns = {name: column[0] for name, column in self._columns(row[None]).items()}
         values = {**{name: int(n) for name, n in columns.items()}, **self._variants[variant]}
-        several = frozenset(name for name, n in columns.items() if n > 1)
-        places = range(len(self._design.orders))
-        offered = [self._orders(variant, place, several) for place in places]
         names = [*self._design.orders]
+        several: list[list[str]] = [[] for _ in names]
+        for name, n in columns.items():
+            if n > 1:
+                several[names.index(self._level_of[name])].append(name)
+        numbers = [
+            self._orders(variant, place, frozenset(own)) for place, own in enumerate(several)
+        ]
+        offered = [[*own] for own in numbers]
         every = np.indices([len(each) for each in offered]).reshape(len(offered), -1)
         bounds = np.broadcast_to(
             self._bounds(variant, columns, _inside(offered, every)), every.shape[1]
@@ -154,8 +149,8 @@ class SparseStage(JoinedAxes):
             if not bounds[place] < least_double(cutoff()):
                 break
             chosen = {
-                order_quantity(name): 1 + self._design.orders[name].index(each[n])
-                for name, each, n in zip(names, offered, every[:, place], strict=True)
+                order_quantity(name): own[each[n]]
+                for name, own, each, n in zip(names, numbers, offered, every[:, place], strict=True)
             }
             configuration = Configuration(
                 {name: (values | chosen)[name] for name in self._design.space.quantities}
@@ -167,9 +162,16 @@ class SparseStage(JoinedAxes):
                 yield None
         yield None
 
+    @cached_property
+    def _level_of(self) -> Mapping[str, str]:
+        """The level of every factor."""
+        slots, loops = self._design.slots, self._design.moving
+        return {slot.quantity(loop): slot.level for slot in slots for loop in loops}
+
     @remembered
-    def _orders(self, variant: int, place: int, several: frozenset[str]) -> list[Order]:
-        """The orders of a level that may differ in cost, where some factors are above 1.
+    def _orders(self, variant: int, place: int, several: frozenset[str]) -> Mapping[Order, int]:
+        """The orders of a level that may differ in cost, where some of its factors are above 1,
+        with their numbers.
 
         Of loops of one trip counts the one by which the tool takes reads where none moves what is
         read: the last lane or, without, the first loop at the multipliers, the outermost of
@@ -203,15 +205,15 @@ class SparseStage(JoinedAxes):
         ]
         ranked = [access for access, own in stored if own and len(own.ranks) > 1]
         merged = place < last and any(own and not own.compressed for _, own in stored)
-        distinct: dict[Any, Order] = {}
-        for order in design.orders[levels[place].name]:
+        distinct: dict[Any, tuple[Order, int]] = {}
+        for number, order in enumerate(design.orders[levels[place].name], 1):
             nested = design.nested(levels[place].name, order, several)
             row = [(slot.quantity(d), d) for slot, loops in nested.items() for d in loops]
             end = max(len(row) - len(order), 1) - 1 if place == last else -1
             firsts = (next(n for n, d in row if each.indexed_by(d)) in several for each in ranked)
             runs = (own for own in row if merged or own[0] in several)
-            distinct.setdefault((by_end and row[end], *firsts, *runs), order)
-        return [*distinct.values()]
+            distinct.setdefault((by_end and row[end], *firsts, *runs), (order, number))
+        return dict(distinct.values())
 
 
 def _inside(offered: list[list[Order]], every: Integers) -> Any:
