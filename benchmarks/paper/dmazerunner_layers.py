@@ -11,8 +11,15 @@ from ithaca.exports.charts.chart import LineChart
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.families import profile_of
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.spatial.dmazerunner.machine import DRAM, ORDERED, RF, SLOTS, SPATIAL, SPM
-from ithaca.formulations.spatial.dmazerunner.tilings import TilingDesign
+from ithaca.formulations.spatial.published.dmazerunner.machine import (
+    DRAM,
+    ORDERED,
+    RF,
+    SLOTS,
+    SPATIAL,
+    SPM,
+)
+from ithaca.formulations.spatial.published.dmazerunner.tilings import TilingDesign
 from ithaca.solver.staged.engine import solve_staged
 from ithaca.studies.peers.methods import run_peer
 from ithaca.studies.peers.recorder import SampleBudget

@@ -12,8 +12,8 @@ from typing import ClassVar
 from ithaca.exports.configuration import Tool
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.matching import Computation
-from ithaca.formulations.spatial.intrinsic.array import IntrinsicArray, array_of
-from ithaca.formulations.spatial.intrinsic.design import IntrinsicDesign
+from ithaca.formulations.spatial.published.intrinsic.array import IntrinsicArray, array_of
+from ithaca.formulations.spatial.published.intrinsic.design import IntrinsicDesign
 from ithaca.formulations.systolic.addresses import reach_below, row_weights, span
 from ithaca.solver.solution import Solution
 from ithaca.workloads.affine import Access

@@ -34,10 +34,10 @@ from ithaca.formulations.spatial.energy_files import (
     compute_energy,
     energy_tables,
 )
-from ithaca.formulations.spatial.explainable.design import ExplainableDesign, least_of
 from ithaca.formulations.spatial.family import MappingSpaceDocument
 from ithaca.formulations.spatial.library import architecture_names, find_architecture, fitted
 from ithaca.formulations.spatial.mapping_space import MappingOptions
+from ithaca.formulations.spatial.published.explainable.design import ExplainableDesign, least_of
 from ithaca.formulations.spatial.variation import WHOLE, WORD_BITS, with_figures
 
 

@@ -14,18 +14,18 @@ from ithaca.formulations.matching import staged
 from ithaca.formulations.spatial.architecture import Architecture, Level
 from ithaca.formulations.spatial.constraints import NONE, Constraints
 from ithaca.formulations.spatial.design import SpatialDesign
-from ithaca.formulations.spatial.dmazerunner import design as dmazerunner
-from ithaca.formulations.spatial.dmazerunner.design import DmazerunnerDesign
-from ithaca.formulations.spatial.dmazerunner.machine import DRAM, RF, SPM, StoredLayer
-from ithaca.formulations.spatial.dmazerunner.tilings import TilingDesign
-from ithaca.formulations.spatial.explainable import design as explainable
-from ithaca.formulations.spatial.explainable.design import ExplainableDesign
-from ithaca.formulations.spatial.intrinsic import design as intrinsic
-from ithaca.formulations.spatial.intrinsic.array import Binding, array_of
-from ithaca.formulations.spatial.intrinsic.design import IntrinsicDesign
 from ithaca.formulations.spatial.mapping_design import MappingDesign
 from ithaca.formulations.spatial.mapping_space import MappingOptions, MappingSpace
 from ithaca.formulations.spatial.metrics import common_metrics, priced
+from ithaca.formulations.spatial.published.dmazerunner import design as dmazerunner
+from ithaca.formulations.spatial.published.dmazerunner.design import DmazerunnerDesign
+from ithaca.formulations.spatial.published.dmazerunner.machine import DRAM, RF, SPM, StoredLayer
+from ithaca.formulations.spatial.published.dmazerunner.tilings import TilingDesign
+from ithaca.formulations.spatial.published.explainable import design as explainable
+from ithaca.formulations.spatial.published.explainable.design import ExplainableDesign
+from ithaca.formulations.spatial.published.intrinsic import design as intrinsic
+from ithaca.formulations.spatial.published.intrinsic.array import Binding, array_of
+from ithaca.formulations.spatial.published.intrinsic.design import IntrinsicDesign
 from ithaca.formulations.spatial.sparse.design import SparseDesign
 from ithaca.formulations.spatial.uneven.design import UnevenDesign
 from ithaca.formulations.spatial.variation import (

@@ -27,20 +27,20 @@ from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.architecture_files import ArchitectureFile
 from ithaca.formulations.spatial.constraint_entries import constraints_schema
 from ithaca.formulations.spatial.constraints import Constraints
-from ithaca.formulations.spatial.dmazerunner.profile import DmazerunnerProfile
-from ithaca.formulations.spatial.dmazerunner.tilings import TilingDesign
 from ithaca.formulations.spatial.documents import (
     ArchitectureDocument,
     ConstraintsDocument,
 )
 from ithaca.formulations.spatial.editions import INTRINSIC, Setting
-from ithaca.formulations.spatial.explainable.profile import ExplainableProfile
-from ithaca.formulations.spatial.intrinsic.design import IntrinsicDesign
-from ithaca.formulations.spatial.intrinsic.profile import IntrinsicProfile
 from ithaca.formulations.spatial.mapping import Order, Slot
 from ithaca.formulations.spatial.mapping_design import MappingDesign
 from ithaca.formulations.spatial.mapping_space import MappingOptions
 from ithaca.formulations.spatial.profile import MappingProfile, TimeloopProfile
+from ithaca.formulations.spatial.published.dmazerunner.profile import DmazerunnerProfile
+from ithaca.formulations.spatial.published.dmazerunner.tilings import TilingDesign
+from ithaca.formulations.spatial.published.explainable.profile import ExplainableProfile
+from ithaca.formulations.spatial.published.intrinsic.design import IntrinsicDesign
+from ithaca.formulations.spatial.published.intrinsic.profile import IntrinsicProfile
 from ithaca.formulations.spatial.uneven.design import UnevenDesign
 from ithaca.formulations.spatial.uneven.documents import (
     node_configuration,

@@ -28,7 +28,7 @@ from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.spatial.architecture import Architecture, Tensorized
-from ithaca.formulations.spatial.intrinsic.design import IntrinsicDesign
+from ithaca.formulations.spatial.published.intrinsic.design import IntrinsicDesign
 from ithaca.formulations.spatial.variation import with_figures
 from ithaca.formulations.systolic.simulation.values import random_tensors, reference
 from ithaca.workloads.kernel_files import statement_nest

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from ithaca.files.answer import Answer
 from ithaca.files.numbers import counted, json_ready, number
 from ithaca.files.writing import SCHEMA
-from ithaca.formulations.spatial.dmazerunner.tilings import TilingDesign
 from ithaca.formulations.spatial.mapping_design import mapping_design
+from ithaca.formulations.spatial.published.dmazerunner.tilings import TilingDesign
 from ithaca.results.schema import FirstPart
 from ithaca.results.view import View, tabled
 from ithaca.solver.certificate import Status, least

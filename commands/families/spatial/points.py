@@ -18,7 +18,6 @@ from ithaca.files.writing import write_text_atomically
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.spatial.design import SpatialDesign
-from ithaca.formulations.spatial.dmazerunner.layers import evaluate_layers
 from ithaca.formulations.spatial.drawing import loop_lines
 from ithaca.formulations.spatial.editions import TILED, TIMELOOP
 from ithaca.formulations.spatial.library import architecture_names, find_architecture
@@ -29,6 +28,7 @@ from ithaca.formulations.spatial.points import (
     load_points,
     points_text,
 )
+from ithaca.formulations.spatial.published.dmazerunner.layers import evaluate_layers
 from ithaca.solver.solution import Solution
 from ithaca.workloads.library import read_nest
 from ithaca.workloads.nest import LoopNest

@@ -15,10 +15,10 @@ from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.problem import Limit, Objective, Problem
 from ithaca.formulations.spatial.architecture import Architecture, Tensorized
 from ithaca.formulations.spatial.editions import Setting
-from ithaca.formulations.spatial.intrinsic.array import IntrinsicArray
-from ithaca.formulations.spatial.intrinsic.design import VOCABULARY, IntrinsicDesign
 from ithaca.formulations.spatial.library import find_architecture
 from ithaca.formulations.spatial.mapping_space import MappingOptions
+from ithaca.formulations.spatial.published.intrinsic.array import IntrinsicArray
+from ithaca.formulations.spatial.published.intrinsic.design import VOCABULARY, IntrinsicDesign
 from ithaca.formulations.spatial.variation import with_figures
 from ithaca.workloads.library import workload
 from ithaca.workloads.nest import LoopNest

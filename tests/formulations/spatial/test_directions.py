@@ -21,10 +21,10 @@ from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.design import Design
 from ithaca.formulations.problem import Limit, Objective, Problem
 from ithaca.formulations.spatial.design import SpatialDesign
-from ithaca.formulations.spatial.dmazerunner.design import DmazerunnerDesign
-from ithaca.formulations.spatial.explainable.design import ExplainableDesign
 from ithaca.formulations.spatial.mapping import slots
 from ithaca.formulations.spatial.mapping_space import MappingOptions
+from ithaca.formulations.spatial.published.dmazerunner.design import DmazerunnerDesign
+from ithaca.formulations.spatial.published.explainable.design import ExplainableDesign
 from ithaca.results.studies import front_document
 from ithaca.solver.certificate import Certificate, Status
 from ithaca.solver.engines import Method

@@ -17,9 +17,9 @@ from ithaca.formulations.algebra.interval import Interval, as_interval
 from ithaca.formulations.algebra.number_systems import FRACTION, INTERVAL, NUMPY
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.architecture_files import read_architecture
-from ithaca.formulations.spatial.dmazerunner.design import DmazerunnerDesign
-from ithaca.formulations.spatial.dmazerunner.layers import evaluate_layers
-from ithaca.formulations.spatial.dmazerunner.machine import DRAM, SLOTS, StoredLayer
+from ithaca.formulations.spatial.published.dmazerunner.design import DmazerunnerDesign
+from ithaca.formulations.spatial.published.dmazerunner.layers import evaluate_layers
+from ithaca.formulations.spatial.published.dmazerunner.machine import DRAM, SLOTS, StoredLayer
 from ithaca.workloads.layer_files import read_layers
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import parse_statement

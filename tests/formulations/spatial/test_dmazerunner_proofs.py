@@ -20,11 +20,17 @@ from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.problem import Limit, Objective, Problem
 from ithaca.formulations.spatial.architecture import Architecture, Bursts
 from ithaca.formulations.spatial.constraints import NONE, Constraints, FactorRange
-from ithaca.formulations.spatial.dmazerunner import tables
-from ithaca.formulations.spatial.dmazerunner.design import VOCABULARY, DmazerunnerDesign
-from ithaca.formulations.spatial.dmazerunner.machine import DRAM, RF, SPATIAL, SPM, StoredLayer
 from ithaca.formulations.spatial.library import find_architecture
 from ithaca.formulations.spatial.mapping import Slot
+from ithaca.formulations.spatial.published.dmazerunner import tables
+from ithaca.formulations.spatial.published.dmazerunner.design import VOCABULARY, DmazerunnerDesign
+from ithaca.formulations.spatial.published.dmazerunner.machine import (
+    DRAM,
+    RF,
+    SPATIAL,
+    SPM,
+    StoredLayer,
+)
 from ithaca.solver.certificate import Status
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.staged.engine import solve_staged

@@ -20,11 +20,17 @@ from ithaca.formulations.hardware.files import find_space
 from ithaca.formulations.problem import Limit, Objective, Problem
 from ithaca.formulations.spatial.accelerator import HierarchyAccelerator
 from ithaca.formulations.spatial.architecture import Architecture, OperandNetworks
-from ithaca.formulations.spatial.dmazerunner.machine import DRAM, RF, SPATIAL, SPM, StoredLayer
 from ithaca.formulations.spatial.editions import EDITIONS, EXPLAINABLE
-from ithaca.formulations.spatial.explainable.design import VOCABULARY, ExplainableDesign
 from ithaca.formulations.spatial.library import find_architecture
 from ithaca.formulations.spatial.mapping_space import MappingOptions
+from ithaca.formulations.spatial.published.dmazerunner.machine import (
+    DRAM,
+    RF,
+    SPATIAL,
+    SPM,
+    StoredLayer,
+)
+from ithaca.formulations.spatial.published.explainable.design import VOCABULARY, ExplainableDesign
 from ithaca.formulations.spatial.variation import with_figure, with_figures
 from ithaca.solver.certificate import Status
 from ithaca.solver.staged.engine import solve_staged

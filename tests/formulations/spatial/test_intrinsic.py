@@ -20,10 +20,10 @@ from ithaca.formulations.problem import Limit
 from ithaca.formulations.spatial.accelerator import HierarchyAccelerator
 from ithaca.formulations.spatial.architecture import Architecture, Tensorized
 from ithaca.formulations.spatial.editions import EDITIONS, Setting
-from ithaca.formulations.spatial.intrinsic.array import IntrinsicArray
-from ithaca.formulations.spatial.intrinsic.design import VOCABULARY
 from ithaca.formulations.spatial.library import find_architecture
 from ithaca.formulations.spatial.mapping_space import MappingOptions
+from ithaca.formulations.spatial.published.intrinsic.array import IntrinsicArray
+from ithaca.formulations.spatial.published.intrinsic.design import VOCABULARY
 from ithaca.formulations.spatial.variation import with_figures
 from ithaca.solver.certificate import Status
 from ithaca.solver.portfolio import solve_designs

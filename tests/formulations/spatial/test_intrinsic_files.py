@@ -24,9 +24,9 @@ from ithaca.formulations.problem import Objective
 from ithaca.formulations.spatial.accelerator import HierarchyAccelerator
 from ithaca.formulations.spatial.architecture import TensorUnit
 from ithaca.formulations.spatial.editions import Setting
-from ithaca.formulations.spatial.intrinsic.design import VOCABULARY, IntrinsicDesign
 from ithaca.formulations.spatial.library import find_architecture
 from ithaca.formulations.spatial.mapping_space import MappingOptions
+from ithaca.formulations.spatial.published.intrinsic.design import VOCABULARY, IntrinsicDesign
 from ithaca.results.files import load_result, result_document
 from ithaca.solver.certificate import Status
 from ithaca.solver.portfolio import solve_designs

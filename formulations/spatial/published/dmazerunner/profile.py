@@ -14,12 +14,12 @@ from ithaca.formulations.family import Baselines, Remarks, Remedies
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.spatial.baselines import dataflows
 from ithaca.formulations.spatial.constraints import NONE, Constraints
-from ithaca.formulations.spatial.dmazerunner.baselines import pruned
-from ithaca.formulations.spatial.dmazerunner.machine import DRAM, RF, SPATIAL, SPM
-from ithaca.formulations.spatial.dmazerunner.tilings import PLACES, TilingDesign
 from ithaca.formulations.spatial.drawing import costs
 from ithaca.formulations.spatial.mapping_design import nested_loops
 from ithaca.formulations.spatial.profile import MappingProfile
+from ithaca.formulations.spatial.published.dmazerunner.baselines import pruned
+from ithaca.formulations.spatial.published.dmazerunner.machine import DRAM, RF, SPATIAL, SPM
+from ithaca.formulations.spatial.published.dmazerunner.tilings import PLACES, TilingDesign
 from ithaca.formulations.spatial.remedies import capacity, lanes
 
 #: Designs of tilings.

@@ -25,13 +25,13 @@ from ithaca.formulations.space import Axis, Link, Quantity, Relation, Space, mak
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.constraints import NONE
 from ithaca.formulations.spatial.corners import Corners
-from ithaca.formulations.spatial.intrinsic.array import Binding, array_of
-from ithaca.formulations.spatial.intrinsic.model import TensorizedWork
 from ithaca.formulations.spatial.mapping import Mapping as Laid
 from ithaca.formulations.spatial.mapping import Order, Slot
 from ithaca.formulations.spatial.mapping_design import MappingDesign
 from ithaca.formulations.spatial.mapping_space import MappingOptions
 from ithaca.formulations.spatial.metrics import priced
+from ithaca.formulations.spatial.published.intrinsic.array import Binding, array_of
+from ithaca.formulations.spatial.published.intrinsic.model import TensorizedWork
 from ithaca.formulations.stage import Block, Candidates, Cutoff, Stage
 from ithaca.workloads.nest import LoopNest
 

@@ -14,9 +14,9 @@ from ithaca.formulations.algebra.monotonicity import falling
 from ithaca.formulations.design import Metric
 from ithaca.formulations.problem import Objective
 from ithaca.formulations.spatial.architecture import Architecture
-from ithaca.formulations.spatial.dmazerunner.tilings import TilingDesign
-from ithaca.formulations.spatial.explainable import model
-from ithaca.formulations.spatial.explainable.stage import (
+from ithaca.formulations.spatial.published.dmazerunner.tilings import TilingDesign
+from ithaca.formulations.spatial.published.explainable import model
+from ithaca.formulations.spatial.published.explainable.stage import (
     ExplainableStage,
     ExplainableTables,
     least_metrics,

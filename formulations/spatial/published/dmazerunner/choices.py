@@ -12,7 +12,8 @@ import numpy as np
 
 from ithaca.formulations.algebra.array_types import Floats, Integers, Mask
 from ithaca.formulations.spatial.constraints import Constraints
-from ithaca.formulations.spatial.dmazerunner.machine import (
+from ithaca.formulations.spatial.orders import sharing
+from ithaca.formulations.spatial.published.dmazerunner.machine import (
     DRAM,
     RF,
     SPATIAL,
@@ -20,7 +21,6 @@ from ithaca.formulations.spatial.dmazerunner.machine import (
     Capacities,
     StoredLayer,
 )
-from ithaca.formulations.spatial.orders import sharing
 from ithaca.workloads.nest import MAX_EXTENT
 
 

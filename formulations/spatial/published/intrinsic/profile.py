@@ -10,10 +10,10 @@ from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.family import Remarks, Remedies
 from ithaca.formulations.hardware.remedies import Remedy
 from ithaca.formulations.problem import Limit
-from ithaca.formulations.spatial.intrinsic.design import IntrinsicDesign
 from ithaca.formulations.spatial.mapping import Slot
 from ithaca.formulations.spatial.mapping_design import nested_loops
 from ithaca.formulations.spatial.profile import MappingProfile
+from ithaca.formulations.spatial.published.intrinsic.design import IntrinsicDesign
 
 
 class IntrinsicProfile(MappingProfile[IntrinsicDesign]):

@@ -13,8 +13,8 @@ from ithaca.formulations.intrinsics import find_intrinsic
 from ithaca.formulations.matching import Computation, computation
 from ithaca.formulations.matching_model import matches
 from ithaca.formulations.spatial.architecture import Architecture, Tensorized, TensorUnit
-from ithaca.formulations.spatial.dmazerunner.machine import Energies
-from ithaca.formulations.spatial.intrinsic.model import PORTS, Operand, TensorizedWork
+from ithaca.formulations.spatial.published.dmazerunner.machine import Energies
+from ithaca.formulations.spatial.published.intrinsic.model import PORTS, Operand, TensorizedWork
 from ithaca.workloads.nest import LoopNest
 
 #: Loops of an intrinsic with the loops of a nest that run on them; one that is left out runs once,

@@ -22,13 +22,13 @@ from ithaca.formulations.algebra.array_types import Floats
 from ithaca.formulations.algebra.number_systems import NUMPY, NumbersByName
 from ithaca.formulations.algebra.rounding import EXACT
 from ithaca.formulations.spatial.corners import Corners
-from ithaca.formulations.spatial.dmazerunner.choices import ChoiceColumns
-from ithaca.formulations.spatial.dmazerunner.machine import Capacities, StoredLayer
-from ithaca.formulations.spatial.dmazerunner.model import Reuse, words_moved
-from ithaca.formulations.spatial.dmazerunner.passes import ArrayPass, ArrayTile, operation
-from ithaca.formulations.spatial.dmazerunner.search import TilingStage
-from ithaca.formulations.spatial.dmazerunner.tables import Tables
-from ithaca.formulations.spatial.explainable.model import (
+from ithaca.formulations.spatial.published.dmazerunner.choices import ChoiceColumns
+from ithaca.formulations.spatial.published.dmazerunner.machine import Capacities, StoredLayer
+from ithaca.formulations.spatial.published.dmazerunner.model import Reuse, words_moved
+from ithaca.formulations.spatial.published.dmazerunner.passes import ArrayPass, ArrayTile, operation
+from ithaca.formulations.spatial.published.dmazerunner.search import TilingStage
+from ithaca.formulations.spatial.published.dmazerunner.tables import Tables
+from ithaca.formulations.spatial.published.explainable.model import (
     NetworkMachine,
     carrying,
     costs,
@@ -38,7 +38,7 @@ from ithaca.formulations.spatial.explainable.model import (
 
 if TYPE_CHECKING:
     from ithaca.formulations.problem import Problem
-    from ithaca.formulations.spatial.dmazerunner.tilings import TilingDesign
+    from ithaca.formulations.spatial.published.dmazerunner.tilings import TilingDesign
 
 #: Whole numbers in floats: a quotient that is none is further from the next one than it is rounded.
 WHOLE = replace(NUMPY, ceil_div=lambda a, b: np.ceil(a / b))

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from ithaca.formulations.algebra.array_types import Floats, Integers, Mask
 from ithaca.formulations.spatial.constraints import NONE, Constraints
-from ithaca.formulations.spatial.dmazerunner.choices import (
+from ithaca.formulations.spatial.published.dmazerunner.choices import (
     ChoiceColumns,
     InnerChoices,
     OuterChoices,
@@ -30,7 +30,7 @@ from ithaca.formulations.spatial.dmazerunner.choices import (
     make_group,
     ragged,
 )
-from ithaca.formulations.spatial.dmazerunner.machine import Capacities, StoredLayer
+from ithaca.formulations.spatial.published.dmazerunner.machine import Capacities, StoredLayer
 
 #: Tiles that are counted together.
 COUNTED = 1 << 9

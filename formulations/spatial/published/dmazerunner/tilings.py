@@ -24,8 +24,13 @@ from ithaca.formulations.design import Design, Metric, MetricsAndParts
 from ithaca.formulations.space import Axis, Link, Quantity, Relation, Space, make_space
 from ithaca.formulations.spatial.architecture import Architecture
 from ithaca.formulations.spatial.constraints import NONE, Constraints
-from ithaca.formulations.spatial.dmazerunner.choices import factor_range
-from ithaca.formulations.spatial.dmazerunner.machine import (
+from ithaca.formulations.spatial.mapping import Mapping as Laid
+from ithaca.formulations.spatial.mapping import Order, Slot
+from ithaca.formulations.spatial.mapping_design import MappingDesign
+from ithaca.formulations.spatial.metrics import priced
+from ithaca.formulations.spatial.orders import LEAST_PADDINGS, MOST_REUSE
+from ithaca.formulations.spatial.published.dmazerunner.choices import factor_range
+from ithaca.formulations.spatial.published.dmazerunner.machine import (
     DRAM,
     ORDERED,
     RF,
@@ -34,19 +39,14 @@ from ithaca.formulations.spatial.dmazerunner.machine import (
     StoredLayer,
     factors,
 )
-from ithaca.formulations.spatial.dmazerunner.model import (
+from ithaca.formulations.spatial.published.dmazerunner.model import (
     Pricing,
     computing_energy,
     reuse,
     reuses,
     whole_energy,
 )
-from ithaca.formulations.spatial.dmazerunner.tables import Tables
-from ithaca.formulations.spatial.mapping import Mapping as Laid
-from ithaca.formulations.spatial.mapping import Order, Slot
-from ithaca.formulations.spatial.mapping_design import MappingDesign
-from ithaca.formulations.spatial.metrics import priced
-from ithaca.formulations.spatial.orders import LEAST_PADDINGS, MOST_REUSE
+from ithaca.formulations.spatial.published.dmazerunner.tables import Tables
 from ithaca.formulations.stage import Stage
 from ithaca.workloads.footprints import footprints
 from ithaca.workloads.nest import LoopNest

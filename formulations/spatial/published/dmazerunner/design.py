@@ -6,10 +6,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ithaca.formulations.design import Metric
-from ithaca.formulations.spatial.dmazerunner import model
-from ithaca.formulations.spatial.dmazerunner.machine import BurstMachine
-from ithaca.formulations.spatial.dmazerunner.stage import DmazerunnerStage, DmazerunnerTables
-from ithaca.formulations.spatial.dmazerunner.tilings import TilingDesign
+from ithaca.formulations.spatial.published.dmazerunner import model
+from ithaca.formulations.spatial.published.dmazerunner.machine import BurstMachine
+from ithaca.formulations.spatial.published.dmazerunner.stage import (
+    DmazerunnerStage,
+    DmazerunnerTables,
+)
+from ithaca.formulations.spatial.published.dmazerunner.tilings import TilingDesign
 
 VOCABULARY = {
     metric.name: metric

@@ -24,21 +24,25 @@ from ithaca.formulations.algebra.number_systems import NUMPY, NumbersByName
 from ithaca.formulations.algebra.rounding import EXACT, ROUNDING, least_double
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.spatial.corners import Corners
-from ithaca.formulations.spatial.dmazerunner.choices import ChoiceColumns, OuterChoices, ragged
-from ithaca.formulations.spatial.dmazerunner.machine import DRAM, RF, SPATIAL, SPM
-from ithaca.formulations.spatial.dmazerunner.model import reuse
-from ithaca.formulations.spatial.dmazerunner.passes import (
+from ithaca.formulations.spatial.published.dmazerunner.choices import (
+    ChoiceColumns,
+    OuterChoices,
+    ragged,
+)
+from ithaca.formulations.spatial.published.dmazerunner.machine import DRAM, RF, SPATIAL, SPM
+from ithaca.formulations.spatial.published.dmazerunner.model import reuse
+from ithaca.formulations.spatial.published.dmazerunner.passes import (
     ArrayPass,
     ArrayTile,
     array_pass,
     sending_energy,
 )
-from ithaca.formulations.spatial.dmazerunner.tables import AT_ONCE, Tables, chunks
+from ithaca.formulations.spatial.published.dmazerunner.tables import AT_ONCE, Tables, chunks
 from ithaca.formulations.stage import Block, Candidates, Cutoff
 
 if TYPE_CHECKING:
     from ithaca.formulations.problem import Problem
-    from ithaca.formulations.spatial.dmazerunner.tilings import TilingDesign
+    from ithaca.formulations.spatial.published.dmazerunner.tilings import TilingDesign
 
 #: Tiles whose rows are one block, at first and at most; mappings evaluated at first.
 FIRST_TILES, MOST_TILES, FIRST_MAPPINGS = 64, 1 << 13, 1 << 10

@@ -8,7 +8,7 @@ from math import lcm
 from typing import Any
 
 from ithaca.formulations.algebra.number_systems import NumbersByName, NumberSystem
-from ithaca.formulations.spatial.dmazerunner.machine import (
+from ithaca.formulations.spatial.published.dmazerunner.machine import (
     RF,
     SPATIAL,
     BurstMachine,

@@ -7,8 +7,13 @@ from fractions import Fraction
 
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.spatial.constraints import Constraints, FactorRange
-from ithaca.formulations.spatial.dmazerunner.choices import groups
-from ithaca.formulations.spatial.dmazerunner.machine import DRAM, SPM, BurstMachine, StoredLayer
+from ithaca.formulations.spatial.published.dmazerunner.choices import groups
+from ithaca.formulations.spatial.published.dmazerunner.machine import (
+    DRAM,
+    SPM,
+    BurstMachine,
+    StoredLayer,
+)
 
 #: The least shares of PEs, register files and scratchpad in use that the published search begins
 #: with, and by how much it lowers them until mappings are left.

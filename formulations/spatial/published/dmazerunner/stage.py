@@ -12,12 +12,12 @@ import numpy as np
 
 from ithaca.formulations.algebra.array_types import Floats
 from ithaca.formulations.algebra.number_systems import NUMPY, NumbersByName
-from ithaca.formulations.spatial.dmazerunner.bounds import inner_parts, outer_parts
-from ithaca.formulations.spatial.dmazerunner.choices import ChoiceColumns
-from ithaca.formulations.spatial.dmazerunner.machine import BurstMachine
-from ithaca.formulations.spatial.dmazerunner.passes import ArrayPass, transfers
-from ithaca.formulations.spatial.dmazerunner.search import TilingStage
-from ithaca.formulations.spatial.dmazerunner.tables import Tables
+from ithaca.formulations.spatial.published.dmazerunner.bounds import inner_parts, outer_parts
+from ithaca.formulations.spatial.published.dmazerunner.choices import ChoiceColumns
+from ithaca.formulations.spatial.published.dmazerunner.machine import BurstMachine
+from ithaca.formulations.spatial.published.dmazerunner.passes import ArrayPass, transfers
+from ithaca.formulations.spatial.published.dmazerunner.search import TilingStage
+from ithaca.formulations.spatial.published.dmazerunner.tables import Tables
 
 
 class DmazerunnerTables(Tables):

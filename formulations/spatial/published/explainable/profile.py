@@ -8,10 +8,16 @@ from functools import partial
 
 from ithaca.formulations.family import Remedies
 from ithaca.formulations.hardware.remedies import Remedy
-from ithaca.formulations.spatial.dmazerunner.machine import DRAM, RF, SPATIAL, SPM, factors
-from ithaca.formulations.spatial.dmazerunner.profile import DmazerunnerProfile
-from ithaca.formulations.spatial.explainable.design import ExplainableDesign
-from ithaca.formulations.spatial.explainable.model import networks
+from ithaca.formulations.spatial.published.dmazerunner.machine import (
+    DRAM,
+    RF,
+    SPATIAL,
+    SPM,
+    factors,
+)
+from ithaca.formulations.spatial.published.dmazerunner.profile import DmazerunnerProfile
+from ithaca.formulations.spatial.published.explainable.design import ExplainableDesign
+from ithaca.formulations.spatial.published.explainable.model import networks
 from ithaca.formulations.spatial.remedies import capacity, lanes
 
 

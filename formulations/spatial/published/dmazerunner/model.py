@@ -21,7 +21,7 @@ from typing import Any
 
 from ithaca.formulations.algebra.number_systems import NumbersByName, NumberSystem
 from ithaca.formulations.design import MetricsAndParts
-from ithaca.formulations.spatial.dmazerunner.machine import (
+from ithaca.formulations.spatial.published.dmazerunner.machine import (
     DRAM,
     ORDERED,
     RF,
@@ -35,7 +35,7 @@ from ithaca.formulations.spatial.dmazerunner.machine import (
     constant,
     covered,
 )
-from ithaca.formulations.spatial.dmazerunner.passes import (
+from ithaca.formulations.spatial.published.dmazerunner.passes import (
     ArrayPass,
     ArrayTile,
     Transfers,

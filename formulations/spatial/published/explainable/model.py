@@ -27,7 +27,7 @@ from ithaca.files.messages import refuse
 from ithaca.formulations.algebra.number_systems import NumbersByName, NumberSystem
 from ithaca.formulations.design import MetricsAndParts
 from ithaca.formulations.spatial.architecture import NETWORKS, Architecture, OperandNetworks
-from ithaca.formulations.spatial.dmazerunner.machine import (
+from ithaca.formulations.spatial.published.dmazerunner.machine import (
     DRAM,
     RF,
     SLOTS,
@@ -39,15 +39,19 @@ from ithaca.formulations.spatial.dmazerunner.machine import (
     covered,
     stated_field,
 )
-from ithaca.formulations.spatial.dmazerunner.model import (
+from ithaca.formulations.spatial.published.dmazerunner.model import (
     Pricing,
     Reuse,
     computing_energy,
     whole_energy,
     words_moved,
 )
-from ithaca.formulations.spatial.dmazerunner.model import used as capacities_used
-from ithaca.formulations.spatial.dmazerunner.passes import ArrayPass, ArrayTile, array_pass
+from ithaca.formulations.spatial.published.dmazerunner.model import used as capacities_used
+from ithaca.formulations.spatial.published.dmazerunner.passes import (
+    ArrayPass,
+    ArrayTile,
+    array_pass,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,8 @@ from __future__ import annotations
 from typing import Any
 
 from ithaca.formulations.algebra.number_systems import NUMPY, NumbersByName
-from ithaca.formulations.spatial.dmazerunner.machine import BurstMachine, StoredLayer
-from ithaca.formulations.spatial.dmazerunner.passes import ArrayPass, Transfers, operation
+from ithaca.formulations.spatial.published.dmazerunner.machine import BurstMachine, StoredLayer
+from ithaca.formulations.spatial.published.dmazerunner.passes import ArrayPass, Transfers, operation
 
 
 def inner_parts(

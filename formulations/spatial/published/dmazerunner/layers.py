@@ -10,7 +10,7 @@ from ithaca.files.messages import quoted, refuse
 from ithaca.files.numbers import json_ready
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.spatial.architecture import Architecture
-from ithaca.formulations.spatial.dmazerunner.machine import (
+from ithaca.formulations.spatial.published.dmazerunner.machine import (
     DRAM,
     ORDERED,
     RF,
@@ -21,7 +21,7 @@ from ithaca.formulations.spatial.dmazerunner.machine import (
     covered,
     factors,
 )
-from ithaca.formulations.spatial.dmazerunner.tilings import TilingDesign
+from ithaca.formulations.spatial.published.dmazerunner.tilings import TilingDesign
 from ithaca.workloads.layer_files import Row, integers, read_layers
 
 #: Columns of mappings, with the slot that each states.

@@ -31,8 +31,8 @@ from math import prod
 from typing import Any
 
 from ithaca.formulations.algebra.number_systems import FRACTION, NumbersByName, NumberSystem
-from ithaca.formulations.spatial.dmazerunner.machine import Energies
-from ithaca.formulations.spatial.dmazerunner.passes import RF_ACCESSES
+from ithaca.formulations.spatial.published.dmazerunner.machine import Energies
+from ithaca.formulations.spatial.published.dmazerunner.passes import RF_ACCESSES
 from ithaca.workloads.affine import Access
 from ithaca.workloads.nest import Sizes
 
