@@ -301,6 +301,7 @@ def test_dense_tensors_stay_on_chip(second: str, words: int, tmp_path: Path) -> 
 SMALL = ["solve", "mm", "-s", "i=16,j=16,k=16", "--dataflow", "i,j", "--permutation", "C"]
 
 
+@pytest.mark.ci
 def test_files_state_blocks_and_are_proven_again(tmp_path: Path) -> None:
     file = tmp_path / "r.json"
     run = ithaca(*SMALL, "--limit", "dsp=80", "--block-sparse", "A=2/4", "-o", file)

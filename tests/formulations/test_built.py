@@ -109,7 +109,7 @@ def test_accumulators_are_asked_for_by_an_option_or_the_type() -> None:
         ithaca.solve("mm", sizes=sizes, dtype="fp32", accumulator=16)
 
 
-@pytest.mark.ci(every=3)
+@pytest.mark.ci
 @pytest.mark.parametrize("limit", ["lut", "ff", "lutram"])
 def test_logic_is_a_limit_with_a_proof(limit: str) -> None:
     nest = workload("mm", dict.fromkeys("ijk", 3))

@@ -146,6 +146,7 @@ SMALL += ["--dtype", "int16", "--limit", "dsp=40,bram18k=60"]
 IN_BURSTS = [*SMALL, "--no-host-serialize"]
 
 
+@pytest.mark.ci
 def test_a_result_is_stated_read_verified_and_simulated(tmp_path: Path) -> None:
     file, points = tmp_path / "r.json", tmp_path / "points.csv"
     solved = ithaca("solve", *IN_BURSTS, "-o", file)
@@ -191,6 +192,7 @@ def test_what_it_does_not_go_with_is_refused_in_a_line(command: list[str], line:
     assert (run.returncode, run.stderr) == (2, f"ithaca: {line}\n")
 
 
+@pytest.mark.ci
 def test_exports(tmp_path: Path) -> None:
     file = tmp_path / "r.json"
     assert ithaca("solve", *IN_BURSTS, "--for", "autosa", "-o", file).returncode == 0

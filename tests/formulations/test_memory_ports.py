@@ -66,6 +66,7 @@ def test_cycles_are_those_of_the_simulated_array(
         assert closed == simulated(design, configuration, machine), configuration
 
 
+@pytest.mark.ci(every=3)
 @pytest.mark.parametrize("dataflow", [*dataflows(workload("mm"))], ids=",".join)
 def test_cycles_are_close_where_channels_and_rows_of_a_word_hold_ports_up(
     dataflow: tuple[str, ...],
@@ -288,11 +289,6 @@ def test_files_state_ports_and_are_proven_again(tmp_path: Path, slow: Path) -> N
     wrong = ithaca("verify", file)
     assert wrong.returncode == 2
     assert len(wrong.stderr.splitlines()) == 1
-
-
-def test_without_the_option_nothing_speaks_of_ports(slow: Path) -> None:
-    plain = ithaca(*SMALL, "--platform", slow, "--json")
-    assert "ports" not in plain.stdout
 
 
 def test_points_state_ports(tmp_path: Path) -> None:

@@ -349,14 +349,6 @@ def test_seeds_keep_outer_tiles() -> None:
         odyssey_text(seeds)
 
 
-def test_without_the_option_nothing_speaks_of_outer_tiles() -> None:
-    plain = ithaca(*SMALL, "--dataflow", "i,j", "--json")
-    assert plain.returncode == 0
-    assert "outer" not in plain.stdout
-    assert "two_level" not in plain.stdout
-    assert "array_part_l2" not in plain.stdout
-
-
 @pytest.mark.ci
 def test_autosa_gets_outer_tiles_by_its_own_options(tmp_path: Path) -> None:
     file = tmp_path / "r.json"

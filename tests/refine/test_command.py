@@ -107,6 +107,7 @@ def test_points_of_the_grid_are_what_evaluate_says(folder: Path) -> None:
     assert best["metrics"]["latency"] in [metrics["latency"] for metrics in said]
 
 
+@pytest.mark.ci
 def test_it_is_told_what_holding_the_packs_leaves(folder: Path) -> None:
     done = ithaca("grid", "result.json", "--loops", "k", "--around", "2")
     packs = json.loads((folder / "result.json").read_text())["best"]["tiling"]["pack"]

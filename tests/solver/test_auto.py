@@ -168,6 +168,7 @@ def test_a_proof_that_a_configuration_contradicts_is_loud(
         auto.solve_auto(problem, start=start)
 
 
+@pytest.mark.ci
 @pytest.mark.usefixtures("counted_time")
 def test_evolution_finds_the_incumbent_where_tables_take_too_long(
     request: pytest.FixtureRequest,

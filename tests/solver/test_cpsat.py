@@ -300,6 +300,7 @@ def test_an_empty_design_space_is_infeasible() -> None:
 # -- loops that are alike --------------------------------------------------------------------
 
 
+@pytest.mark.ci
 def test_both_orders_of_rows_and_columns_outside_space_are_understood_as_a_start() -> None:
     nest = workload("conv2d", {"o": 4, "r": 6, "c": 6, "i": 3})
     problem = problem_of(nest, ("o", "i"), "cout", Edition.EXACT, dsp=60, bram18k=60)

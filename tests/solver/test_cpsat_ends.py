@@ -25,6 +25,7 @@ def test_stating_a_problem_ends_with_the_search() -> None:
     assert solution.certificate.termination is Termination.INTERRUPTED
 
 
+@pytest.mark.ci(every=2)
 @pytest.mark.parametrize("time_limit", [0.05, 0.6])
 def test_a_time_limit_leaves_a_valid_bound(time_limit: float) -> None:
     problem = mm_problem((200, 160, 96))

@@ -130,7 +130,7 @@ def errors_at_optima(kernel: str, extents: tuple[int, ...], dtype: str, regime: 
     return [float(d.costs(c).latency / run - 1) for (d, c), run in zip(designs, runs, strict=True)]
 
 
-@pytest.mark.ci(every=6)
+@pytest.mark.ci
 @pytest.mark.parametrize(("case", "dtype", "regime"), SHORT_TILES)
 def test_optima_of_narrow_types_run_as_proven(
     case: tuple[str, tuple[int, ...]], dtype: str, regime: str

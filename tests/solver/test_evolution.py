@@ -46,7 +46,7 @@ def test_other_seeds_evolve_otherwise() -> None:
     assert found[0] != found[1]
 
 
-@pytest.mark.ci(every=2)
+@pytest.mark.ci
 @pytest.mark.parametrize("edition", ["exact", "odyssey"])
 def test_never_worse_than_its_seeds(edition: str) -> None:
     problem = mm_problem((60, 52, 36), ("i", "k"), "C", edition, dsp="900", bram18k="300")
@@ -150,6 +150,7 @@ def test_small_problems_against_brute_force() -> None:
     assert sum(found) >= 18
 
 
+@pytest.mark.ci
 def test_it_stops_when_the_bound_is_met() -> None:
     problem = mm_problem((32, 32, 32), objective="off_chip_words", edition="odyssey")
     optimum = solve_exact(problem)

@@ -16,6 +16,7 @@ from ithaca.solver.tables.relaxation import Relaxation
 from tests.problems import mm_problem
 
 
+@pytest.mark.ci
 def test_bounds_ask_for_the_rows_of_a_small_axis_once(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
     rows = Axis.rows

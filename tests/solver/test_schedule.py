@@ -292,6 +292,7 @@ def test_all_designs_are_as_good_as_the_best_of_them_alone(looks: int, method: M
     )
 
 
+@pytest.mark.ci
 @pytest.mark.usefixtures("counted_time")
 def test_an_opening_that_proves_nothing_ends_and_the_least_bound_evolves_first(
     monkeypatch: pytest.MonkeyPatch,

@@ -166,6 +166,7 @@ def test_designs_beaten_by_their_bound_are_not_prepared_any_further() -> None:
         assert known.lower_bound >= outcome.value
 
 
+@pytest.mark.ci
 def test_the_first_array_is_found_before_other_designs_are_prepared() -> None:
     designs = [[*problems, *problems, *problems] for problems in every_design("4", "100")]
     known: list[Progress] = []

@@ -242,6 +242,7 @@ def test_threads_do_not_matter(threads: int) -> None:
         assert solution.final
 
 
+@pytest.mark.ci
 def test_ties_are_broken_of_the_best_designs_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     problems = symmetric_problems("latency", "exact")
     alone = {p.design.name: solve_exact(p).value or 0 for p in problems}

@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Callable
 from fractions import Fraction
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -104,11 +105,14 @@ def test_solved_designs_hold_their_course(method: Method) -> None:
             assert after.lower_bound >= before.lower_bound
 
 
+@cache
+def result_text() -> str:
+    designs = solve_designs([mm_problem((40, 36, 64))], method=Method.EXACT)
+    return document_text(result_document(Result("none", designs[0], designs)))
+
+
 def document() -> dict[str, Any]:
-    problem = mm_problem((40, 36, 64))
-    designs = solve_designs([problem], method=Method.EXACT)
-    result = Result("none", designs[0], designs)
-    read: dict[str, Any] = json.loads(document_text(result_document(result)))
+    read: dict[str, Any] = json.loads(result_text())
     return read
 
 

@@ -138,16 +138,3 @@ def test_starts_from_elsewhere_are_checked_in_full() -> None:
     assert problem.feasible_value(own) == Fraction(164)
     assert mm_problem((32, 24, 16), ("i", "k"), dsp="100").feasible_value(own) is None
     assert best_start(mm_problem((32, 24, 16), ("i", "j")), [own]) is None
-
-
-@pytest.mark.ci(every=4)
-@pytest.mark.parametrize("edition", ["exact", "odyssey"])
-@pytest.mark.parametrize("dataflow", MM_DATAFLOWS)
-@pytest.mark.parametrize("dtype", ["fp32", "int8"])
-def test_what_a_solver_finds_is_in_the_design_space(
-    dataflow: tuple[str, ...], edition: str, dtype: str
-) -> None:
-    problem = mm_problem((24, 20, 16), dataflow, "C", edition, dtype=dtype)
-    solution = solve_exact(problem)
-    assert solution.configuration is not None
-    assert problem.feasible_value(solution.configuration) == solution.value

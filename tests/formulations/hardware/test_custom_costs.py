@@ -115,6 +115,7 @@ def test_a_space_is_the_one_that_its_document_states() -> None:
     assert "pes" not in fields["figures"]
 
 
+@pytest.mark.ci
 def test_files_of_answers_are_verified_explained_and_reported(tmp_path: Path) -> None:
     space, answer = tmp_path / "edge.json", tmp_path / "answer.json"
     space.write_text(json.dumps({**EDGE, "limits": {"area": 20}}))

@@ -221,6 +221,7 @@ def test_modules_and_buffers_are_those_that_the_compiler_builds(space: str) -> N
     assert found == chains
 
 
+@pytest.mark.ci
 def test_words_beside_the_triangle_move_where_the_compiler_moves_boxes() -> None:
     def words(*space: str) -> dict[str, int]:
         array = RecurrenceArray(find_recurrence("lu", {"n": 9}), space, Timing())

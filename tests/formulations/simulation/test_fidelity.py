@@ -74,6 +74,7 @@ def test_a_handful_of_arrays() -> None:
     assert len(arrays_table((("conv2d", ("o", "i")),), 1)) == 4
 
 
+@pytest.mark.ci
 def test_rankings_of_a_small_space() -> None:
     size, found = rankings("mm", {"i": 8, "j": 8, "k": 8}, ("i", "j"), REGIMES["hls"], 80, 20)
     assert size > 1000

@@ -52,6 +52,7 @@ def test_reports_show_the_run_unless_they_are_to_be_quick(tmp_path: Path) -> Non
     assert "The run, word by word" not in (tmp_path / "quick.html").read_text()
 
 
+@pytest.mark.ci
 def test_the_run_ends_with_the_time_limit_of_the_report(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

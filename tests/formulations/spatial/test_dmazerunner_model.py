@@ -83,6 +83,7 @@ def test_all_golden_rows(architecture: Architecture, golden: Path) -> None:
         assert point["valid"] == fits == (point["reason"] is None)
 
 
+@pytest.mark.ci
 def test_number_systems_agree(architecture: Architecture, golden: Path) -> None:
     random = Random(1)
     for row in read_layers(golden)[::25]:

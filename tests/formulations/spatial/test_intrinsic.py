@@ -184,6 +184,7 @@ def test_limits_and_objectives_that_fall_are_proven_too() -> None:
         assert solution.certificate.status is Status.OPTIMAL
 
 
+@pytest.mark.ci
 @given(data=st.data())
 @settings(max_examples=15)
 def test_number_systems_agree(data: st.DataObject) -> None:
@@ -220,6 +221,7 @@ VALUES = {
 }
 
 
+@pytest.mark.ci
 @given(data=st.data())
 @settings(max_examples=8, deadline=None)
 def test_more_never_hurts_where_that_is_declared(data: st.DataObject) -> None:

@@ -252,6 +252,7 @@ def test_hardware_spaces_have_none() -> None:
         HierarchyAccelerator(machine, options=MappingOptions(remainders=True))
 
 
+@pytest.mark.ci
 def test_searches_begin_with_mappings_that_the_tool_writes(tmp_path: Path) -> None:
     """The exported optimum of 127³, which ends with what is left."""
     words = ("map", "mm", "-s", "i=127,j=127,k=127", "--arch", "simple", "--objective", "energy")

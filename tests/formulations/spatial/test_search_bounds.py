@@ -103,7 +103,7 @@ def scattered(rng: random.Random, problem: Problem) -> dict[str, int] | None:
     return None
 
 
-@pytest.mark.ci(every=9)
+@pytest.mark.ci
 @pytest.mark.parametrize("architecture", ["simple", "eyeriss", "simba-like"])
 @pytest.mark.parametrize("layer", ["resnet18_l3s2", "depthwise", "gemm"])
 def test_bounds_never_exceed_what_follows(architecture: str, layer: str) -> None:

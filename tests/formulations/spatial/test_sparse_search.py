@@ -45,7 +45,7 @@ def bounds(stage: SparseStage, design: SparseDesign, rows: list[dict[str, int]])
     return found
 
 
-@pytest.mark.ci(every=40)
+@pytest.mark.ci(every=120)
 @pytest.mark.parametrize(
     ("number", "banded"), [*((n, False) for n in range(240)), *((n, True) for n in range(120))]
 )

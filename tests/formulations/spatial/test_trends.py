@@ -158,7 +158,7 @@ def optimum(problem: Problem) -> Fraction | None:
     return found.value
 
 
-@pytest.mark.ci(every=6)
+@pytest.mark.ci
 @pytest.mark.parametrize("edition", [TIMELOOP, DMAZERUNNER])
 @pytest.mark.parametrize("objective", OBJECTIVES)
 def test_no_accelerator_of_a_box_surpasses_its_best_figures(edition: str, objective: str) -> None:

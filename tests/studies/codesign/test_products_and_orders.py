@@ -108,6 +108,7 @@ def test_a_product_has_a_bound_before_any_layer_is_searched(seed: int) -> None:
     assert floor <= bound
 
 
+@pytest.mark.ci
 def test_an_interrupted_order_says_what_is_left_of_it() -> None:
     question, unproven = asked(0, "latency,energy"), 0
     whole = codesign(question).certificate

@@ -42,7 +42,7 @@ def limited(seed: int, objective: str, metric: str, slack: Fraction) -> Codesign
 PAIRS = [("energy", "latency"), ("latency", "energy"), ("area", "latency"), ("traffic", "energy")]
 
 
-@pytest.mark.ci(every=8)
+@pytest.mark.ci(every=16)
 @pytest.mark.parametrize("slack", [Fraction(0), Fraction(1, 7)])
 @pytest.mark.parametrize("seed", range(24))
 def test_what_just_keeps_a_limit_is_found_first_and_the_best_of_it_proven(

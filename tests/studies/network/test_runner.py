@@ -99,6 +99,7 @@ def test_engine_gap_and_seed_tell_results_apart_but_not_the_time_limit(
     assert stores[0].path(problem) != stores[0].path([jobs[1].problem])
 
 
+@pytest.mark.ci
 def test_what_was_not_proven_is_solved_again_only_with_more_time(
     jobs: list[Job], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
