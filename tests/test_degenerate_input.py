@@ -122,6 +122,7 @@ def test_a_network_whose_total_is_not_above_0_is_explained_by_cycles(
     succeed("network", file, "--dataflow", "i,j", "--objective", objective, "--compare", result)
 
 
+@pytest.mark.ci
 def test_a_codesign_whose_total_is_not_above_0_is_explained(tmp_path: Path) -> None:
     file, result = network_file(tmp_path, ("a", 4, 4, 4), ("b", 2, 3, 4)), tmp_path / "c.json"
     asked = (

@@ -30,6 +30,7 @@ def written(path: Path, table: list[dict[str, str]]) -> Path:
     return path
 
 
+@pytest.mark.ci
 def test_the_command_prints_what_python_answers(tmp_path: Path) -> None:
     asked = {"arch": golden() / "eyeriss", "points": golden() / "eyeriss.csv"}
     found = ithaca.evaluate(**asked)

@@ -26,11 +26,14 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted((ROOT / "docs").glob("*.md"))
 GUIDES = [ROOT / "CONTRIBUTING.md", ROOT / "README.md"]
 
-#: Pages whose commands take more than three CPU seconds.
-LONG = {
+#: Pages whose commands take more than half a CPU second.
+LONG = [
     "certificates",
     "co-design",
+    "concepts",
+    "cost-model",
     "exporting",
+    "flow-graphs",
     "fusing",
     "hardware",
     "hardware-spaces",
@@ -43,7 +46,7 @@ LONG = {
     "seeding",
     "simulating",
     "uneven-mappings",
-}
+]
 
 #: What the programs of one page search with.
 PEERS = ("optuna", "pymoo", "nevergrad")

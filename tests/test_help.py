@@ -44,6 +44,7 @@ def test_the_examples_run_one_after_the_other(tmp_path: Path) -> None:
             succeed(*shlex.split(line)[1:], cwd=tmp_path)
 
 
+@pytest.mark.ci
 def test_networks_are_listed(tmp_path: Path) -> None:
     table = tmp_path / "networks.csv"
     done = succeed("list", "networks", "--table", table)

@@ -48,23 +48,21 @@ def registered(node: ast.AST) -> str:
     return place[1] if place else ""
 
 
-def imported(text: str) -> Iterator[tuple[int, str]]:
+@cache
+def imported(text: str) -> list[tuple[int, str]]:
     """Line and name of every module of the package that a source text imports, wherever in it."""
+    found = []
     for node in nodes(text):
-        if isinstance(node, ast.Constant) and (module := registered(node)):
-            yield node.lineno, module
+        names = [registered(node)]
         if isinstance(node, ast.Import):
-            yield from (
-                (node.lineno, alias.name)
-                for alias in node.names
-                if alias.name.startswith("ithaca.")
-            )
+            names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             assert not node.level, "imports name the package"
+            names = [str(node.module)]
             if node.module == "ithaca":
-                yield from ((node.lineno, f"ithaca.{alias.name}") for alias in node.names)
-            elif node.module is not None and node.module.startswith("ithaca."):
-                yield node.lineno, node.module
+                names = [f"ithaca.{alias.name}" for alias in node.names]
+        found += [(node.lineno, name) for name in names if name.startswith("ithaca.")]
+    return found
 
 
 def offences(layer: str, text: str) -> list[str]:
@@ -188,17 +186,16 @@ def test_engines_refinement_peers_and_the_codec_know_no_family() -> None:
     ]
 
 
-def spoken(text: str) -> Iterator[tuple[int, str]]:
+@cache
+def spoken(text: str) -> list[tuple[int, str]]:
     """Line and value of the string literals of a source text, apart from its docstrings."""
-    tree = ast.parse(text)
-    statements = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
-        if (
-            isinstance(node, ast.Constant)
-            and isinstance(node.value, str)
-            and id(node) not in statements
-        ):
-            yield node.lineno, node.value
+    statements = {id(node.value) for node in nodes(text) if isinstance(node, ast.Expr)}
+    strings = [node for node in nodes(text) if isinstance(node, ast.Constant)]
+    return [
+        (node.lineno, node.value)
+        for node in strings
+        if isinstance(node.value, str) and id(node) not in statements
+    ]
 
 
 def test_engines_refinement_peers_and_the_codec_name_no_quantity_of_a_family() -> None:

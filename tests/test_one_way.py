@@ -137,6 +137,7 @@ def test_an_assignment_is_a_sum_over_the_other_loops() -> None:
     assert answer.status == "optimal"
 
 
+@pytest.mark.ci
 def test_tools_are_named_by_one_word(tmp_path: Path) -> None:
     asked = ("mm", "-s", "i=8,j=8,k=8", "--dataflow", "i,j", "--count", "2", "-o", "s.json")
     texts = []
@@ -211,6 +212,7 @@ def test_numbers_beyond_the_doubles_are_read_as_they_are_written(tmp_path: Path)
     assert ithaca.load(tmp_path / "m.json").document == answer.document
 
 
+@pytest.mark.ci
 def test_simulations_and_mapped_layers_are_read_back(tmp_path: Path) -> None:
     solved = ithaca.solve("mm", i=4, j=4, k=4, dataflow="i,j")
     row = '"{""N"": 1, ""M"": 4, ""C"": 4, ""Ox"": 4, ""Oy"": 4, ""Fx"": 1, ""Fy"": 1}",1'

@@ -87,6 +87,7 @@ def test_points_must_be_of_the_kernel_asked_for(solved: Path, tmp_path: Path) ->
         load_any_points(solved / "result.json", workload(str(edited)), data)
 
 
+@pytest.mark.ci
 def test_a_table_of_points_keeps_the_stride(solved: Path) -> None:
     succeed("seed", "kernel.yaml", "-s", "n=4,s=2", "--dataflow", "n,f", "--permutation", "y",
                   "--for", "csv", "--count", "2", "-o", "seeds.csv", cwd=solved)  # fmt: skip

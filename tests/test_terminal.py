@@ -29,7 +29,6 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.ci(every=2)
 @pytest.mark.parametrize(
     "words",
     [
@@ -42,7 +41,7 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
     ids=lambda words: words[0],
 )
-@pytest.mark.ci(every=3)
+@pytest.mark.ci(every=6)
 def test_a_platform_of_a_file_drives_no_terminal(
     words: tuple[str, ...], result: Path, tmp_path: Path
 ) -> None:

@@ -105,6 +105,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.ci
 def test_files_in_any_order_are_solved_and_its_files_written(folder: Path) -> None:
     done = succeed("timeloop-mapper", *FILES, "-o", "out", "--json")
     assert json.loads(done.stdout)["objective"]["expression"] == "latency,energy"
@@ -168,6 +169,7 @@ def test_figures_are_those_of_the_tool(folder: Path) -> None:
             assert own[part][field] == value, (part, field)
 
 
+@pytest.mark.ci
 def test_levels_keep_what_they_are_to_keep_and_perhaps_more(folder: Path) -> None:
     """As in the tool: ``keep`` says what a level holds at least; other constraints come from files
     of their own."""

@@ -232,7 +232,7 @@ def test_what_a_compiler_costs_a_network_is_proven_again(folder: Path, fuse: boo
     assert not confirmed(document, path)
 
 
-@pytest.mark.ci(every=3)
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("axis", "label", "place"),
     [

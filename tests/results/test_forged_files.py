@@ -353,7 +353,7 @@ def test_what_was_not_simulated_is_not_confirmed(folder: Path, factor: float) ->
         ithaca.verify(path)
 
 
-@pytest.mark.ci(every=2)
+@pytest.mark.ci
 @pytest.mark.parametrize("more", [{"max_points": 1}, {"time_limit": 1e-9}])
 def test_parts_of_fronts_are_confirmed_and_points_beside_them_are_not(
     folder: Path, more: dict[str, Any]

@@ -53,6 +53,7 @@ def test_mutated_documents_load_or_are_refused(
     check_loads_or_is_refused(write(tmp_path / "fuzz.json", document))
 
 
+@pytest.mark.ci
 @given(
     start=st.integers(0, len(TEXT)),
     length=st.integers(0, 60),

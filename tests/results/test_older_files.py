@@ -76,29 +76,29 @@ def test_a_study_is_what_its_model_says() -> None:
 
 #: Files of f58d803; those of networks for AutoSA are of fewer configurations than it builds today.
 OLDER = [
-    *(
-        "optimal",
-        "infeasible",
-        "gap",
-        "autosa",
-        "mapping",
-        "no_mapping",
-        "match",
-        "layers",
-        "layers_none",
-        "layers_autosa",
-    ),
-    *(
-        "fused",
-        "mapped_fused",
-        "shared_dataflow",
-        "shared_array",
-        "shared_gap",
-        "shared_none",
-        "multi_array",
-        "slowest",
-    ),
-    *("codesign", "codesign_none", "codesign_gap", "codesign_cut", "codesign_front"),
+    "optimal",
+    "infeasible",
+    "gap",
+    "autosa",
+    "mapping",
+    "no_mapping",
+    "match",
+    "layers",
+    "layers_none",
+    "layers_autosa",
+    "fused",
+    "mapped_fused",
+    "shared_dataflow",
+    "shared_array",
+    "shared_gap",
+    "shared_none",
+    "multi_array",
+    "slowest",
+    "codesign",
+    "codesign_none",
+    "codesign_gap",
+    "codesign_cut",
+    "codesign_front",
 ]
 
 #: Files of 787a056.
@@ -121,7 +121,7 @@ def older(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("name", OLDER)
+@pytest.mark.parametrize("name", [*OLDER, *NARROW])
 def test_earlier_files_load(older: Path, name: str) -> None:
     loaded = ithaca.load(older / f"{name}.json")
     document = json.loads((older / f"{name}.json").read_text())
@@ -139,10 +139,7 @@ def test_earlier_files_are_verified(older: Path, name: str) -> None:
 
 
 @pytest.mark.slow(every=3)
-@pytest.mark.ci
-@pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=pytest.mark.ci) for n in NARROW[2:]] + NARROW[:2]
-)
+@pytest.mark.parametrize("name", NARROW)
 def test_sums_as_wide_as_words_are_verified_as_such(older: Path, name: str) -> None:
     assert ithaca.verify(older / f"{name}.json").confirmed
 

@@ -174,7 +174,7 @@ def edited(path: Path, change: Callable[[Any], object]) -> Path:
     return copy
 
 
-@pytest.mark.ci(every=8)
+@pytest.mark.ci(every=16)
 @pytest.mark.parametrize(
     ("kind", "line", "change"),
     [

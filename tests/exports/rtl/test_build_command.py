@@ -222,6 +222,7 @@ def test_a_folder_that_does_not_compile_is_refused_in_one_line(hardware: Path) -
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.ci
 @pytest.mark.usefixtures("simulator")
 def test_a_result_becomes_hardware_that_takes_the_proven_cycles(tmp_path: Path) -> None:
     words = "-s", "i=8,j=8,k=8", "--dtype", "int8", "--platform", "rtl-open", "--limit", "dsp=4"
