@@ -1,228 +1,314 @@
-"""Axes of charts: their ticks, names and legends, with the room that these need."""
+"""Axes of charts: their ticks, names and legends, with the room that these need (pixels)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from textwrap import fill
+from typing import Any
+from xml.etree import ElementTree as ET
 
-import numpy as np
+from ithaca.exports.charts.chart import AxisUnit, Chart
+from ithaca.exports.charts.drawing import LINE, Drawing, plain
+from ithaca.exports.charts.palette import HEAT, ROLES
+from ithaca.exports.charts.scale import Scale, short
 
-from ithaca.exports.charts.chart import AxisUnit
+#: Width of every chart, and of about what its axes have of it.
+WIDTH, ACROSS = 365.0, 298.0
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
+#: Sizes of text, and of that in legends.
+TEXT, SMALL = 12.0, 11.4
 
-#: Width of every chart (inches), and of about what its axes have of it.
-WIDTH, ACROSS = 3.8, 3.1
-
-#: Sizes of text, of that in legends, and of a line of text (points).
-TEXT, SMALL, LINE = 9.0, 8.5, 11.0
-
-#: Characters per inch: what surely fits in one, and about what does.
-CHARACTERS, USUAL = 12.0, 14.5
+#: Width of a character: what it surely fits in, and about what it takes.
+SURELY, USUAL = 8.0, 6.6
 
 #: Ticks of an axis over the whole width at most.
 ACROSS_TICKS = 4.0
 
-#: Metric suffixes of numbers.
-_SUFFIXES = ((1e18, "E"), (1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+Points = Sequence[tuple[float, float]]
 
-#: What to say about the parts of drawn things, by their identifier.
-Tips = dict[str, Sequence[str]]
+#: The name of a thing in a legend, and what stands for it: shapes in a box of 24 to 10.
+Entry = tuple[str, Sequence[tuple[Points, dict[str, Any]]]]
 
-
-def short(value: float, _: object = None) -> str:
-    """A number with a metric suffix, such as 640 k, for an axis."""
-    for scale, letter in _SUFFIXES:
-        if scale <= abs(value) < 1e21:
-            return f"{value / scale:.6g} {letter}"
-    return f"{value:.6g}"
+#: Colours of the page, where it has them.
+_VARIABLES = {colour: f"var(--{role},{colour})" for role, colour in ROLES.items()}
 
 
-def inches(text: str) -> float:
+def box(left: float, top: float, width: float, height: float) -> Points:
+    """The corners of a rectangle, the first one twice.
+
+    Parameters
+    ----------
+    left, top : float
+        Its upper left corner (pixels).
+    width, height : float
+        Its sides (pixels).
+    """
+    right, bottom = left + width, top + height
+    return (left, top), (right, top), (right, bottom), (left, bottom), (left, top)
+
+
+def room(text: str) -> float:
     """The width that a text takes at most."""
-    return max(map(len, text.split("\n"))) / CHARACTERS
+    return SURELY * max(map(len, text.split("\n")))
 
 
-def fitting(text: str, room: float) -> str:
-    """A text of a length that surely fits into so many inches: names may be whole expressions."""
-    most = int(room * CHARACTERS)
+def fitting(text: str, width: float) -> str:
+    """A text of a length that surely fits: names may be whole expressions."""
+    most = int(width / SURELY)
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
-def are_long(names: Sequence[str]) -> bool:
-    """Whether names do not fit side by side."""
-    return sum(inches(name) + 1 / CHARACTERS for name in names) > ACROSS
+class Plot(Drawing):
+    """A chart under construction, from top to bottom."""
+
+    def __init__(self, chart: Chart, name: str, heading: str = "") -> None:
+        super().__init__(name, "both", WIDTH, 0, chart.title, chart.description)
+        self.root.set("stroke-linejoin", "round")
+        self.root.set("font-family", "sans-serif")
+        self.foot = 0.0
+        """Below it, nothing is drawn yet."""
+        for line in fill(heading, 38, replace_whitespace=False).split("\n") if heading else ():
+            self.foot += 1.3 * LINE
+            self.words((WIDTH / 2, self.foot), line, 1.15 * TEXT)
+
+    def shape(
+        self, points: Points, tip: str = "", inside: ET.Element | None = None, /, **look: Any
+    ) -> None:
+        """Add a line through points, or a filled shape.
+
+        Parameters
+        ----------
+        points : sequence of tuple of float, float
+            Its corners.
+        tip : str, optional
+            What to say about it.
+        inside : ET.Element, optional
+            The group that holds it.
+        **look : object
+            Attributes of SVG; by default it is not filled.
+        """
+        path = "M " + " L ".join(f"{plain(float(x))} {plain(float(y))}" for x, y in points)
+        drawn = self.add("path", "", inside, d=path, **{"fill": "none"} | look)
+        if tip:
+            self.add("title", tip, drawn)
+
+    def words(
+        self,
+        at: tuple[float, float],
+        text: str,
+        size: float = TEXT,
+        anchor: str = "middle",
+        turn: int = 0,
+        **look: Any,
+    ) -> None:
+        """Add lines of text.
+
+        Parameters
+        ----------
+        at : tuple of float, float
+            The foot of the first line, where it begins, is centred or ends.
+        text : str
+            The lines.
+        size : float, optional
+            The size of the text.
+        anchor : str, optional
+            ``start``, ``middle`` or ``end``.
+        turn : int, optional
+            By how many degrees it is turned around its place.
+        **look : object
+            Attributes of SVG; by default it is ink.
+        """
+        x, y = at
+        if turn:
+            look["transform"] = f"rotate({turn} {plain(x)} {plain(y)})"
+        look = {"font_size": size, "text_anchor": anchor, "fill": ROLES["ink"]} | look
+        for row, line in enumerate(text.split("\n")):
+            self.add("text", line, x=x, y=y + row * LINE, **look)
+
+    def add(
+        self, tag: str, text: str = "", inside: ET.Element | None = None, /, **attributes: object
+    ) -> ET.Element:
+        """Add an element in the colours of the page.
+
+        Parameters
+        ----------
+        tag : str
+            The element.
+        text : str, optional
+            Its text.
+        inside : ET.Element, optional
+            The element that holds it; by default the drawing.
+        **attributes : object
+            As `Drawing.add` takes them; colours of `palette.ROLES` become variables of the page.
+        """
+        known = {key: _VARIABLES.get(str(value), value) for key, value in attributes.items()}
+        return super().add(tag, text, inside, **known)
 
 
-def name_places(axes: Axes, names: Sequence[str]) -> None:
-    """Write names along the x axis, slanted where they are long side by side."""
-    long = are_long(names)
-    axes.set_xlim(-0.5, len(names) - 0.5)
-    texts = [fitting(name, 1.4) if long and "\n" not in name else name for name in names]
-    # slanted names need room, too: of very many, some are written
-    at = range(0, len(names), -(-len(names) // int(3 * ACROSS)) if names else 1)
-    axes.set_xticks(
-        at,
-        [texts[place] for place in at],
-        rotation=40 if long else 0,
-        ha="right" if long else "center",
-    )
+@dataclass(frozen=True)
+class Axis:
+    """What stands along one side of a chart."""
+
+    low: float
+    high: float
+    label: str = ""
+    logarithmic: bool = False
+    also: AxisUnit | None = None
+    most: float = ACROSS_TICKS
+    """About how many ticks there is room for."""
+    named: Sequence[tuple[float, str]] | None = None
+    """Its ticks; None for round values."""
+    slanted: bool = False
+    """Whether their names are."""
+    grid: bool = True
+
+    @cached_property
+    def ticks(self) -> list[tuple[float, str]]:
+        """Values with their names."""
+        if self.named is not None:
+            return list(self.named)
+        round_ones = Scale(self.low, self.high, logarithmic=self.logarithmic).ticks(self.most)
+        return [(value, short(value)) for value in round_ones]
+
+    @cached_property
+    def other(self) -> Axis | None:
+        """The same in the other unit, if there is one."""
+        if self.also is None:
+            return None
+        factor, most = self.also.factor, 6.0 if self.most > ACROSS_TICKS else 3.0
+        ends = self.low * factor, self.high * factor
+        return Axis(*ends, self.also.label, self.logarithmic, most=most)
+
+    @property
+    def room(self) -> float:
+        """The width of the longest name of a tick."""
+        return max((room(name) for _, name in self.ticks), default=0.0)
 
 
-def exact_ticks(axes: Axes, values: Sequence[float], logarithmic: bool) -> None:
-    """Ticks at values, but for those whose names would touch that of a greater one.
+def framed(
+    plot: Plot, x: Axis, y: Axis, height: float, edge: str | None = ROLES["soft"]
+) -> tuple[Scale, Scale]:
+    """Draw both axes, and where values stand on them.
 
     Parameters
     ----------
-    axes : Axes
-        The axes; their horizontal one is changed.
-    values : sequence of float
-        The values, in its unit.
-    logarithmic : bool
-        Whether it is logarithmic.
-    """
-    at = np.log(values) if logarithmic else np.asarray(values)
-    places = np.interp(at, (at.min(), at.max()), (0, 0.9 * ACROSS))
-    kept: list[int] = []
-    for place in np.argsort(-at).tolist():
-        if not kept or places[kept[-1]] - places[place] > inches(f"{values[place]:,g} "):
-            kept.append(place)
-    axes.set_xticks([values[place] for place in kept], [f"{values[place]:,g}" for place in kept])
-    axes.minorticks_off()
-
-
-def ticks(axis: Axis, logarithmic: bool, most: float) -> None:
-    """Short numbers at about so many places.
-
-    Parameters
-    ----------
-    axis : Axis
-        The axis; its ends are set.
-    logarithmic : bool
-        Whether it is logarithmic.
-    most : float
-        About how many names there is room for.
-    """
-    from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
-
-    low, high = sorted(axis.get_view_interval())
-    decades = np.log10(high / low) if low > 0 else 1.0
-    if logarithmic and decades >= 1:
-        subs = (
-            (1.0, 2.0, 5.0)
-            if 3 * decades <= 1.6 * most
-            else (1.0, 3.0)
-            if 2 * decades <= 1.6 * most
-            else (1.0,)
-        )
-        axis.set_major_locator(LogLocator(subs=subs))
-    else:
-        axis.set_major_locator(MaxNLocator(max(int(most), 2), steps=[1, 2, 2.5, 5, 10]))
-    axis.set_major_formatter(short)
-    axis.set_minor_formatter(NullFormatter())
-
-
-def second_axis(axes: Axes, side: str, unit: AxisUnit | None, logarithmic: bool) -> None:
-    """Draw an axis on the other side, in another unit.
-
-    Parameters
-    ----------
-    axes : Axes
-        The axes.
-    side : str
-        ``right`` or ``top``.
-    unit : Unit, optional
-        The other unit, and its factor; None: nothing is drawn.
-    logarithmic : bool
-        Whether the axis is logarithmic.
-    """
-    if unit is None:
-        return
-    factor, upright = unit.factor, side == "right"
-    both = (lambda v: v * factor, lambda v: v / factor)
-    other = (axes.secondary_yaxis if upright else axes.secondary_xaxis)(side, functions=both)  # type: ignore[arg-type]
-    (other.set_ylabel if upright else other.set_xlabel)(unit.label)
-    axis = other.yaxis if upright else other.xaxis
-    low, high = axes.get_ylim() if upright else axes.get_xlim()
-    axis.set_view_interval(low * factor, high * factor, ignore=True)
-    ticks(axis, logarithmic, 6 if upright else 3)
-
-
-def legend(axes: Axes, handles: Sequence[Any]) -> None:
-    """Name things below the axes, side by side as far as they fit; `placed` puts it there."""
-    names = [fitting(handle.get_label(), (WIDTH - 0.5) * USUAL / CHARACTERS) for handle in handles]
-    if names:
-        columns = max(1, int(WIDTH * USUAL // (max(map(len, names)) + 6)))
-        axes.figure.legend(
-            handles, names, fontsize=SMALL, loc="lower left", ncols=columns, bbox_to_anchor=(0, 0)
-        )
-
-
-def placed(axes: Axes, height: float, key: Axes | None = None, heading: str = "") -> None:
-    """Give the figure the height that it needs, and all in it their places.
-
-    Margins are those of the longest texts, at so many characters per inch: matplotlib's own layout
-    measures every text, several times.
-
-    Parameters
-    ----------
-    axes : Axes
-        The axes, with all that is drawn in them.
+    plot : Plot
+        The drawing; its foot is then below the axes.
+    x, y : Axis
+        What stands along them.
     height : float
-        Their own height, in inches.
-    key : Axes, optional
-        The axes of a colour bar, which stands below them.
-    heading : str
-        The title above them.
+        Their height.
+    edge : str, optional
+        The colour of the frame; None for none.
     """
-    figure, line = axes.figure, LINE / 72
-    others = {child._orientation: child for child in axes.child_axes}  # type: ignore[attr-defined]
-    left = 0.1 + _tick_inches(axes.yaxis) + (1.7 * line if axes.get_ylabel() else 0)
-    right = 0.1 + (_tick_inches(others["y"].yaxis) + 2 * line if "y" in others else 0)
-    if "x" in others:  # what stands at an end reaches beyond it by half
-        half = max(map(inches, _tick_names(others["x"].xaxis))) / 2
-        left, right = max(left, half), max(right, half)
-    names = [label for label in _tick_names(axes.xaxis) if label]
-    slanted = any(tick.label1.get_rotation() for tick in axes.xaxis.majorTicks[:1])
-    longest = max(map(inches, names), default=0.0)
-    if slanted:
-        left = max(left, 0.77 * longest)
-        below = 0.12 + line + 0.65 * longest
+    left = 10 + y.room + (1.7 * LINE if y.label else 0)
+    right = 10 + (0 if y.other is None else y.other.room + 2 * LINE)
+    if x.other is not None:  # what stands at an end reaches beyond it by half
+        left, right = (max(side, x.other.room / 2) for side in (left, right))
+        plot.foot += 2.8 * LINE
+    if x.slanted:
+        left, below = max(left, 0.77 * x.room), LINE + 0.65 * x.room
     else:
-        left, right = max(left, longest / 2), max(right, longest / 2)
-        below = 0.12 + line * max((name.count("\n") + 1 for name in names), default=0)
-    below += 1.5 * line if axes.get_xlabel() else 0
-    above = 0.12 + (2.8 * line if "x" in others else 0)
-    above += sum(1.5 * line for text in axes.texts if text.get_gid() == "above")
-    under = 0.05
-    for frame in figure.legends:
-        columns = frame._ncols  # type: ignore[attr-defined]
-        under += 0.1 + 1.2 * line * -(-len(frame.get_texts()) // columns)
-    bar = under + 0.1 + 1.5 * line
-    if key is not None:
-        bar += line * max(text.count("\n") + 1 for text in _tick_names(key.xaxis))
-        under = bar + 0.2
-    titles = 1.3 * line * (heading.count("\n") + 1) + 0.1 if heading else 0.0
-    whole = under + below + height + above + titles
-    figure.set_size_inches(WIDTH, whole)  # type: ignore[union-attr]
-    wide = WIDTH - left - right
-    axes.set_position((left / WIDTH, (under + below) / whole, wide / WIDTH, height / whole))
-    if key is not None:
-        key.set_position((left / WIDTH, bar / whole, wide / WIDTH, 0.15 / whole))
-    if heading:
-        top = 1 - 0.08 / whole
-        figure.text(0.5, top, heading, ha="center", va="top", fontsize=1.15 * TEXT)
+        left, right = (max(side, x.room / 2) for side in (left, right))
+        below = LINE * max((name.count("\n") + 1 for _, name in x.ticks), default=0)
+    top = plot.foot + 12
+    bottom, end = top + height, WIDTH - right
+    across = Scale(x.low, x.high, left, end, x.logarithmic)
+    up = Scale(y.low, y.high, bottom, top, y.logarithmic)
+    for axis, place in ((x, across), (y, up)):
+        for value, _ in axis.ticks if axis.grid else ():
+            at = place(value)
+            line = ((at, top), (at, bottom)) if axis is x else ((left, at), (end, at))
+            plot.shape(line, stroke=ROLES["rule"])
+    if edge:
+        plot.shape(box(left, top, end - left, height), stroke=edge)
+    mark: dict[str, Any] = {"stroke": ROLES["soft"] if edge else "none"}
+    words: dict[str, Any] = {"size": SMALL, "fill": ROLES["soft"]}
+    for axis, foot, away in _both(x, bottom, 1, top):
+        place = Scale(axis.low, axis.high, left, end, axis.logarithmic)
+        for value, name in axis.ticks:
+            at = place(value)
+            plot.shape(((at, foot), (at, foot + 4 * away)), **mark)
+            down = (at, foot + (LINE if away > 0 else -8))
+            turned: dict[str, Any] = {"anchor": "end", "turn": -40} if axis.slanted else {}
+            plot.words(down, name, **words, **turned)
+        label = foot + below + 1.2 * LINE if away > 0 else foot - 1.7 * LINE
+        plot.words(((left + end) / 2, label), axis.label)
+    for axis, foot, away in _both(y, left, -1, end):
+        place = Scale(axis.low, axis.high, bottom, top, axis.logarithmic)
+        for value, name in axis.ticks:
+            at = place(value)
+            plot.shape(((foot, at), (foot + 4 * away, at)), **mark)
+            plot.words(
+                (foot + 7 * away, at + 4), name, **words, anchor="start" if away > 0 else "end"
+            )
+        beside = foot + away * (axis.room + 0.9 * LINE) + 4
+        plot.words((beside, (top + bottom) / 2), axis.label, turn=-90)
+    plot.foot = bottom + below + (1.5 * LINE if x.label else 0) + 4
+    return across, up
 
 
-def _tick_names(axis: Axis) -> list[str]:
-    """The names of the ticks of an axis."""
-    low, high = sorted(axis.get_view_interval())
-    places = axis.get_majorticklocs()
-    names = axis.get_major_formatter().format_ticks(places.tolist())
-    return [name for name, at in zip(names, places, strict=True) if low <= at <= high] or [""]
+def _both(axis: Axis, foot: float, away: int, far: float) -> list[tuple[Axis, float, int]]:
+    """An axis and the one in the other unit, each with its place, and the way out from there."""
+    other = [] if axis.other is None else [(axis.other, far, -away)]
+    return [(axis, foot, away), *other]
 
 
-def _tick_inches(axis: Axis) -> float:
-    return 0.08 + max(map(inches, _tick_names(axis)))
+def key(
+    plot: Plot,
+    place: Scale,
+    values: Iterable[float],
+    label: str,
+    also: AxisUnit | None = None,
+    most: bool = False,
+) -> None:
+    """Draw what colours mean below all else, the ends in both units.
+
+    Parameters
+    ----------
+    plot : Plot
+        The drawing.
+    place : Scale
+        The horizontal one.
+    values : iterable of float
+        The values at both ends, and at the middle.
+    label : str
+        What the values are, with their unit.
+    also : AxisUnit, optional
+        Another unit of theirs.
+    most : bool, optional
+        Whether the most is the best.
+    """
+    left, wide, top = place.start, place.end - place.start, plot.foot + 8
+    strip = plot.add("g", shape_rendering="crispEdges")
+    each = wide / len(HEAT)
+    for at, colour in enumerate(reversed(HEAT) if most else HEAT):
+        plot.shape(box(left + at * each, top, each, 14), "", strip, fill=colour)
+    look: dict[str, Any] = {"size": SMALL, "fill": ROLES["soft"]}
+    for at, (value, anchor) in enumerate(zip(values, ("start", "middle", "end"), strict=True)):
+        text = short(float(f"{value:.4g}"))
+        if also is not None:
+            text += f"\n{short(float(f'{value * also.factor:.3g}'))} {also.label.split()[0]}"
+        plot.words(
+            (left + wide * at / 2, top + 14 + LINE),
+            text,
+            **look,
+            anchor=anchor,
+        )
+    plot.foot = top + 14 + LINE * (3.3 if also else 2.3)
+    plot.words((left + wide / 2, plot.foot), fitting(label, ACROSS))
+
+
+def legend(plot: Plot, entries: Sequence[Entry]) -> None:
+    """Name things below the axes, side by side as far as they fit."""
+    names = [fitting(name, (WIDTH - 40) * SURELY / USUAL) for name, _ in entries]
+    columns = max(1, int(WIDTH / USUAL // (max(map(len, names), default=0) + 6)))
+    for at, (name, (_, shapes)) in enumerate(zip(names, entries, strict=True)):
+        if at % columns == 0:
+            plot.foot += 1.2 * LINE
+        left = 6 + at % columns * (WIDTH / columns)
+        for points, look in shapes:
+            plot.shape([(left + x, plot.foot - 9 + y) for x, y in points], **look)
+        plot.words((left + 30, plot.foot), name, SMALL, "start")

@@ -3,108 +3,75 @@
 from __future__ import annotations
 
 from itertools import cycle
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ithaca.exports.charts.axes import (
     ACROSS,
-    ACROSS_TICKS,
     USUAL,
     WIDTH,
-    Tips,
+    Axis,
+    Plot,
+    box,
     fitting,
+    framed,
     legend,
-    second_axis,
-    ticks,
 )
 from ithaca.exports.charts.chart import BarChart
+from ithaca.exports.charts.drawing import LINE
 from ithaca.exports.charts.palette import ROLES, SERIES
 from ithaca.files.numbers import number
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-#: Height of a bar with one line of words above it, and of all of them at most (inches).
-BAR_HEIGHT, MOST_HEIGHT = 0.4, 400.0
+#: Height of a bar with one line of words above it, and of all of them at most.
+BAR_HEIGHT, MOST_HEIGHT = 38.0, 38_000.0
 
 
-def bars(chart: BarChart, axes: Axes, tips: Tips) -> float:
-    """Draw a bar chart: the height of its axes.
-
-    Parameters
-    ----------
-    chart : BarChart
-        What is shown.
-    axes : Axes
-        What it is drawn on.
-    tips : Tips
-        Filled: for each part, by its name in the SVG, the tooltips of its marks.
-    """
-    from matplotlib.patches import Patch
-
-    rows = range(len(chart.bars))
-    one_line = all(len(bar.name) + len(bar.note) + 2 <= ACROSS * USUAL for bar in chart.bars)
+def bars(chart: BarChart, plot: Plot) -> None:
+    """Draw a bar chart."""
+    one_line = all(len(bar.name) + len(bar.note) + 2 <= ACROSS / USUAL for bar in chart.bars)
     words = 1.0 if one_line else 1.4  # how many times as high a row is
-    low, high = -0.02, 0.38 / words
-    axes.set_xlabel(fitting(chart.x_label, ACROSS))
-    axes.set_ylim(len(chart.bars) - 0.5, -0.65)
-    for row, bar in enumerate(chart.bars):
+    row = min(BAR_HEIGHT * words, MOST_HEIGHT / max(len(chart.bars), 1))
+    line = None if chart.line is None else chart.line[0]
+    values = [line, *(v for bar in chart.bars for v in (bar.value, bar.mark))]
+    low, high = (end([0.0, *(v for v in values if v is not None)]) for end in (min, max))
+    low, high = chart.ends or (1.05 * low, 1.05 * high if high > low else low + 1)
+    plot.foot += 0 if line is None else 1.2 * LINE
+    also = chart.also if line is None else None
+    x = Axis(low, high, fitting(chart.x_label, ACROSS), also=also)
+    y = Axis(0, 1, named=(), grid=False)
+    across, down = framed(plot, x, y, row * (len(chart.bars) + 0.15), None)
+    left, zero, top = across.start, across(0), down.end
+    thick = 0.4 / words * row
+    for at, bar in enumerate(chart.bars):
+        head = top + (at + 0.63) * row
         colour, pale = ROLES[bar.role], bar.part is not None or bar.role == "rest"
+        edge: dict[str, Any] = {"stroke": ROLES["main"] if bar.role == "rest" else colour}
+        edge["stroke_width"] = 1
         if bar.value is not None:
-            outline = ROLES["main"] if bar.role == "rest" else colour
-            edge: dict[str, Any] = {
-                "align": "edge",
-                "height": high - low,
-                "edgecolor": outline,
-                "linewidth": 0.8,
-            }
-            whole = axes.barh(row + low, bar.value, color=ROLES["rest"] if pale else colour, **edge)
-            whole.patches[0].set_gid(f"bar-{row}")
-            tips[f"bar-{row}"] = [f"{bar.name}: {bar.note}"]
+            whole = box(zero, head, across(bar.value) - zero, thick)
+            tip = f"{bar.name}: {bar.note}"
+            plot.shape(whole, tip, fill=ROLES["rest"] if pale else colour, **edge)
             if bar.part is not None:
-                axes.barh(row + low, bar.part, color=colour, **edge)
-            start = 0.0
-            for name, part, fill in zip(chart.parts, bar.parts, cycle(SERIES), strict=False):
-                piece = axes.barh(row + low, part, left=start, **{**edge, "color": fill})
-                piece.patches[0].set_gid(f"bar-{row} {name}")
-                tips[f"bar-{row} {name}"] = [f"{bar.name}, {name}: {number(part)} {chart.x_label}"]
-                start += part
-        if bar.mark is not None:
-            axes.plot(
-                [bar.mark] * 2,
-                [row + low - 0.09, row + high + 0.09],
-                color=ROLES["ink"],
-                linewidth=2,
-            )
-    if chart.ends is not None:
-        axes.set_xlim(*chart.ends)
-    if chart.line is not None:
-        left, right = axes.get_xlim()
-        side = "right" if chart.line[0] > (left + right) / 2 else "left"
-        for row in rows:  # not across the words
-            axes.plot(
-                [chart.line[0]] * 2,
-                [row + low - 0.04, row + high + 0.04],
-                color=ROLES["limit"],
-                linestyle="--",
-                linewidth=1.2,
-                clip_on=False,
-            )
-        across = axes.get_xaxis_transform()
-        axes.text(chart.line[0], 1.0, chart.line[1], ha=side, transform=across, gid="above")
-    axes.set_yticks([])
-    beside = axes.get_yaxis_transform()
-    for row, bar in zip(rows, chart.bars, strict=True):
-        above = row + low - 0.1
+                plot.shape(box(zero, head, across(bar.part) - zero, thick), fill=colour, **edge)
+        start = 0.0
+        for name, part, fill in zip(chart.parts, bar.parts, cycle(SERIES), strict=False):
+            piece = box(across(start), head, across(start + part) - across(start), thick)
+            tip = f"{bar.name}, {name}: {number(part)} {chart.x_label}"
+            plot.shape(piece, tip, fill=fill, stroke=fill)
+            start += part
+        for value, role, dash in ((bar.mark, "ink", "none"), (line, "limit", "5 3")):
+            if value is not None:  # not across the words
+                ends = ((across(value), head - 3), (across(value), head + thick + 3))
+                plot.shape(ends, stroke=ROLES[role], stroke_width=2, stroke_dasharray=dash)
         name, note = (fitting(text, 0.9 * WIDTH) for text in (bar.name, bar.note))
         # on one line with the name where there is room for both
-        axes.text(0, above - (0 if one_line else 0.28), name, transform=beside, va="bottom")
-        axes.text(1, above, note, transform=beside, va="bottom", ha="right")
-    ticks(axes.xaxis, False, ACROSS_TICKS)
-    if chart.line is None:
-        second_axis(axes, "top", chart.also, False)
-    axes.set_axisbelow(True)
-    axes.grid(True, axis="x")
-    axes.axvline(0, color=ROLES["soft"], linewidth=0.8)
-    axes.spines[:].set_visible(False)
-    legend(axes, [Patch(color=fill, label=name) for name, fill in zip(chart.parts, cycle(SERIES))])
-    return min(BAR_HEIGHT * words, MOST_HEIGHT / max(len(chart.bars), 1)) * (len(chart.bars) + 0.15)
+        plot.words((left + 4, head - 5 - (0 if one_line else 14)), name, anchor="start")
+        plot.words((across.end, head - 5), note, anchor="end")
+    plot.shape(((zero, top), (zero, down.start)), stroke=ROLES["soft"])
+    if chart.line is not None:
+        anchor = "end" if chart.line[0] > (low + high) / 2 else "start"
+        plot.words((across(chart.line[0]), top - 4), chart.line[1], anchor=anchor)
+    patch = box(0, 0, 24, 10)
+    legend(
+        plot,
+        [(name, [(patch, {"fill": fill})]) for name, fill in zip(chart.parts, cycle(SERIES))],
+    )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ithaca.exports.charts.chart import Chart
 from ithaca.exports.charts.page import save_page
 from ithaca.exports.charts.picture import draw_picture
+from ithaca.exports.charts.svg import svg_file
 from ithaca.files.errors import InputError
 from ithaca.files.writing import check_writable, whole_file
 
@@ -36,7 +37,10 @@ def save_plot(chart: Chart, path: str | Path | None) -> Figure:
     file = Path(path)
     check_plot(file)
     with whole_file(file) as temporary:
-        if file.suffix.lower() in PICTURES:
+        if file.suffix.lower() == ".svg":
+            temporary.write_text(svg_file(chart), encoding="utf-8")
+        elif file.suffix.lower() in PAGES:
+            save_page(chart, temporary)
+        else:
             return draw_picture(chart, temporary)
-        save_page(chart, temporary)
     return draw_picture(chart)

@@ -2,135 +2,149 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import product, zip_longest
-from typing import TYPE_CHECKING, Any
+from itertools import pairwise, product, zip_longest
+from math import cos, pi, sin
+from typing import Any
 
 from ithaca.exports.charts.axes import (
     ACROSS,
-    ACROSS_TICKS,
     SMALL,
-    Tips,
-    exact_ticks,
+    Axis,
+    Entry,
+    Plot,
+    Points,
     fitting,
+    framed,
+    key,
     legend,
-    name_places,
-    second_axis,
-    ticks,
+    room,
 )
-from ithaca.exports.charts.chart import Coordinate, LineChart
-from ithaca.exports.charts.key import key_of
+from ithaca.exports.charts.chart import LineChart
 from ithaca.exports.charts.palette import ROLES, SERIES, heat
+from ithaca.exports.charts.scale import Scale, spread
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+#: Height of the axes.
+HEIGHT = 278.0
 
-#: Height of the axes (inches).
-HEIGHT = 2.9
+#: Marks of series: how many corners, and by how many half steps between these they are turned.
+_MARKS = ((16, 0), (4, 1), (3, 0), (4, 0), (3, 1), (5, 0), (6, 0))
+_DASHES = ("none", "6 3", "6 3 1.5 3", "1.5 2")
 
-_MARKERS, _LINES = "os^DvPX*<>", ("-", "--", "-.", ":")
+#: What a line down to a lower bound looks like.
+_BOUND: dict[str, Any] = {"opacity": 0.6, "stroke_width": 4}
 
 
-def lines(chart: LineChart, axes: Axes, tips: Tips) -> tuple[float, Axes | None]:
-    """Draw a line chart: the height of its axes, and the axes of its colour bar.
-
-    Parameters
-    ----------
-    chart : LineChart
-        What is shown.
-    axes : Axes
-        What it is drawn on.
-    tips : Tips
-        Filled: for each part, by its name in the SVG, the tooltips of its marks.
-    """
-    numeric, key = chart.numeric, None
-    axes.set_xlabel(fitting(chart.x_label, ACROSS))
-    axes.set_ylabel(fitting(chart.y_label, HEIGHT))
-    axes.set_xscale("log" if chart.log_x else "linear")
-    axes.set_yscale("log" if chart.log_y else "linear")
-    place = _places(chart)
+def lines(chart: LineChart, plot: Plot) -> None:
+    """Draw a line chart."""
+    numeric, names = chart.numeric, [str(x) for x in chart.x_values]
+    heights = [v for s in chart.series for v in (*s.y, *(low for _, low, _ in s.bounds))]
+    ends = chart.ends or (
+        spread(map(float, chart.x_values), chart.log_x) if numeric else (-0.5, len(names) - 0.5),
+        spread(heights, chart.log_y),
+    )
+    slanted = not numeric and sum(room(name) + 8 for name in names) > ACROSS
+    x = Axis(
+        *ends[0],
+        fitting(chart.x_label, ACROSS),
+        chart.log_x,
+        chart.x_also,
+        named=_exact(chart) if numeric else _named(names, slanted),
+        slanted=slanted,
+    )
+    y = Axis(*ends[1], fitting(chart.y_label, HEIGHT), chart.log_y, chart.y_also, 6)
+    across, up = framed(plot, x, y, HEIGHT)
     known = [colour for series in chart.series for colour in series.colours]
-    ends: dict[str, Any] = {"cmap": heat(), "vmin": min(known), "vmax": max(known)} if known else {}
+    share = Scale(min(known), max(known)) if known else Scale(0, 1)
+    entries: list[Entry] = []
+    marks: list[tuple[float, float, str]] = []
     for at, series in enumerate(chart.series):
         colour = ROLES[series.role] if series.role else SERIES[at % len(SERIES)]
-        aside = _aside(chart, at)
-        x, part = [place[v] + aside for v in series.x], {"gid": f"series-{at}"}
+        group, shown = plot.add("g", classes=f"series-{at}"), list[tuple[Points, dict[str, Any]]]()
+        places = _placed(chart, at, across, up)
         if series.form != "points" and numeric:
-            line = _LINES[at // len(SERIES) % len(_LINES)]
-            name = series.name if series.form == "line" else None
-            style = "steps-post" if chart.steps else "default"
-            axes.plot(x, series.y, line, color=colour, label=name, drawstyle=style, **part)  # type: ignore[arg-type]
+            dash = _DASHES[at // len(SERIES) % len(_DASHES)]
+            line = {"stroke": colour, "stroke_width": 2, "stroke_dasharray": dash}
+            stairs = [(other[0], one[1]) for one, other in pairwise(places)]
+            corners = [p for pair in zip_longest(places, stairs) for p in pair if p]
+            if places:
+                plot.shape(corners if chart.steps else places, "", group, **line)
+            shown.append((((0, 5), (24, 5)), line))
+        for bound_x, low, high in series.bounds:
+            middle, _ = places[series.x.index(bound_x)]
+            down = ((middle, up(low)), (middle, up(high)))
+            plot.shape(down, "", group, stroke=colour, **_BOUND)
         if series.form != "line":
-            look: dict[str, Any] = {"c": series.colours, **ends} if known else {"color": colour}
-            gid = f"series-{at} points"
-            points = axes.scatter(
-                x,
-                series.y,
-                s=22,
-                marker=_MARKERS[at % len(_MARKERS)],
-                label=series.name or None,
-                zorder=3,
-                gid=gid,
-                **look,
-            )
-            tips[gid] = chart.tips(series)
-            if known and at == len(chart.series) - 1:
-                key = key_of(axes, points, chart.colour_label)
-        for bound_x, low, y in series.bounds:
-            column = [place[bound_x] + aside] * 2
-            axes.plot(
-                column,
-                [low, y],
-                color=colour,
-                alpha=0.6,
-                linewidth=3,
-                **part,  # type: ignore[arg-type]
-            )
+            tips, fills = chart.tips(series), [heat(share(colour)) for colour in series.colours]
+            for (left, top), tip, fill, label in zip_longest(places, tips, fills, series.labels):
+                plot.shape(_mark(at, left, top), tip, group, fill=fill or colour)
+                marks.append((left, top, label or ""))
+            shown.append((_mark(at, 12, 5), {"fill": fills[-1] if fills else colour}))
+        if series.name:
+            entries.append((series.name, shown))
     if any(series.bounds for series in chart.series):
-        axes.plot([], [], color=ROLES["soft"], alpha=0.6, linewidth=3, label=chart.bars)
-    bottom = axes.get_xaxis_transform()
-    for x_value, _ in chart.missing:
-        axes.plot(
-            place[x_value], 0.02, marker="x", color=ROLES["ink"], transform=bottom, clip_on=False
-        )
-    for reason in _reasons(chart):
-        axes.plot([], [], "x", color=ROLES["ink"], label=reason)
-    if chart.ends is not None:
-        axes.set_xlim(*chart.ends[0])
-        axes.set_ylim(*chart.ends[1])
-    ticks(axes.yaxis, chart.log_y, 6)
-    second_axis(axes, "right", chart.y_also, chart.log_y)
-    second_axis(axes, "top", chart.x_also, chart.log_x)
-    if not numeric:
-        name_places(axes, [str(x) for x in chart.x_values])
-    elif (
-        0 < len(chart.x_values) <= 12
-        and not chart.steps
-        and {series.form for series in chart.series} == {"both"}
-    ):
-        exact_ticks(axes, [float(x) for x in chart.x_values], chart.log_x)
-    else:
-        ticks(axes.xaxis, chart.log_x, ACROSS_TICKS)
-    axes.grid(True)
-    legend(axes, axes.get_legend_handles_labels()[0])
-    return HEIGHT, key
+        entries.append((chart.bars, [(((0, 5), (24, 5)), {"stroke": ROLES["soft"], **_BOUND})]))
+    cross: dict[str, Any] = {"stroke": ROLES["ink"], "stroke_width": 1.4}
+    for value, _ in chart.missing:
+        place = across(float(value) if numeric else chart.x_values.index(value))
+        for stroke in _cross(place, up.start - 6):
+            plot.shape(stroke, **cross)
+    entries += [(reason, [(s, cross) for s in _cross(12, 5)]) for reason in _reasons(chart)]
+    _label(plot, marks, across, up)
+    if known:
+        key(plot, across, (share.low, (share.low + share.high) / 2, share.high), chart.colour_label)
+    legend(plot, entries)
 
 
-def _places(chart: LineChart) -> dict[Coordinate, float]:
-    """Where each x stands: names side by side, numbers where they are."""
-    return {
-        x: float(x) if chart.numeric and not isinstance(x, str) else at
-        for at, x in enumerate(chart.x_values)
-    }
+def _named(names: list[str], slanted: bool) -> list[tuple[float, str]]:
+    """Names side by side; where they are slanted, these need room, too: of very many, some are
+    written."""
+    step = -(-len(names) // 28) or 1
+    texts = [fitting(name, 134) if slanted and "\n" not in name else name for name in names]
+    return [(float(at), texts[at]) for at in range(0, len(names), step)]
 
 
-def _aside(chart: LineChart, at: int) -> float:
-    """How far a series' points stand beside their name, which no line orders: equal ones of one
-    name are seen side by side."""
-    if chart.numeric:
-        return 0.0
-    step = min(0.9 / max(len(chart.series), 1), 0.1 * len(chart.x_values) / ACROSS)
-    return step * (at - (len(chart.series) - 1) / 2)
+def _exact(chart: LineChart) -> list[tuple[float, str]] | None:
+    """The values themselves, if they are few; without those whose names would touch that of a
+    greater one."""
+    values = sorted(map(float, chart.x_values), reverse=True)
+    both = {series.form for series in chart.series} == {"both"}
+    if not 0 < len(values) <= 12 or chart.steps or not both:
+        return None
+    place = Scale(values[-1], values[0], 0.0, 0.9 * ACROSS, chart.log_x)
+    kept: list[tuple[float, str]] = []
+    for value in values:
+        name = f"{value:,g}"
+        if not kept or place(kept[-1][0]) - place(value) > room(f"{name} "):
+            kept.append((value, name))
+    return kept
+
+
+def _placed(chart: LineChart, at: int, across: Scale, up: Scale) -> list[tuple[float, float]]:
+    """Where the points of a series are.
+
+    Beside their name, which no line orders, so that equal ones of one name are seen side by side.
+    """
+    aside, order = 0.0, {x: place for place, x in enumerate(chart.x_values)}
+    if not chart.numeric:
+        step = min(0.9 / max(len(chart.series), 1), 0.03 * len(order))
+        aside = step * (at - (len(chart.series) - 1) / 2)
+    series = chart.series[at]
+    return [
+        (across((float(x) if chart.numeric else order[x]) + aside), up(y))
+        for x, y in zip(series.x, series.y, strict=True)
+    ]
+
+
+def _mark(at: int, x: float, y: float) -> Points:
+    """The corners of the mark of a series, around a point."""
+    corners, turn = _MARKS[at % len(_MARKS)]
+    angles = [(2 * corner + turn) * pi / corners for corner in range(corners)]
+    return [(x + 3.7 * sin(angle), y - 3.7 * cos(angle)) for angle in angles]
+
+
+def _cross(x: float, y: float) -> list[Points]:
+    """The two strokes of a cross."""
+    return [((x - 4, y - 4 * side), (x + 4, y + 4 * side)) for side in (1, -1)]
 
 
 def _reasons(chart: LineChart) -> list[str]:
@@ -141,49 +155,26 @@ def _reasons(chart: LineChart) -> list[str]:
     )
 
 
-def label_points(chart: LineChart, axes: Axes) -> None:
-    """Write labels beside points where there is room; without it, none.
-
-    The axes must be in their place.
-    """
-    place = _places(chart)
-    labels: list[tuple[float, Any, str]] = [
-        (place[x] + _aside(chart, at), y, label)
-        for at, series in enumerate(chart.series)
-        for x, y, label in zip_longest(series.x, series.y, series.labels, fillvalue="")
-        if series.labels
-    ]
-    if not labels:
-        return
-    axes.autoscale_view()
-    scale, frame = 72 / axes.figure.dpi, axes.get_window_extent()
-    marks: Sequence[Any] = [axes.transData.transform((x, y)) * scale for x, y, _ in labels]
-    taken = [(x - 3, y - 3, x + 3, y + 3) for x, y in marks]
-    for (x, y, label), (at_x, at_y) in zip(labels, marks, strict=True):
-        if not label:
-            continue
+def _label(plot: Plot, marks: list[tuple[float, float, str]], across: Scale, up: Scale) -> None:
+    """Write labels beside points where there is room; without it, none."""
+    taken = [(x - 4, y - 4, x + 4, y + 4) for x, y, _ in marks]
+    for x, y, label in marks:
         wide, high = 0.62 * SMALL * len(label), SMALL * 1.3
-        for away, right, up in product((6, 14, 24, 36), (True, False), (True, False)):
-            left, bottom = (
-                at_x + (away if right else -away - wide),
-                at_y + (away / 2 if up else -away / 2 - high),
-            )
-            box = (left, bottom, left + wide, bottom + high)
-            inside = frame.x0 * scale <= box[0] and box[2] <= frame.x1 * scale
-            inside &= frame.y0 * scale <= box[1] and box[3] <= frame.y1 * scale
-            if inside and not any(
-                box[0] < t[2] and t[0] < box[2] and box[1] < t[3] and t[1] < box[3] for t in taken
+        for away, right, above in product((8, 19, 32, 48), (True, False), (True, False)):
+            left = x + (away if right else -away - wide)
+            top = y + (-away / 2 - high if above else away / 2)
+            box = (left, top, left + wide, top + high)
+            inside = across.start <= left and box[2] <= across.end
+            inside &= up.end <= top and box[3] <= up.start
+            if (
+                label
+                and inside
+                and not any(
+                    box[0] < t[2] and t[0] < box[2] and box[1] < t[3] and t[1] < box[3]
+                    for t in taken
+                )
             ):
                 taken.append(box)
-                side = {"ha": "left" if right else "right", "va": "bottom" if up else "top"}
-                offset = (away if right else -away, away / 2 if up else -away / 2)
-                axes.annotate(
-                    label,
-                    (x, y),
-                    offset,
-                    textcoords="offset points",
-                    size=SMALL,
-                    zorder=4,
-                    **side,  # type: ignore[arg-type]
-                )
+                anchor = "start" if right else "end"
+                plot.words((x + (away if right else -away), top + SMALL), label, SMALL, anchor)
                 break

@@ -1,6 +1,6 @@
 "use strict";
 const figure = document.querySelector(".chart"), said = document.querySelector(".tip");
-const marks = [...figure.querySelectorAll("path > title, use > title")].map((title) => {
+const marks = [...figure.querySelectorAll("path > title")].map((title) => {
   const mark = title.parentElement;
   mark.tip = title.textContent;
   title.remove(); // the browser's own would cover it

@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cache
-from typing import Any
-
-import numpy as np
-
 #: Colours by role. In a page they are its style sheet's (`chart.css`), which may be others in the
 #: dark.
 ROLES = {
@@ -36,44 +30,39 @@ SERIES = (
     "#6b8e23",
 )
 
-#: Least contrast of the text in a cell with its colour (WCAG 2 asks for 4.5): colours between dark
-#: and light are left out.
+#: Colours of quantities, dark at the least: of matplotlib's viridis, without those between dark and
+#: light, on which no text contrasts by `LEAST_CONTRAST`.
+_VIRIDIS = (
+    "44015445065a460c5f47126547186a481d6f472777472c7b46317e453681433b834044873e49893c4d8a3a538b38578c"
+    "345f8d32638d30678d2e6b8e2d6f8e1f968b1e998a1e9d881fa18720a58523a8832ab07e2fb37b35b7783bba7542be71"
+    "51c46859c76464cb5d6dce5877d0528bd54695d73f9fd938aadb32b5dd2bcae01ed4e11adfe318e9e419f3e51efde724"
+)
+HEAT = tuple(f"#{_VIRIDIS[at : at + 6]}" for at in range(0, len(_VIRIDIS), 6))
+
+#: Least contrast of the text in a cell with its colour (WCAG 2 asks for 4.5).
 LEAST_CONTRAST = 5.5
 
-#: So few colours that a key of them is no picture of its own in SVG.
-_HEAT_COLOURS = 48
+
+def heat(share: float, most: bool = False) -> str:
+    """The colour of a quantity at a share of its range, dark where it is best: at the least, unless
+    the most is the best."""
+    at = min(int(share * len(HEAT)), len(HEAT) - 1)
+    return HEAT[-1 - at if most else at]
 
 
-@cache
-def heat(most: bool = False) -> Any:
-    """The colours of a quantity, dark where it is best: at the least, unless the most is the
-    best."""
-    from matplotlib import colormaps
-    from matplotlib.colors import ListedColormap
-
-    fills = colormaps["viridis"](np.linspace(0, 1, 64), bytes=True) / 255
-    legible = [
-        fill
-        for fill in fills
-        if contrast(fill, (1, 1, 1)) >= LEAST_CONTRAST
-        or contrast(fill, (0, 0, 0)) >= LEAST_CONTRAST
-    ]
-    colours = ListedColormap(legible).resampled(_HEAT_COLOURS)
-    return colours.reversed() if most else colours
-
-
-def ink(colour: Sequence[float]) -> str:
+def ink(colour: str) -> str:
     """Black or white, whichever contrasts more with a colour."""
-    return "#ffffff" if contrast(colour, (1, 1, 1)) >= contrast(colour, (0, 0, 0)) else "#000000"
+    return max("#ffffff", "#000000", key=lambda text: contrast(colour, text))
 
 
-def contrast(one: Sequence[float], other: Sequence[float]) -> float:
+def contrast(one: str, other: str) -> float:
     """Contrast of two colours as WCAG 2 defines it, from 1 to 21."""
     light, dark = sorted((luminance(one), luminance(other)), reverse=True)
     return (light + 0.05) / (dark + 0.05)
 
 
-def luminance(colour: Sequence[float]) -> float:
+def luminance(colour: str) -> float:
     """Relative luminance of red, green and blue as WCAG 2 defines it, from 0 to 1."""
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in colour[:3]]
-    return float(np.dot((0.2126, 0.7152, 0.0722), linear))
+    shares = [part / 255 for part in bytes.fromhex(colour[1:])]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in shares]
+    return sum(c * weight for c, weight in zip(linear, (0.2126, 0.7152, 0.0722), strict=True))

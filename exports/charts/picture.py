@@ -1,19 +1,15 @@
-"""Charts drawn by matplotlib: to files here, and for pages by `svg`."""
+"""Charts painted by matplotlib: as figures, and to files that are not SVG."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import re
+from base64 import b64decode
+from io import BytesIO
 from pathlib import Path
-from textwrap import fill
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
-from ithaca.exports.charts.axes import SMALL, TEXT, WIDTH, Tips, placed
-from ithaca.exports.charts.bars import bars
-from ithaca.exports.charts.cells import cells
-from ithaca.exports.charts.chart import BarChart, Chart, HeatMap, LineChart, printable_chart
-from ithaca.exports.charts.lines import label_points, lines
-from ithaca.exports.charts.palette import ROLES
+from ithaca.exports.charts.chart import Chart, printable_chart
+from ithaca.exports.charts.svg import drawn
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -21,50 +17,65 @@ if TYPE_CHECKING:
 #: Dots per inch of pictures.
 RESOLUTION = 240
 
-_STYLE: dict[Any, Any] = {
-    "axes.edgecolor": ROLES["soft"],
-    "axes.labelcolor": ROLES["ink"],
-    "axes.labelsize": TEXT,
-    "font.size": TEXT,
-    "grid.color": ROLES["rule"],
-    "hatch.color": ROLES["hatch"],
-    "legend.frameon": False,
-    "legend.borderaxespad": 0.3,
-    "text.color": ROLES["ink"],
-    "text.parse_math": False,  # names may have dollars in them
-    "xtick.color": ROLES["soft"],
-    "xtick.labelsize": SMALL,
-    "ytick.color": ROLES["soft"],
-    "ytick.labelsize": SMALL,
-}
+#: Pixels of drawings, in inches and in points.
+INCH, POINT = 1 / 96, 0.75
+
+_ANCHORS = {"start": "left", "middle": "center", "end": "right"}
 
 
 def draw_picture(chart: Chart, to: Path | IO[bytes] | None = None) -> Figure:
     """Draw a chart: to a file whose ending is that of a kind of picture, or to a stream as PNG."""
-    chart = printable_chart(chart)
-    with drawn(chart, chart.title) as (figure, _):
-        if to is not None:
-            figure.savefig(to, dpi=RESOLUTION)
-        return figure
-
-
-@contextmanager
-def drawn(chart: Chart, title: str = "") -> Iterator[tuple[Figure, Tips]]:
-    """A chart as a figure, with what to say about its parts."""
-    from matplotlib import rc_context
     from matplotlib.figure import Figure  # not pyplot: no display, no global state
+    from matplotlib.image import imread
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path as Corners
 
-    with rc_context({**_STYLE, "svg.hashsalt": f"ithaca {chart.title}"}):
-        figure = Figure(figsize=(WIDTH, WIDTH))
-        axes, key, tips = figure.add_axes((0.1, 0.1, 0.8, 0.8)), None, Tips()
-        match chart:
-            case LineChart():
-                height, key = lines(chart, axes, tips)
-            case BarChart():
-                height = bars(chart, axes, tips)
-            case HeatMap():
-                height, key = cells(chart, axes, tips)
-        placed(axes, height, key, fill(title, int(WIDTH * 10), replace_whitespace=False))
-        if isinstance(chart, LineChart):
-            label_points(chart, axes)
-        yield figure, tips
+    chart = printable_chart(chart)
+    root = drawn(chart, "chart", chart.title).root
+    width, height = float(root.attrib["width"]), float(root.attrib["height"])
+    figure = Figure(figsize=(width * INCH, height * INCH))
+    axes = figure.add_axes((0, 0, 1, 1))
+    axes.axis("off")
+    for order, element in enumerate(root.iter()):
+        look = {
+            key: re.sub(r"var\(.*,(.*)\)", r"\1", value).replace("transparent", "none")
+            for key, value in element.attrib.items()
+        }
+        x, y, *size = (float(look.get(key, 0)) for key in ("x", "y", "width", "height"))
+        if element.tag == "path":
+            corners = [*map(float, re.findall(r"[-\d.]+", look["d"]))]
+            stroke, thick = look.get("stroke", "none"), float(look.get("stroke-width", 1)) * POINT
+            dashes = re.findall(r"[\d.]+", look.get("stroke-dasharray", ""))
+            patch = PathPatch(
+                Corners([*zip(corners[::2], corners[1::2], strict=True)]),
+                facecolor=look["fill"],
+                edgecolor=stroke,
+                linewidth=thick if stroke != "none" else 0,
+                linestyle=(0, [float(dash) for dash in dashes]) if dashes else "-",
+                alpha=float(look.get("opacity", 1)),
+                zorder=order,
+            )
+            axes.add_patch(patch)
+        elif element.tag == "text":
+            turn = re.match(r"rotate\((-?\d+)", look.get("transform", ""))
+            axes.text(
+                x,
+                y,
+                element.text or "",
+                size=float(look["font-size"]) * POINT,
+                color=look["fill"],
+                ha=_ANCHORS[look["text-anchor"]],
+                va="baseline",
+                rotation=-float(turn[1]) if turn else 0,
+                rotation_mode="anchor",
+                parse_math=False,  # names may have dollars in them
+                zorder=order,
+            )
+        elif element.tag == "image":
+            pixels = imread(BytesIO(b64decode(look["href"].partition(",")[2])))
+            extent = (x, x + size[0], y + size[1], y)
+            axes.imshow(pixels, extent=extent, aspect="auto", interpolation="nearest", zorder=order)
+    axes.set(xlim=(0, width), ylim=(height, 0))
+    if to is not None:
+        figure.savefig(to, dpi=RESOLUTION)
+    return figure

@@ -15,8 +15,8 @@ import markupsafe
 import pytest
 
 from ithaca.commands.api.explaining import statements
-from ithaca.exports.charts.axes import short
 from ithaca.exports.charts.palette import ROLES, SERIES
+from ithaca.exports.charts.scale import short
 from ithaca.exports.report.answer import best_configuration
 from ithaca.exports.report.families.systolic_layout import Side, Spread, elided, layout
 from ithaca.exports.report.landscape import above

@@ -6,16 +6,22 @@ import re
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
-from matplotlib.colors import to_hex, to_rgb
+from matplotlib import colormaps
+from matplotlib.colors import ListedColormap, to_hex
 
 from ithaca.exports.charts.page import STYLE
-from ithaca.exports.charts.palette import LEAST_CONTRAST, ROLES, SERIES, heat, ink, luminance
-from ithaca.exports.charts.palette import contrast as contrast_of
-
-
-def contrast(one: str, other: str) -> float:
-    return contrast_of(to_rgb(one), to_rgb(other))
+from ithaca.exports.charts.palette import (
+    HEAT,
+    LEAST_CONTRAST,
+    ROLES,
+    SERIES,
+    contrast,
+    heat,
+    ink,
+    luminance,
+)
 
 
 def test_contrast_is_that_of_the_guidelines() -> None:
@@ -27,13 +33,19 @@ def test_contrast_is_that_of_the_guidelines() -> None:
 
 @pytest.mark.parametrize("most", [False, True])
 def test_cells_can_be_read_on_every_colour_and_the_best_is_dark(most: bool) -> None:
-    colours = heat(most)
-    fills = [to_hex(colours(n)) for n in range(colours.N)]
-    assert len(set(fills)) == colours.N > 40
-    assert all(contrast(fill, ink(to_rgb(fill))) >= LEAST_CONTRAST for fill in fills)
+    fills = [heat(at / len(HEAT), most) for at in range(len(HEAT))]
+    assert len(set(fills)) == len(HEAT) > 40
+    assert all(contrast(fill, ink(fill)) >= LEAST_CONTRAST for fill in fills)
     # and without colour: lightness grows from the best to the worst
     from_best = reversed(fills) if most else fills
-    assert all(luminance(to_rgb(a)) < luminance(to_rgb(b)) for a, b in pairwise(from_best))
+    assert all(luminance(a) < luminance(b) for a, b in pairwise(from_best))
+
+
+def test_colours_of_cells_are_of_viridis() -> None:
+    fills = colormaps["viridis"](np.linspace(0, 1, 64), bytes=True) / 255
+    legible = [f for f in fills if contrast(to_hex(f), ink(to_hex(f))) >= LEAST_CONTRAST]
+    colours = ListedColormap(legible).resampled(len(HEAT))
+    assert [to_hex(colours(at)) for at in range(colours.N)] == [*HEAT]
 
 
 def test_text_contrasts_in_both_schemes() -> None:

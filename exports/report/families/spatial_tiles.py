@@ -8,8 +8,8 @@ from math import sqrt
 
 from markupsafe import Markup
 
+from ithaca.exports.charts.drawing import LINE, Drawing
 from ithaca.exports.report.blocks import ChartFigure, Section
-from ithaca.exports.report.drawing import LINE, Drawing
 from ithaca.files.numbers import number
 from ithaca.formulations.spatial.mapping_design import MappingDesign
 

@@ -9,8 +9,8 @@ from itertools import pairwise
 
 from markupsafe import Markup
 
+from ithaca.exports.charts.drawing import LINE, Box, Drawing
 from ithaca.exports.report.blocks import ChartFigure, Section
-from ithaca.exports.report.drawing import LINE, Box, Drawing
 from ithaca.exports.report.families.systolic_layout import (
     Layout,
     PlacedModule,

@@ -24,14 +24,18 @@ class Drawing:
     def __init__(
         self, name: str, kind: str, width: float, height: float, title: str, description: str
     ) -> None:
-        self._root = ET.Element(
-            "svg", {"class": kind, "viewBox": f"0 0 {_plain(width)} {_plain(height)}"}
-        )
-        for key, value in {"width": width, "height": height, "role": "img"}.items():
-            self._root.set(key, _plain(value))
-        self._root.set("aria-labelledby", f"{name}-title {name}-desc")
+        self.root = ET.Element("svg", {"class": kind})
+        self.resize(width, height)
+        self.root.set("role", "img")
+        self.root.set("aria-labelledby", f"{name}-title {name}-desc")
         self.add("title", title, id=f"{name}-title")
         self.add("desc", description, id=f"{name}-desc")
+
+    def resize(self, width: float, height: float) -> None:
+        """Set its size (pixels)."""
+        self.root.set("viewBox", f"0 0 {plain(width)} {plain(height)}")
+        self.root.set("width", plain(width))
+        self.root.set("height", plain(height))
 
     def add(
         self, tag: str, text: str = "", inside: ET.Element | None = None, /, **attributes: object
@@ -48,9 +52,9 @@ class Drawing:
         inside : ET.Element, optional
             The element that holds it; by default the drawing.
         """
-        element = ET.SubElement(self._root if inside is None else inside, tag)
+        element = ET.SubElement(self.root if inside is None else inside, tag)
         for name, value in attributes.items():
-            element.set("class" if name == "classes" else name.replace("_", "-"), _plain(value))
+            element.set("class" if name == "classes" else name.replace("_", "-"), plain(value))
         element.text = text or None
         return element
 
@@ -99,7 +103,7 @@ class Drawing:
         text : str
             The line.
         """
-        turn = f"rotate(-90 {_plain(x)} {_plain(y)})"
+        turn = f"rotate(-90 {plain(x)} {plain(y)})"
         self.add(
             "text", text, x=x, y=y + 4, text_anchor="middle", classes="t box strong", transform=turn
         )
@@ -137,13 +141,14 @@ class Drawing:
         else:
             back = y2 - length if y2 > y1 else y2 + length
             sides = (x2 - half, back), (x2 + half, back)
-        points = " ".join(f"{_plain(x)},{_plain(y)}" for x, y in (end, *sides))
+        points = " ".join(f"{plain(x)},{plain(y)}" for x, y in (end, *sides))
         self.add("polygon", points=points, classes=f"{classes} head")
 
     def markup(self) -> Markup:
         """The drawing; ElementTree escapes every text in it."""
-        return Markup(ET.tostring(self._root, encoding="unicode"))
+        return Markup(ET.tostring(self.root, encoding="unicode"))
 
 
-def _plain(value: object) -> str:
+def plain(value: object) -> str:
+    """A value of an attribute: numbers with two decimals at most."""
     return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
