@@ -278,7 +278,8 @@ def test_what_is_of_a_family_in_later_layers_is_found_by_the_registry_alone() ->
 
 def module_name(path: Path) -> str:
     """The name by which a file is imported."""
-    parts = ("ithaca", *path.relative_to(ROOT).with_suffix("").parts)
+    place = path.relative_to(ROOT) if path.is_relative_to(ROOT) else Path(path.name)
+    parts = ("ithaca", *place.with_suffix("").parts)
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
@@ -397,21 +398,49 @@ def has_options(function: ast.FunctionDef) -> bool:
     return bool(marks & {"public", "calls"} or "AsJson" in kinds)
 
 
+def documents(function: ast.FunctionDef) -> bool:
+    """Whether a docstring has a section about parameters."""
+    return "\nParameters\n----------\n" in (ast.get_docstring(function) or "")
+
+
+def class_methods(path: Path) -> Iterator[tuple[str, tuple[list[str], dict[str, bool]]]]:
+    """The classes of a file, each with its bases, and whether its methods document parameters."""
+    module, places = module_name(path), dict[str, str]()
+    for node in nodes(path.read_text()):
+        if isinstance(node, ast.ImportFrom):
+            places |= {
+                each.asname or each.name: f"{node.module}.{each.name}" for each in node.names
+            }
+    for node in nodes(path.read_text()):
+        if isinstance(node, ast.ClassDef):
+            bases = [ast.unparse(base).partition("[")[0] for base in node.bases]
+            methods = [each for each in node.body if isinstance(each, ast.FunctionDef)]
+            yield (
+                f"{module}.{node.name}",
+                (
+                    [places.get(base, f"{module}.{base}") for base in bases],
+                    {method.name: documents(method) for method in methods},
+                ),
+            )
+
+
 def undocumented(paths: Iterable[Path]) -> list[str]:
     """Functions of three parameters or more whose docstring has no section about these; methods
-    without docstring have that of what they override."""
-    every = [(path, *each) for path in paths for each in functions(path)]
-    documented = {
-        function.name
-        for _, _, function in every
-        if "\nParameters\n----------\n" in (ast.get_docstring(function) or "")
-    }
+    without docstring have that of what they override in a class that theirs inherits from."""
+    paths = list(paths)
+    classes = dict(each for path in paths for each in class_methods(path))
+
+    def inherits(place: str, method: str) -> bool:
+        bases, methods = classes.get(place, ([], {}))
+        return methods.get(method, False) or any(inherits(base, method) for base in bases)
+
     return [
         f"{path.name}: {name}"
-        for path, name, function in every
-        if len(parameters(function)) >= 3 and not has_options(function)
-        if "\nParameters\n----------\n" not in (ast.get_docstring(function) or "")
-        if ast.get_docstring(function) is not None or function.name not in documented
+        for path in paths
+        for name, function in functions(path)
+        if len(parameters(function)) >= 3 and not has_options(function) and not documents(function)
+        if ast.get_docstring(function) is not None
+        or not inherits(f"{module_name(path)}.{name.rpartition('.')[0]}", function.name)
     ]
 
 
@@ -422,8 +451,10 @@ def test_public_functions_say_what_their_parameters_are() -> None:
 def test_a_function_that_does_not_say_it_is_seen(tmp_path: Path) -> None:
     section = '"""F.\n\n    Parameters\n    ----------\n    a : int\n        A.\n    """'
     text = f"def f(a, b, c):\n    {section}\n\n\ndef g(a, *b, **c):\n    'G.'\n\n\ndef _h(a, b, c): ...\n"
-    text += "class C:\n    def f(self, a, b, c): ...\n    def k(self, a, b, *, c): ...\n"
+    text += f"class B(Generic[T]):\n    def f(self, a, b, c):\n        {section}\n\n\n"
+    text += "class C(B):\n    def f(self, a, b, c): ...\n    def k(self, a, b, *, c): ...\n"
+    text += "class D:\n    def f(self, a, b, c): ...\n"
     text += "@public\ndef m(a, b, c):\n    'M.'\n\n\ndef n(*, a, b, as_json: AsJson):\n    'N.'\n"
     file = tmp_path / "some.py"
     file.write_text(text)
-    assert undocumented([file]) == ["some.py: g", "some.py: C.k"]
+    assert undocumented([file]) == ["some.py: g", "some.py: C.k", "some.py: D.f"]

@@ -17,7 +17,7 @@ from ithaca.files.timeloop_files import TAGS, load_timeloop
 from ithaca.formulations.algebra.expression import Constant, Expression, as_expression
 from ithaca.formulations.data_models import built
 from ithaca.formulations.design import Metric
-from ithaca.formulations.hardware.accelerator import Trend, Work
+from ithaca.formulations.hardware.accelerator import Accelerator, Trend, Work
 from ithaca.formulations.hardware.figure import Figure
 from ithaca.formulations.hardware.kind import AcceleratorKind
 from ithaca.formulations.problem import Objective, Problem
@@ -42,7 +42,7 @@ from ithaca.formulations.spatial.variation import WHOLE, WORD_BITS, with_figures
 
 
 @dataclass(frozen=True)
-class HierarchyAccelerator:
+class HierarchyAccelerator(Accelerator):
     """An architecture and how layers are mapped onto it (see
     `ithaca.formulations.hardware.accelerator.Accelerator`)."""
 

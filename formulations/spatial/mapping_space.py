@@ -384,7 +384,18 @@ class MappingSpace(MappingDesign):
     def as_good(
         self, order: Order, other: Order, several: frozenset[str], accesses: Sequence[Access]
     ) -> bool:
-        # where nothing but the words that are moved depends on it
+        """Whether an order of a level's loops costs no more than another, whatever else is chosen:
+        where nothing but the words that are moved depends on it, whether these are as few.
+
+        Parameters
+        ----------
+        order, other : tuple of str
+            The orders, the outermost loop first.
+        several : frozenset of str
+            Loops that have several trips there.
+        accesses : sequence of Access
+            The accesses of the tensors that are kept further inside.
+        """
         return as_good(order, other, several, accesses)
 
     def configuration(self, mapping: LoopMapping) -> Configuration:

@@ -117,6 +117,22 @@ class PyomoCallbacks:
         return _pairs([(r, c) for r, c, _ in self._jacobian])
 
     def hessian(self, y: Vector, multipliers: Vector, factor: float) -> Vector:
+        """The second derivatives of the Lagrangian, in the order of `hessianstructure`.
+
+        Parameters
+        ----------
+        y : array of float, shape (variables,)
+            The point.
+        multipliers : array of float, shape (constraints,)
+            The multiplier of each constraint's body.
+        factor : float
+            That of the objective.
+
+        Raises
+        ------
+        cyipopt.CyIpoptEvaluationError
+            Where an expression has no value at the point.
+        """
         weights = np.array([self.sign * factor, *multipliers])
         values: Vector = np.zeros(len(self._hessian))
         np.add.at(values, self._entries, weights[self._functions] * self._hessian_tape(y))
