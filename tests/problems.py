@@ -21,6 +21,7 @@ from ithaca.formulations.systolic.question import ArrayQuestion
 from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.workloads.library import workload
+from tests.whole_spaces import some_row, tables_of
 
 MM_DATAFLOWS = (("i",), ("j",), ("k",), ("i", "j"), ("i", "k"), ("j", "k"))
 
@@ -84,12 +85,8 @@ def mm_points(draw: st.DrawFn) -> tuple[Problem, Configuration]:
         draw(st.sampled_from(["exact", "odyssey"])),
         dtype=draw(st.sampled_from(["fp32", "int16", "int8"])),
     )
-    values: dict[str, int] = {}
-    for axis in problem.space.axes:
-        rows = next(iter(axis.rows()))
-        index = draw(st.integers(0, next(iter(rows.values())).size - 1))
-        values |= {name: int(column[index]) for name, column in rows.items()}
-    return problem, Configuration(values)
+    row = some_row(tables_of(problem.space), lambda count: draw(st.integers(0, count - 1)))
+    return problem, Configuration(row)
 
 
 def array_question(

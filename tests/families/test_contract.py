@@ -8,7 +8,7 @@ enumeration without the space, its tables and the solver.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -60,6 +60,7 @@ from ithaca.studies.whatif import run_study
 from tests.families.enumerated import every_point
 from tests.families.fir import Fir, fir_problem
 from tests.families.samples import SAMPLES, SEARCHES, Sample, each_family
+from tests.whole_spaces import every_row
 
 
 def with_limit(problem: Problem, limit: Limit) -> Problem:
@@ -209,24 +210,10 @@ def test_the_space_and_the_metrics_of_the_toy_are_those_enumerated(transposed: b
     for values, metrics in listed:
         assert problem.space.contains(values)
         assert problem.metrics(Configuration(values)) == metrics
-    rows = [next(iter(axis.rows())) for axis in problem.space.axes]
-    together = [
-        {
-            name: int(column[row])
-            for part, row in zip(rows, picked, strict=True)
-            for name, column in part.items()
-        }
-        for picked in _products(rows)
-    ]
+    together = every_row(problem.space)
     assert {tuple(sorted(v.items())) for v in together if problem.space.contains(v)} == {
         tuple(sorted(v.items())) for v, _ in listed
     }
-
-
-def _products(rows: Sequence[Mapping[str, Any]]) -> list[tuple[int, ...]]:
-    from itertools import product
-
-    return list(product(*(range(next(iter(part.values())).size) for part in rows)))
 
 
 @pytest.mark.ci(every=9)

@@ -29,6 +29,7 @@ from ithaca.workloads.kernel_files import statement_nest
 from ithaca.workloads.library import workload
 from ithaca.workloads.nest import LoopNest
 from tests.refusals import refusals
+from tests.whole_spaces import some_row, tables_of
 
 CONV = workload("conv2d", {"o": 6, "r": 4, "c": 4, "i": 3, "p": 3, "q": 3, "s": 2})
 OWN = statement_nest("out[x][y] += in1[x][k] * in2[k][y]", {"x": 4, "y": 6, "k": 10})
@@ -56,12 +57,9 @@ DESIGNS = {
 
 def some_configuration(found: SpatialDesign, seed: int) -> Configuration:
     """One of the space's, drawn axis by axis."""
-    draw, tables = random.Random(seed), [axis.table() for axis in found.space.axes]
+    draw, tables = random.Random(seed), tables_of(found.space)
     for _ in range(10_000):
-        values: dict[str, int] = {}
-        for table in tables:
-            row = draw.randrange(next(iter(table.values())).size)
-            values |= {name: int(column[row]) for name, column in table.items()}
+        values = some_row(tables, draw.randrange)
         if found.space.contains(values):
             return Configuration(values)
     raise AssertionError("no mapping fits")

@@ -11,6 +11,7 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,10 +22,9 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.data_types import DATA_TYPES
 from ithaca.formulations.machine import REGIMES, Sums
 from ithaca.formulations.problem import Limit, Problem
-from ithaca.formulations.systolic.cost_model import evaluate
 from ithaca.formulations.systolic.derivation import derive, in_edition
 from ithaca.formulations.systolic.design import SystolicDesign, systolic
-from ithaca.formulations.systolic.metrics import metric_values, parse_objective, throughput
+from ithaca.formulations.systolic.metrics import parse_objective, throughput
 from ithaca.formulations.systolic.packages import held_bytes, package_bytes
 from ithaca.formulations.systolic.simulation.activity import simulate_network
 from ithaca.formulations.systolic.simulation.arrays import array_network
@@ -40,7 +40,7 @@ from ithaca.workloads.library import workload
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.sparsity import BlockSparsity
 from tests.command_line import ithaca
-from tests.solver.enumeration import loop_points, subset, tile_values
+from tests.solver.enumeration import enumerated_optimum, loop_points, subset, tile_values
 
 #: Bytes of packages in buffers and in DRAM, as AutoSA's compiler builds them.
 PACKAGES = [
@@ -214,8 +214,8 @@ CASES = [
 ]
 
 
-def least(problem: Problem) -> Fraction:
-    """The optimum by all points, with packs of blocks by rules of their own."""
+def in_blocks(problem: Problem) -> Iterator[dict[str, Any]]:
+    """All points, with packs of blocks by rules of their own."""
     design, array = systolic(problem), systolic(problem).array
     blocks, simd, data = design.nest.sparse, design.nest.simd, design.data
     assert blocks is not None
@@ -224,7 +224,7 @@ def least(problem: Problem) -> Fraction:
         points = loop_points(of, loop)
         return [p for p in points if loop != simd or p[1] % blocks.block == 0]
 
-    values, found = tile_values(problem, whole_blocks), np.inf
+    values = tile_values(problem, whole_blocks)
     macs = array.pe.count.evaluate(values, NUMPY) * values[f"t2.{simd}"]
     macs = macs * blocks.values / blocks.block
     keep = macs * float(data.dsp(2)) <= float(problem.limits[0].bound)
@@ -247,18 +247,8 @@ def least(problem: Problem) -> Fraction:
     for combination in product(*choices):
         legal = np.logical_and.reduce([ok for _, ok in combination])
         if legal.any():
-            point = subset(values, legal) | {
-                f"pack.{g.name}": p
-                for g, (p, _) in zip(array.packed_groups, combination, strict=True)
-            }
-            costs = evaluate(array, point, data, NUMPY, design.technology)
-            value = problem.objective.expression.evaluate(metric_values(costs), NUMPY)
-            value = np.asarray(value, float)
-            meets = np.ones(int(legal.sum()), bool)
-            if array.pe.accumulators is not None:
-                meets &= np.broadcast_to(costs.accumulation >= 0, meets.shape)
-            found = min(found, np.broadcast_to(value, meets.shape)[meets].min(initial=np.inf))
-    return Fraction(float(found))
+            packs = zip(array.packed_groups, combination, strict=True)
+            yield subset(values, legal) | {f"pack.{g.name}": p for g, (p, _) in packs}
 
 
 @pytest.mark.ci(every=9)
@@ -272,7 +262,8 @@ def test_engines_find_the_optimum(case: tuple) -> None:  # type: ignore[type-arg
         (Limit("dsp", Fraction(dsp)),),
         parse_objective(objective),
     )
-    optimum = least(problem)
+    optimum = enumerated_optimum(problem, in_blocks(problem))
+    assert optimum is not None
     for solve in (solve_exact, solve_cpsat):
         solution = solve(problem, SolveOptions(time_limit=60))
         assert solution.certificate.status is Status.OPTIMAL, solve

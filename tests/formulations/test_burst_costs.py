@@ -8,17 +8,15 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.data_types import DATA_TYPES
 from ithaca.formulations.machine import REGIMES, Sums
 from ithaca.formulations.problem import Limit, Problem
-from ithaca.formulations.systolic.cost_model import evaluate
 from ithaca.formulations.systolic.dataflows import dataflows
 from ithaca.formulations.systolic.derivation import derive, in_edition
-from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign, systolic
+from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.simulation.arrays import array_network
 from ithaca.formulations.systolic.simulation.values import check_values
@@ -30,7 +28,7 @@ from ithaca.solver.options import SolveOptions
 from ithaca.workloads.library import workload
 from tests.command_line import ithaca
 from tests.formulations.memory_access import IN_PLACE, on, random_arrays, simulated
-from tests.solver.enumeration import NUMPY, packed, subset, tile_values
+from tests.solver.enumeration import enumerated_optimum
 
 # -- cycles ----------------------------------------------------------------------------
 
@@ -102,19 +100,6 @@ def test_bursts_by_hand() -> None:
 # -- optima ----------------------------------------------------------------------------
 
 
-def least(problem: Problem) -> Fraction:
-    """The optimum by all points."""
-    design, array = systolic(problem), systolic(problem).array
-    values, best = tile_values(problem), np.inf
-    macs = array.pe.count.evaluate(values, NUMPY) * array.pe.simd.evaluate(values, NUMPY)
-    keep = macs * float(design.data.dsp(array.factors)) <= float(problem.limits[0].bound)
-    for point in packed(problem, subset(values, keep), int(keep.sum())):
-        costs = evaluate(array, point, design.data, NUMPY, design.technology)
-        legal = costs.accumulation >= 0 if array.pe.accumulators is not None else True
-        best = min(best, np.where(legal, costs.latency, np.inf).min(initial=np.inf))
-    return Fraction(float(best))
-
-
 @pytest.mark.ci(every=3)
 @pytest.mark.parametrize(
     ("name", "sizes", "dataflow", "edition"),
@@ -132,7 +117,8 @@ def test_engines_find_the_optimum(
     options = SpaceOptions(host_serialize=False)
     design = SystolicDesign(nest, array, DATA_TYPES["int16"], options)
     posed = Problem(design, (Limit("dsp", Fraction(12)),), parse_objective("latency"))
-    optimum = least(posed)
+    optimum = enumerated_optimum(posed)
+    assert optimum is not None
     for solve in (solve_exact, solve_cpsat):
         solution = solve(posed, SolveOptions(time_limit=60))
         assert solution.certificate.status is Status.OPTIMAL

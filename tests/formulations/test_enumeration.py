@@ -76,6 +76,7 @@ def cases() -> list[Any]:
     return found
 
 
+@pytest.mark.slow(every=4)
 @pytest.mark.ci
 @pytest.mark.parametrize(("name", "dataflow", "permutation"), cases())
 def test_enumerated_runs_agree(name: str, dataflow: tuple[str, ...], permutation: str) -> None:

@@ -20,6 +20,7 @@ from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.workloads.library import workload, workload_names
 from tests.formulations.test_number_systems import agrees, everything, reference
+from tests.whole_spaces import some_row, tables_of
 
 
 def random_point(name: str, draw: random.Random) -> tuple[Problem, Configuration]:
@@ -33,12 +34,9 @@ def random_point(name: str, draw: random.Random) -> tuple[Problem, Configuration
         (),
         parse_objective("latency"),
     )
+    tables = tables_of(problem.space)
     while True:
-        values: dict[str, int] = {}
-        for axis in problem.space.axes:
-            rows = next(iter(axis.rows()))
-            index = draw.randrange(next(iter(rows.values())).size)
-            values |= {quantity: int(column[index]) for quantity, column in rows.items()}
+        values = some_row(tables, draw.randrange)
         if problem.space.contains(values):  # packs with an axis of their own are checked per point
             return problem, Configuration(values)
 

@@ -70,6 +70,7 @@ def check(space: Space, names: Sequence[str] | None, seed: int) -> int:
 
 
 @pytest.mark.ci(every=5)
+@pytest.mark.slow(every=2)
 @pytest.mark.parametrize("tabulated", [repair.TABULATED, 0])
 @pytest.mark.parametrize("edition", ["exact", "odyssey"])
 @pytest.mark.parametrize("dataflow", MM_DATAFLOWS)

@@ -141,7 +141,7 @@ def test_no_mapping_at_all_is_below_its_roofs() -> None:
     """Whatever its orders, capacities aside: windows, strides, holes, bypasses, levels without
     bandwidths."""
     random, says = Random(22), 0
-    for _ in range(400):
+    for _ in range(100):
         nest = random_nest(random)
         architecture = random_architecture(random, nest)
         mapping = random_mapping(random, nest, architecture)
@@ -155,4 +155,4 @@ def test_no_mapping_at_all_is_below_its_roofs() -> None:
         parts = enumerate(architecture.parts)
         if all(model.instances(place) <= part.instances for place, part in parts):  # it has so many
             says += is_below(design, values, ("pes", "latency", "energy"))
-    assert says > 60
+    assert says > 15

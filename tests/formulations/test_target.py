@@ -32,6 +32,7 @@ from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.gp.engine import solve_gp
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import parse_statement
+from tests.whole_spaces import crossed, lengths, linked, row_of, some_row, tables_of
 
 FOR_AUTOSA = SpaceOptions(target=Target.AUTOSA)
 
@@ -106,12 +107,9 @@ def test_the_space_for_autosa_is_what_it_builds(nest: LoopNest) -> None:
         free, kept = (
             posed(nest, array.dataflow, options) for options in (SpaceOptions(), FOR_AUTOSA)
         )
-        tables = [axis.table() for axis in free.space.axes]
+        tables = tables_of(free.space)
         for _ in range(25):
-            at: dict[str, int] = {}
-            for table in tables:
-                row = int(draw.integers(0, next(iter(table.values())).size))
-                at |= {name: int(column[row]) for name, column in table.items()}
+            at = some_row(tables, draw.integers)
             if not free.space.contains(at):
                 continue
             configuration = Configuration(at)
@@ -129,28 +127,14 @@ def test_the_space_for_autosa_is_what_it_builds(nest: LoopNest) -> None:
 
 def least(problem: Problem) -> Fraction | None:
     """The least latency of what AutoSA builds, of the whole unrestricted space."""
-    tables = [axis.table() for axis in problem.space.axes]
-    grids = np.meshgrid(
-        *(np.arange(next(iter(table.values())).size) for table in tables), indexing="ij"
-    )
-    values = {
-        n: column[grid.ravel()]
-        for table, grid in zip(tables, grids, strict=True)
-        for n, column in table.items()
-    }
-    legal = np.ones(grids[0].size, bool)
-    for link in problem.space.links:
-        legal &= link.holds(values)
+    values = linked(problem.space, crossed(tables_of(problem.space)))
+    legal = np.ones(lengths([values])[0], bool)
     metrics = problem.design.metrics(values, NUMPY)
     for limit in problem.limits:
         legal &= np.broadcast_to(metrics[limit.metric] <= float(limit.bound), legal.shape)
     latency = np.broadcast_to(metrics["latency"], legal.shape)
     for place in np.argsort(latency, kind="stable"):
-        at = (
-            Configuration({name: int(column[place]) for name, column in values.items()})
-            if legal[place]
-            else None
-        )
+        at = Configuration(row_of([values], [place])) if legal[place] else None
         if at is not None and builds(problem, at) and problem.meets_conditions(at):
             return problem.value(at)
     return None
@@ -167,6 +151,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow(every=2)
 @pytest.mark.ci
 @pytest.mark.parametrize(("nest", "dataflow", "dtype"), CASES, ids=str)
 def test_engines_agree_with_brute_force_on_what_autosa_builds(

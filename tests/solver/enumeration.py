@@ -6,7 +6,7 @@ tables, packs, dominance, bounds or search.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
 from typing import Any
@@ -69,9 +69,22 @@ def subset(values: Mapping[str, Any], keep: Any) -> dict[str, Any]:
     return {name: v[keep] if isinstance(v, np.ndarray) else v for name, v in values.items()}
 
 
-def packed(problem: Problem, values: Mapping[str, Any], count: int) -> Iterator[dict[str, Any]]:
-    """So many points, with each choice of packs that is legal for some: the values of these."""
-    groups = systolic(problem).array.packed_groups
+def within_dsp(problem: Problem, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The points that meet the limit on DSP blocks, which costs little to ask."""
+    array, nest = systolic(problem).array, systolic(problem).nest
+    macs = array.pe.count.evaluate(values, NUMPY) * array.pe.simd.evaluate(values, NUMPY)
+    dsp = macs * float(systolic(problem).data.dsp(len(nest.inputs)))
+    keep = np.ones(len(values[f"t1.{array.band[0]}"]), bool)
+    for limit in problem.limits:
+        if limit.metric == "dsp":
+            keep &= dsp <= float(limit.bound)
+    return subset(values, keep)
+
+
+def packed(problem: Problem, values: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Points with each choice of packs that is legal for some: the values of these."""
+    array, groups = systolic(problem).array, systolic(problem).array.packed_groups
+    count = len(values[f"t1.{array.band[0]}"])
     choices = [_packs(problem, group, values, count) for group in groups]
     for combination in product(*choices):
         legal = np.logical_and.reduce([legal for _, legal in combination])
@@ -83,20 +96,26 @@ def packed(problem: Problem, values: Mapping[str, Any], count: int) -> Iterator[
 
 
 def objectives_of_all(
-    problem: Problem, objectives: Sequence[Expression]
+    problem: Problem,
+    objectives: Sequence[Expression],
+    points: Iterable[Mapping[str, Any]] | None = None,
 ) -> Iterator[NDArray[np.float64]]:
     """Values of objectives at all points that meet the limits, of shape (objective, point), for
-    each choice of packs."""
-    values = tile_values(problem)
+    each choice of packs.
+
+    Parameters
+    ----------
+    problem : Problem
+        Whose limits decide.
+    objectives : sequence of Expression
+        What is evaluated.
+    points : iterable of mappings, optional
+        All points, where the space has more quantities than tiles and packs.
+    """
     array, data = systolic(problem).array, systolic(problem).data
-    bounds = {limit.metric: limit.bound for limit in problem.limits}
-    count = len(values[f"t1.{array.band[0]}"])
-    if "dsp" in bounds:  # a cheap limit first
-        macs = array.pe.count.evaluate(values, NUMPY) * array.pe.simd.evaluate(values, NUMPY)
-        dsp = macs * float(data.dsp(len(systolic(problem).nest.inputs)))
-        keep = np.ones(count, bool) & (dsp <= float(bounds["dsp"]))
-        values, count = subset(values, keep), int(keep.sum())
-    for point in packed(problem, values, count):
+    if points is None:
+        points = packed(problem, within_dsp(problem, tile_values(problem)))
+    for point in points:
         costs = evaluate(array, point, data, NUMPY, systolic(problem).technology)
         metrics = metric_values(costs)
         feasible = np.ones(len(point[f"t1.{array.band[0]}"]), bool)
@@ -109,9 +128,12 @@ def objectives_of_all(
             yield np.stack([np.broadcast_to(row, feasible.shape)[feasible] for row in rows])
 
 
-def enumerated_optimum(problem: Problem) -> Fraction | None:
+def enumerated_optimum(
+    problem: Problem, points: Iterable[Mapping[str, Any]] | None = None
+) -> Fraction | None:
     """The least objective over the whole space; None if no point meets the limits."""
-    least = [row.min() for row in objectives_of_all(problem, [problem.objective.expression])]
+    rows = objectives_of_all(problem, [problem.objective.expression], points)
+    least = [row.min() for row in rows]
     return Fraction(float(min(least))) if least else None
 
 

@@ -43,7 +43,7 @@ def points(problem: Problem, lanes: int) -> dict[Hardware, Rows]:
         problem, "dsp"
     )
     found = []
-    for point in packed(problem, subset(values, keep), int(keep.sum())):
+    for point in packed(problem, subset(values, keep)):
         kept = dict(design.kept)
         costs = evaluate(array, point, design.data, NUMPY, design.technology, kept)
         metrics = metric_values(costs)

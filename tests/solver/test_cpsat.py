@@ -27,7 +27,7 @@ from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import parse_statement
 from tests.problems import MM_DATAFLOWS, configuration_of, mm_problem, mm_tiling
 from tests.solver.known_optima import brute_force
-from tests.solver.test_exact import best_of_1024, random_problem
+from tests.solver.test_exact import random_problem
 
 OPTIMUM_1024 = Fraction(639876)
 
@@ -120,14 +120,6 @@ def test_the_designs_of_size_64_are_proven_from_nothing(
     dataflow: tuple[str, ...], edition: str
 ) -> None:
     check_against_others(mm_problem((64, 64, 64), dataflow, edition=edition), exhaustively=False)
-
-
-@pytest.mark.slow
-def test_published_size_is_proven_given_the_optimum() -> None:
-    problem = mm_problem((1024, 1024, 1024))
-    solution = solve_cpsat(problem, start=best_of_1024(problem))
-    assert solution.certificate.status is Status.OPTIMAL
-    assert solution.value == OPTIMUM_1024
 
 
 # -- designs and objectives beyond those of matrix multiplication ----------------------------

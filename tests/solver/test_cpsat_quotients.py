@@ -100,6 +100,7 @@ QUICK = (1, 5, 7, 8, 10, 11, 14, 15, 19, 24, 42)
 
 
 @pytest.mark.ci(every=12)
+@pytest.mark.slow(every=3)
 @pytest.mark.parametrize("seed", QUICK)
 def test_optimum_equals_the_other_engines(seed: int) -> None:
     if seed % 2:
@@ -217,27 +218,6 @@ def test_a_time_limit_leaves_a_valid_bound(objective: str) -> None:
         assert bounds == sorted(bounds)
         assert values == sorted(values, reverse=True)
         assert not values or values[-1] == solution.value
-
-
-@pytest.mark.ci
-def test_a_gap_ends_early_and_holds() -> None:
-    problem = mm_problem((16, 16, 16), objective="power")
-    optimum = solve_exact(problem).value
-    assert optimum is not None
-    solution = solve_cpsat(problem, SolveOptions(gap=0.9))
-    certificate = solution.certificate
-    assert solution.value is not None
-    assert certificate.lower_bound is not None
-    assert certificate.gap is not None
-    assert certificate.lower_bound <= optimum <= solution.value
-    assert certificate.gap <= 0.9
-
-
-@pytest.mark.ci
-def test_answers_are_repeatable() -> None:
-    problem = mm_problem((8, 12, 8), ("j", "k"), objective="power")
-    one, two = (solve_cpsat(problem) for _ in range(2))
-    assert (one.tiling, one.certificate.nodes) == (two.tiling, two.certificate.nodes)
 
 
 # -- the bound of a quotient -------------------------------------------------------------------

@@ -237,19 +237,3 @@ def test_the_published_size_within_3000_samples(
         assert optimum.value is not None
         assert solution.value is not None
         assert optimum.value <= solution.value <= optimum.value / Fraction(99, 100)
-
-
-@pytest.mark.ci
-def test_refine_finds_the_same_with_several_processes(tmp_path: Path) -> None:
-    from ithaca.commands.api.solving import answers
-
-    rows = [ArrayQuestion.read(ArrayOptions()).problems(workload("mm", {"i": 12, "j": 10, "k": 8}))]
-    path = tmp_path / "poor.json"
-    answers("u250", rows, SolveOptions(time_limit=1e-6), method=Method.EVOLVE)[0].save(path)
-    one, two = (ithaca.refine.refine(path, samples=100, threads=threads) for threads in (1, 2))
-    assert [(s.value, s.configuration) for s in one.designs] == [
-        (s.value, s.configuration) for s in two.designs
-    ]
-    assert all(s.value is not None for s in one.designs)
-    stopped = ithaca.refine.refine(path, samples=100, time_limit=1e-6)
-    assert [s.design for s in stopped.designs] == [s.design for s in one.designs]

@@ -201,20 +201,6 @@ def test_progress_never_takes_back_a_bound() -> None:
     assert solution.certificate.nodes >= seen[-1].boxes > 0
 
 
-@pytest.mark.ci
-def test_answers_do_not_depend_on_threads_or_repetition() -> None:
-    template = mm_problem((96, 80, 40))
-    problems = [template.with_design(array=a) for a in designs(workload("mm")) if a.buildable]
-
-    def answers(threads: int) -> list[object]:
-        return [
-            (s.configuration, s.value, s.certificate.nodes)
-            for s in solve_designs(problems, threads=threads)
-        ]
-
-    assert answers(1) == answers(1) == answers(2)
-
-
 @pytest.mark.parametrize("dataflow", [("i",), ("i", "j"), ("k",)])
 def test_infeasible_limits_are_named_with_the_smallest_that_would_do(
     dataflow: tuple[str, ...],

@@ -117,7 +117,8 @@ def check(seed: int) -> bool:
 FEW = (4, 6, 12, 13, 14, 18, 28, 40)
 
 
-@pytest.mark.ci(every=30)
+@pytest.mark.ci(every=8)
+@pytest.mark.slow(every=3)
 @pytest.mark.parametrize("seed", FEW)
 def test_the_total_is_the_least_of_all_choices_cuts_and_arrays(seed: int) -> None:
     assert check(seed)
@@ -142,7 +143,7 @@ def test_a_rival_between_steps_hides_nothing() -> None:
         assert search.lower_bound == best
 
 
-@pytest.mark.ci
+@pytest.mark.slow
 def test_an_edge_without_room_is_said_so() -> None:
     runs = tuple(
         LayerRun(f"l{n}", workload("mm", {"i": 64, "j": 64, "k": 64}), 1, n > 0) for n in range(2)

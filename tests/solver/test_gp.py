@@ -193,6 +193,7 @@ def posynomial_problem(seed: int) -> Problem:
 
 
 @pytest.mark.ci(every=18)
+@pytest.mark.slow(every=4)
 @pytest.mark.parametrize("edition", [Edition.EXACT, Edition.ODYSSEY])
 @pytest.mark.parametrize("index", range(18))
 def test_bounds_of_all_designs(index: int, edition: Edition) -> None:
@@ -201,7 +202,8 @@ def test_bounds_of_all_designs(index: int, edition: Edition) -> None:
     check_bound(template.with_design(array=array), 8)
 
 
-@pytest.mark.ci(every=6)
+@pytest.mark.ci(every=12)
+@pytest.mark.slow(every=4)
 @pytest.mark.parametrize("seed", range(24))
 def test_bounds_of_random_problems(seed: int) -> None:
     check_bound(posynomial_problem(seed), (1, 12)[seed % 2])
@@ -305,7 +307,7 @@ def test_the_bound_is_tight_where_intervals_are_slow() -> None:
 
 @pytest.mark.ci
 def test_a_solution_is_optimal_only_if_bound_and_value_meet() -> None:
-    for seed in range(8):
+    for seed in range(3):
         problem = posynomial_problem(seed)
         expected, solution = solve_exact(problem), solve_gp(problem, SolveOptions(time_limit=2))
         certificate = solution.certificate

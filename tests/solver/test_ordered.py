@@ -7,7 +7,6 @@ import random
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
-from itertools import product
 from pathlib import Path
 
 import pytest
@@ -28,6 +27,7 @@ from ithaca.workloads.library import workload
 from ithaca.workloads.networks.network import Layer, Network
 from tests.command_line import refused, succeed
 from tests.studies.network.tiny import tiny_request
+from tests.whole_spaces import every_row
 
 SYSTOLIC = ("latency", "dsp", "off_chip_words", "bram18k", "energy")
 MAPPED = ("latency", "energy", "pes", "DRAM.A.reads")
@@ -36,16 +36,8 @@ MAPPED = ("latency", "energy", "pes", "DRAM.A.reads")
 @cache
 def configurations(bare: Problem) -> tuple[dict[str, Fraction], ...]:
     """All metrics of every configuration."""
-    tables = [axis.table() for axis in bare.space.axes]
-    rows = [
-        [dict(zip(table, map(int, row), strict=True)) for row in zip(*table.values(), strict=True)]
-        for table in tables
-    ]
-    values = (
-        {name: number for row in chosen for name, number in row.items()}
-        for chosen in product(*rows)
-    )
-    return tuple(bare.metrics(each) for each in values if bare.feasible_value(each) is not None)
+    rows = every_row(bare.space)
+    return tuple(bare.metrics(each) for each in rows if bare.feasible_value(each) is not None)
 
 
 def configurations_of(problem: Problem) -> tuple[dict[str, Fraction], ...]:

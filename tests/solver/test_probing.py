@@ -41,6 +41,7 @@ def better(model: BoundModel, value: Fraction | None) -> set[Configuration]:
 
 
 @pytest.mark.ci(every=6)
+@pytest.mark.slow(every=4)
 @pytest.mark.parametrize("edition", ["exact", "cycle"])
 @pytest.mark.parametrize("dataflow", MM_DATAFLOWS, ids=",".join)
 def test_every_improvement_stays(dataflow: tuple[str, ...], edition: str) -> None:

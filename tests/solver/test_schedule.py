@@ -140,6 +140,7 @@ def test_what_is_not_better_says_so_and_is_verified(
 
 
 @pytest.mark.ci(every=6)
+@pytest.mark.slow(every=3)
 @pytest.mark.parametrize("method", [method for method in Method if method is not Method.STAGED])
 def test_no_design_is_without_a_bound(method: Method) -> None:
     problems = [mm_problem((9, 8, 12), d) for d in MM_DATAFLOWS]

@@ -169,7 +169,7 @@ def most_rate(
 
 
 @pytest.mark.ci
-@pytest.mark.parametrize("seed", [1, 3, 5, 10, 24])
+@pytest.mark.parametrize("seed", [1, 10])
 def test_partitions_equal_enumeration(seed: int) -> None:
     check(seed)
 

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from functools import cache
-from itertools import combinations, pairwise, product
-from math import ceil
-from typing import Any
+from functools import partial
 
-import numpy as np
 import pytest
 
 from ithaca.files.errors import InputError
-from ithaca.formulations.algebra.number_systems import FRACTION, NUMPY
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.question import Minimise
-from ithaca.formulations.systolic.cost_model import evaluate
 from ithaca.formulations.systolic.design import SpaceOptions, fixed, systolic
-from ithaca.formulations.systolic.quantities import ACCUMULATORS
-from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
 from ithaca.studies.families.systolic.joint import Joint
@@ -32,79 +24,16 @@ from ithaca.workloads.library import workload
 from ithaca.workloads.networks.folding import fold
 from ithaca.workloads.networks.network import Layer, Network
 from tests.problems import array_question, mm_problem
-from tests.solver.enumeration import packed, subset, tile_values
+from tests.solver.several_arrays import least, pipelines
 
-Hardware = tuple[int, ...]
 SIZES = ((6, 4, 8), (4, 9, 4))
 
 
-@cache
 def layers(dsp: str, bram18k: str) -> tuple[Problem, ...]:
     """Small matrix multiplications in int8, on one design, without padding: that keeps enumeration
     short."""
     space = SpaceOptions(divisors_only=True)
     return tuple(mm_problem(s, dsp=dsp, bram18k=bram18k, dtype="int8", space=space) for s in SIZES)
-
-
-def points(problem: Problem) -> dict[Hardware, list[tuple[Fraction, tuple[int, ...]]]]:
-    """Every configuration of a layer by hardware: (latency, words of each buffer), the fastest of
-    equal buffers."""
-    array, groups = systolic(problem).array, systolic(problem).array.packed_groups
-    values = tile_values(problem)
-    macs = np.prod([values[name] for name in _units(problem)], axis=0)
-    keep = macs * float(systolic(problem).data.dsp(2)) <= float(problem.limits[0].bound)
-    found: dict[Hardware, dict[tuple[int, ...], Fraction]] = {}
-    for point in packed(problem, subset(values, keep), int(keep.sum())):
-        costs = evaluate(array, point, systolic(problem).data, NUMPY)
-        assert array.pe.accumulators is not None
-        words = {g.name: g.size.evaluate(point, NUMPY) for g in groups} | {
-            ACCUMULATORS: array.pe.accumulators.evaluate(point, NUMPY)
-        }
-        hardware = [point[n] for n in (*_units(problem), *(f"pack.{g.name}" for g in groups))]
-        columns = np.stack([*hardware, *(words[name] for name in sorted(words))])[
-            :, costs.accumulation >= 0
-        ].T
-        for column, latency in zip(
-            columns.tolist(), costs.latency[costs.accumulation >= 0].tolist(), strict=True
-        ):
-            own = found.setdefault(tuple(column[: len(hardware)]), {})
-            key = tuple(column[len(hardware) :])
-            own[key] = min(own.get(key, Fraction(latency)), Fraction(latency))
-    return {
-        hardware: _not_dominated([(latency, *words) for words, latency in own.items()])
-        for hardware, own in found.items()
-    }
-
-
-def _units(problem: Problem) -> tuple[str, ...]:
-    """The quantities whose product is the number of MAC units."""
-    array = systolic(problem).array
-    return (*(f"lanes.{loop}" for loop in array.dataflow), f"t2.{array.simd_loop}")
-
-
-def _not_dominated(options: list[tuple[Any, ...]]) -> list[tuple[Fraction, tuple[int, ...]]]:
-    kept: list[tuple[Any, ...]] = []
-    for option in sorted(options):
-        if not any(all(x <= y for x, y in zip(k, option, strict=True)) for k in kept):
-            kept.append(option)
-    return [(latency, words) for latency, *words in kept]  # type: ignore[misc]
-
-
-def blocks(problem: Problem, hardware: Hardware, words: tuple[int, ...]) -> Fraction:
-    """Block RAM of an array with such buffers."""
-    names = sorted([ACCUMULATORS, *(g.name for g in systolic(problem).array.packed_groups)])
-    array, units = systolic(problem).array, len(_units(problem))
-    packs = {g.name: p for g, p in zip(array.packed_groups, hardware[units:], strict=True)}
-    loops = dict.fromkeys(array.band, 1) | dict(
-        zip((*array.dataflow, array.simd_loop), hardware, strict=False)
-    )
-    one = Tiling(loops, dict.fromkeys(array.latency_hiding_loops, 1), hardware[units - 1], packs)
-    values = one.quantities(systolic(problem).array, systolic(problem).nest.sizes)
-    values = {
-        **values,
-        **{f"buffer.{name}": Fraction(n) for name, n in zip(names, words, strict=True)},
-    }
-    return evaluate(systolic(problem).array, values, systolic(problem).data, FRACTION).bram18k  # type: ignore[no-any-return]
 
 
 @pytest.mark.slow
@@ -124,23 +53,13 @@ def test_repeated_layers_may_be_cut_apart() -> None:
     assert two.value < one.value
 
 
-@cache
-def arrays(problems: tuple[Problem, ...]) -> dict[Hardware, dict[Fraction, Fraction]]:
-    """By hardware the least total latency of the layers for every amount of block RAM."""
-    each = [points(problem) for problem in problems]
-    found: dict[Hardware, dict[Fraction, Fraction]] = {}
-    for hardware in set.intersection(*(set(e) for e in each)):
-        for chosen in product(*(e[hardware] for e in each)):
-            words = tuple(max(sizes) for sizes in zip(*(w for _, w in chosen), strict=True))
-            used = blocks(problems[0], hardware, words)
-            total = sum((latency for latency, _ in chosen), start=Fraction(0))
-            own = found.setdefault(hardware, {})
-            own[used] = min(own.get(used, total), total)
-    return found
+def total(problems: Sequence[Problem], bram18k: str) -> Fraction | None:
+    """The least total latency of layers on one array, of all within some block RAM."""
+    rows = pipelines([problems], range(len(problems)), 1, slowest=False)
+    return least(rows, float(bram18k))
 
 
-@cache
-def mixed(dsp: str, bram18k: str, dataflow: tuple[str, ...]) -> tuple[Problem, ...]:
+def mixed(dsp: str, bram18k: str, *, dataflow: tuple[str, ...]) -> tuple[Problem, ...]:
     """A small convolution and a matrix product folded into one, on one design; as `layers`."""
     image = Layer(
         "image",
@@ -157,36 +76,30 @@ def mixed(dsp: str, bram18k: str, dataflow: tuple[str, ...]) -> tuple[Problem, .
     return design
 
 
-CASES = [
-    (layers(*limits), limits[1]) for limits in (("4", "12"), ("3", "30"), ("6", "9"), ("2", "8"))
-]
+CASES = [(layers, *limits) for limits in (("4", "12"), ("3", "30"), ("6", "9"), ("2", "8"))]
 CASES += [
-    (mixed("4", bram18k, dataflow), bram18k)
+    (partial(mixed, dataflow=tuple(dataflow)), "4", bram18k)
     for dataflow, bram18k in (
-        (("o", "r"), "100"),
-        (("o", "r"), "9"),
-        (("o", "c"), "5"),
-        (("r", "c"), "7"),
-        (("r", "i"), "11"),
-        (("r",), "10"),
+        ("or", "100"),
+        ("or", "9"),
+        ("oc", "5"),
+        ("rc", "7"),
+        ("ri", "11"),
+        ("r", "10"),
     )
 ]
 
 
 @pytest.mark.slow(every=3)
 @pytest.mark.ci(every=20)
-@pytest.mark.parametrize(("problems", "bram18k"), CASES)
+@pytest.mark.parametrize(("posed", "dsp", "bram18k"), CASES)
 def test_a_shared_array_equals_full_enumeration(
-    problems: tuple[Problem, ...], bram18k: str
+    posed: Callable[..., Sequence[Problem]], dsp: str, bram18k: str
 ) -> None:
-    every = [
-        t
-        for own in arrays(problems).values()
-        for used, t in own.items()
-        if used <= Fraction(bram18k)
-    ]
+    problems = posed(dsp, bram18k)
+    truth = total(problems, bram18k)
     outcome = SharedSearch([[(problem, 1) for problem in problems]], SolveOptions()).run()
-    if not every:
+    if truth is None:
         assert outcome.value is None
         assert outcome.lower_bound is None
         return
@@ -195,8 +108,8 @@ def test_a_shared_array_equals_full_enumeration(
     check_joint(outcome.stages[0].joint, problems)
     # the bound allows each layer the whole memory; only where it meets the value is the value
     # proven
-    assert outcome.lower_bound <= min(every) <= outcome.value
-    assert outcome.value <= min(every) * Fraction(12, 10)
+    assert outcome.lower_bound <= truth <= outcome.value
+    assert outcome.value <= truth * Fraction(12, 10)
 
 
 def check_joint(joint: Joint, problems: Sequence[Problem]) -> None:
@@ -220,9 +133,8 @@ def check_joint(joint: Joint, problems: Sequence[Problem]) -> None:
 def test_generous_memory_is_proven() -> None:
     problems = layers("4", "200")
     outcome = SharedSearch([[(problem, 2) for problem in problems]], SolveOptions()).run()
-    every = [t for own in arrays(problems).values() for used, t in own.items() if used <= 200]
     assert outcome.value is not None
-    assert outcome.value == outcome.lower_bound == 2 * min(every)
+    assert outcome.value == outcome.lower_bound == 2 * (total(problems, "200") or 0)
 
 
 def test_a_layer_alone_has_its_own_optimum() -> None:
@@ -243,10 +155,10 @@ def test_a_pipeline_equals_full_enumeration(minimise: Minimise, dsp: str, bram18
     outcome = PipelineSearch(
         [[(p, 1) for p in problems]], (0, 1), 2, minimise, SolveOptions()
     ).run()
-    best = min(enumerate_pipelines(problems, 2, minimise, Fraction(dsp), Fraction(bram18k)))
+    rows = pipelines([problems], (0, 1), 2, slowest=minimise is Minimise.SLOWEST)
     assert outcome.value is not None
     assert outcome.lower_bound is not None
-    assert outcome.lower_bound == best == outcome.value
+    assert outcome.lower_bound == outcome.value == least(rows, float(bram18k))
     used = [Fraction(0), Fraction(0)]
     for stage in outcome.stages:
         check_joint(stage.joint, problems[stage.first : stage.end])
@@ -256,60 +168,6 @@ def test_a_pipeline_equals_full_enumeration(minimise: Minimise, dsp: str, bram18
     assert used[0] <= Fraction(dsp)
     assert used[1] <= Fraction(bram18k)
     assert [s.first for s in outcome.stages][1:] == [s.end for s in outcome.stages][:-1]
-
-
-@pytest.mark.slow(every=3)
-@pytest.mark.ci
-@pytest.mark.parametrize("minimise", list(Minimise))
-@pytest.mark.parametrize("sizes", [("1", "4"), ("5/4", "13/3"), ("1/2", "9")])
-def test_whole_shares_equal_full_enumeration(minimise: Minimise, sizes: tuple[str, str]) -> None:
-    problems, share = layers("5", "26"), (Fraction(sizes[0]), Fraction(sizes[1]))
-    shares = {"dsp": share[0], "bram18k": share[1]}
-    designs = [[(p, 1) for p in problems]]
-    outcome = PipelineSearch(designs, (0, 1), 2, minimise, SolveOptions(), shares=shares).run()
-    every = enumerate_pipelines(problems, 2, minimise, Fraction(5), Fraction(26), share)
-    assert outcome.value == outcome.lower_bound == min(every)
-
-
-def enumerate_pipelines(
-    problems: tuple[Problem, ...],
-    count: int,
-    minimise: Minimise,
-    dsp: Fraction,
-    bram18k: Fraction,
-    share: tuple[Fraction, Fraction] = (Fraction(1, 2), Fraction(1)),
-) -> list[Fraction]:
-    """Objectives of all pipelines with up to ``count`` arrays (per stage, trade-offs that are not
-    dominated)."""
-    fronts: dict[tuple[int, int], list[tuple[Fraction, Fraction, Fraction]]] = {}
-    for first, end in combinations(range(len(problems) + 1), 2):
-        options = []
-        for hardware, own in arrays(problems[first:end]).items():
-            lanes = Fraction(hardware[0] * hardware[1] * hardware[2]) * systolic(
-                problems[0]
-            ).data.dsp(2)
-            options += [(lanes, used, total) for used, total in own.items()]
-        fronts[first, end] = [
-            o
-            for o in set(options)
-            if not any(
-                p != o and all(x <= y for x, y in zip(p, o, strict=True)) for p in set(options)
-            )
-        ]
-    found = []
-    for stages in range(1, count + 1):
-        for cuts in combinations(range(1, len(problems)), stages - 1):
-            edges = (0, *cuts, len(problems))
-            for chosen in product(*(fronts[a, b] for a, b in pairwise(edges))):
-                shares = [sum(ceil(c[n] / share[n]) for c in chosen) for n in range(2)]
-                if shares[0] <= dsp // share[0] and shares[1] <= bram18k // share[1]:
-                    times = [c[2] for c in chosen]
-                    found.append(
-                        max(times)
-                        if minimise is Minimise.SLOWEST
-                        else sum(times, start=Fraction(0))
-                    )
-    return found
 
 
 def test_limits_that_layers_decide_are_refused() -> None:

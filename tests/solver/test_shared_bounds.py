@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 from functools import cache
 from itertools import count
 from typing import Any
@@ -19,7 +18,8 @@ from ithaca.studies.families.systolic.pipeline import PipelineSearch
 from ithaca.studies.families.systolic.plans import Options, Plan, best_plan
 from ithaca.studies.families.systolic.search import SharedSearch
 from tests.problems import mm_problem
-from tests.solver.test_shared import arrays, check_joint, enumerate_pipelines, layers, mixed
+from tests.solver.several_arrays import least, pipelines
+from tests.solver.test_shared import check_joint, layers, mixed, total
 
 
 @pytest.mark.ci
@@ -93,8 +93,7 @@ def test_a_search_for_several_arrays_that_is_stopped_has_one_for_all(
 def every_design(dsp: str, bram18k: str) -> tuple[tuple[Problem, ...], ...]:
     """The mixed layers on designs that differ much."""
     return tuple(
-        mixed(dsp, bram18k, dataflow)
-        for dataflow in (("o", "r"), ("o", "c"), ("r", "c"), ("i",), ("r", "i"))
+        mixed(dsp, bram18k, dataflow=tuple(dataflow)) for dataflow in ("or", "oc", "rc", "i", "ri")
     )
 
 
@@ -113,24 +112,13 @@ def searched(designs: Sequence[Sequence[Problem]], steps: int | None = None) -> 
 @pytest.mark.parametrize("bram18k", ["100", "8"])
 def test_bounds_of_all_designs_hold_whenever_a_search_ends(bram18k: str) -> None:
     designs = every_design("4", bram18k)
-    least = [
-        min(
-            (
-                2 * t
-                for own in arrays(problems).values()
-                for used, t in own.items()
-                if used <= Fraction(bram18k)
-            ),
-            default=None,
-        )
-        for problems in designs
-    ]
-    best = min(t for t in least if t is not None)
+    least_of = [None if (t := total(problems, bram18k)) is None else 2 * t for problems in designs]
+    best = min(t for t in least_of if t is not None)
     searched(designs)  # what is compiled is kept: from here on every search takes the same steps
     found, bounded, steps = 0, 0, 1
     while True:
         outcome = searched(designs, steps)
-        for known, own in zip(outcome.designs, least, strict=True):
+        for known, own in zip(outcome.designs, least_of, strict=True):
             assert not known.infeasible or own is None
             assert own is None or known.lower_bound is None or known.lower_bound <= own
             assert known.value is None or (own is not None and own <= known.value)
@@ -186,7 +174,9 @@ def test_the_first_array_is_found_before_other_designs_are_prepared() -> None:
 @pytest.mark.parametrize("minimise", list(Minimise))
 def test_several_arrays_are_bounded_whenever_a_search_ends(minimise: Minimise) -> None:
     problems = layers("6", "200")
-    best = min(enumerate_pipelines(problems, 2, minimise, Fraction(6), Fraction(200)))
+    rows = pipelines([problems], (0, 1), 2, slowest=minimise is Minimise.SLOWEST)
+    best = least(rows, 200)
+    assert best is not None
     values, bounds, steps = 0, 0, 1
     while True:
         asked, limit = count(), steps

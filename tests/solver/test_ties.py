@@ -32,6 +32,7 @@ from ithaca.studies.front import pareto_front
 from ithaca.workloads.library import workload
 from tests.families.fir import fir_problem
 from tests.problems import MM_DATAFLOWS, mm_problem
+from tests.whole_spaces import crossed, linked, tables_of
 
 OBJECTIVES = (
     "latency",
@@ -49,18 +50,7 @@ OBJECTIVES = (
 def all_configurations(problem: Problem) -> dict[str, np.ndarray]:  # type: ignore[type-arg]
     """The quantities of every configuration of a space, as its rules say, whatever the solver's
     tables leave out."""
-    tables = [axis.table() for axis in problem.space.axes]
-    counts = [next(iter(table.values())).size for table in tables]
-    places = np.meshgrid(*map(np.arange, counts), indexing="ij")
-    values = {
-        name: v[place.ravel()]
-        for table, place in zip(tables, places, strict=True)
-        for name, v in table.items()
-    }
-    keep = np.ones(int(np.prod(counts)), bool)
-    for link in problem.space.links:
-        keep &= link.holds(values)
-    return {name: column[keep] for name, column in values.items()}
+    return linked(problem.space, crossed(tables_of(problem.space)))
 
 
 def first_of(problem: Problem) -> tuple[Fraction, Configuration] | None:
@@ -222,24 +212,6 @@ def test_of_several_designs_the_preferred_one_answers(method: Method, objective:
         assert found.certificate.ties_broken
         assert (found.value, found.problem.preferences(found.configuration)) == expected[:2]
     assert solve_best(problems, method=method).design == problems[expected[2]].design.name
-
-
-@pytest.mark.ci
-@pytest.mark.parametrize("threads", [1, 2])
-def test_threads_do_not_matter(threads: int) -> None:
-    problems = symmetric_problems("bram18k", "exact")
-    alone = [solve_exact(problem) for problem in problems]
-    assert all(solution.certificate.ties_broken for solution in alone)
-    found = solve_designs(problems, method=Method.AUTO, threads=threads)
-    assert [s.value for s in found] == [s.value for s in alone]
-    least = min(s.value for s in found if s.value is not None)
-    for solution, own in zip(found, alone, strict=True):
-        if solution.value == least:
-            assert solution.configuration == own.configuration
-            assert solution.certificate.ties_broken
-        else:  # of designs that lost any configuration of their optimum will do
-            assert solution.certificate.ties_broken is None
-        assert solution.final
 
 
 @pytest.mark.ci

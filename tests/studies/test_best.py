@@ -10,7 +10,6 @@ import pytest
 
 from ithaca.solver.certificate import Status
 from ithaca.solver.exact.engine import solve_exact
-from ithaca.solver.executor import Processes
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import solve_designs
 from ithaca.solver.solution import best_solution
@@ -54,15 +53,6 @@ def test_the_best_of_all_designs_is_found_and_proven(objective: str, dtype: str)
         # among equals the first design, whatever the order of solving
         assert answer.found.problem == best.problem
         assert answer.found.certificate == answer.certificate
-
-
-@pytest.mark.ci
-def test_threads_give_the_same_answer() -> None:
-    problems = [mm_problem((9, 8, 12), d) for d in MM_DATAFLOWS]
-    with Processes(2) as executor:
-        one, two = solve_best(problems), solve_best(problems, executor=executor)
-    assert (one.value, one.certificate.status) == (two.value, two.certificate.status)
-    assert one.problem == two.problem
 
 
 @pytest.mark.ci

@@ -18,7 +18,6 @@ from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.formulations.technology import Technology
-from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
 from ithaca.studies.best import solve_best
 from ithaca.studies.front import Front, pareto_front
@@ -223,33 +222,6 @@ def test_fronts_of_true_quotients_are_what_brute_force_finds(
         tuple(f"{v:.9g}" for v in vector) for vector in brute_front(problems, objectives)
     }
     check_points(front)
-
-
-@pytest.mark.ci
-@pytest.mark.parametrize("method", [Method.AUTO, Method.CPSAT])
-def test_any_engine_that_proves_finds_the_same_front(method: Method) -> None:
-    problems = [
-        mm_problem((4, 4, 4), d, dsp="40", bram18k="40", space=SpaceOptions(divisors_only=True))
-        for d in DATAFLOWS
-    ]
-    front = pareto_front(problems, ("latency", "dsp"), method=method)
-    assert front.complete
-    assert {tuple(map(float, p.values)) for p in front.points} == brute_front(
-        problems, ("latency", "dsp")
-    )
-
-
-@pytest.mark.ci
-def test_threads_find_the_same_front() -> None:
-    problems = [
-        mm_problem((4, 5, 4), d, dsp="60", space=SpaceOptions(divisors_only=True))
-        for d in DATAFLOWS
-    ]
-    objectives = ("latency", "off_chip_words", "dsp")
-    one, two = pareto_front(problems, objectives), pareto_front(problems, objectives, threads=2)
-    assert two.complete
-    assert [p.values for p in two.points] == [p.values for p in one.points]
-    check_points(two)
 
 
 class Stop:

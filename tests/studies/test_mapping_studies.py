@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import product
 
 import pytest
 
@@ -12,6 +11,7 @@ from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.spatial.library import find_architecture
 from ithaca.formulations.spatial.variation import with_figure
+from tests.whole_spaces import every_row
 
 SIZES = {"i": 4, "j": 4, "k": 2}
 
@@ -92,13 +92,8 @@ def test_a_front_is_that_of_all_mappings() -> None:
         objectives="latency,energy",
     )
     design = front.problems[0].design
-    tables = [
-        [dict(zip(rows, row, strict=True)) for row in zip(*rows.values(), strict=True)]
-        for rows in (a.table() for a in design.space.axes)
-    ]
     found = set()
-    for parts in product(*tables):
-        values = {name: int(value) for part in parts for name, value in part.items()}
+    for values in every_row(design.space):
         if design.space.contains(values):
             metrics = design.metrics(
                 {n: Fraction(v) for n, v in values.items()}, FRACTION, ("latency", "energy")

@@ -25,6 +25,7 @@ from ithaca.studies.region import Bound
 from ithaca.studies.scale import equivalent_objective, find_scale
 from ithaca.workloads.library import workload, workload_names
 from tests.problems import MM_DATAFLOWS, mm_problem
+from tests.whole_spaces import some_row, tables_of
 
 OBJECTIVES = (
     "latency",
@@ -54,15 +55,12 @@ def problems_and_configurations(
         dtype=draw(st.sampled_from(["fp32", "int8"])),
         objective=objective,
     )
-    configurations = []
-    for _ in range(5):
-        chosen: dict[str, int] = {}
-        for axis in problem.space.axes:
-            rows = next(iter(axis.rows()))
-            index = draw(st.integers(0, next(iter(rows.values())).size - 1))
-            chosen |= {name: int(column[index]) for name, column in rows.items()}
-        configurations.append(Configuration(chosen))
-    return problem, configurations
+    tables = tables_of(problem.space)
+
+    def below(count: int) -> int:
+        return draw(st.integers(0, count - 1))
+
+    return problem, [Configuration(some_row(tables, below)) for _ in range(5)]
 
 
 @pytest.mark.ci

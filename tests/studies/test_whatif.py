@@ -330,36 +330,6 @@ def test_a_study_is_resumed_under_its_time_limit_without_solving_again(tmp_path:
     assert {p.answer.certificate.status for p in whole.points.values()} == {Status.OPTIMAL}
 
 
-@pytest.mark.ci
-@pytest.mark.parametrize("method", [Method.AUTO, Method.CPSAT, Method.GP])
-def test_other_engines_agree(method: Method) -> None:
-    problems = [mm_problem((8, 6, 8), d, dsp="80", bram18k="60") for d in DATAFLOWS]
-    proven = solve_best(problems)
-    answer = (
-        run_study((), lambda _: problems, SolveOptions(time_limit=60), method=method)
-        .points[()]
-        .answer
-    )
-    assert answer.value is not None
-    assert proven.value is not None
-    assert answer.certificate.lower_bound is not None
-    assert answer.certificate.lower_bound <= proven.value <= answer.value
-    if method is not Method.GP:
-        assert answer.value == proven.value
-        assert answer.certificate.status is Status.OPTIMAL
-
-
-@pytest.mark.ci
-def test_threads_share_their_processes_over_a_study() -> None:
-    axes = (StudyAxis("i", (16, 32)),)
-    one, two = (
-        run_study(axes, lambda v: build({**v, "dsp_limit": 400}), threads=n) for n in (1, 2)
-    )
-    assert [p.answer.value for p in two.points.values()] == [
-        p.answer.value for p in one.points.values()
-    ]
-
-
 def test_fingerprints_tell_problems_apart() -> None:
     base = mm_problem((32, 24, 16))
     others = [

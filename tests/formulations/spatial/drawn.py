@@ -6,7 +6,6 @@ import random
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from math import prod
 
 import numpy as np
 import pytest
@@ -26,6 +25,7 @@ from ithaca.solver.staged.engine import solve_staged
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.problem_files import read_problem
 from tests.formulations.spatial.cases import golden, nest_of
+from tests.whole_spaces import crossed, lengths, linked, size_of, tables_of
 
 STATEMENTS = (
     "O[m][n] += A[m][k] * B[n][k]",
@@ -36,7 +36,6 @@ STATEMENTS = (
     "O[p] += W[r] * I[p+r]",
     "O[i][j] += A[i][k][l] * B[k][j] * C[l][j]",
 )
-
 
 OBJECTIVES = ("energy", "latency", "edp", "energy*latency", "latency*latency + energy")
 
@@ -101,24 +100,15 @@ def enumerated(problem: Problem) -> tuple[float, dict[str, int]] | None:
     feasible."""
     design = problem.design
     assert isinstance(design, SpatialDesign)
-    tables = [axis.table() for axis in design.space.axes]
-    sizes = [len(next(iter(table.values()))) for table in tables]
-    places = np.unravel_index(np.arange(prod(sizes)), sizes)
-    values = {
-        name: column[at]
-        for table, at in zip(tables, places, strict=True)
-        for name, column in table.items()
-    }
-    legal = np.ones(prod(sizes), bool)
-    for link in design.space.links:
-        legal &= np.broadcast_to(link.holds(values), legal.shape)
-    values = {name: column[legal].astype(float) for name, column in values.items()}
-    if not legal.any():
+    columns = linked(design.space, crossed(tables_of(design.space)))
+    values = {name: column.astype(float) for name, column in columns.items()}
+    (count,) = lengths([values])
+    if not count:
         return None
     metrics = design.metrics(values, NUMPY, problem.used_metrics)
-    found = np.broadcast_to(
-        problem.objective.expression.evaluate(metrics, NUMPY), (legal.sum(),)
-    ).astype(float)
+    found = np.broadcast_to(problem.objective.expression.evaluate(metrics, NUMPY), (count,)).astype(
+        float
+    )
     for limit in problem.limits:
         found = np.where(
             limit.expression.evaluate(metrics, NUMPY) > float(limit.bound) * (1 + 1e-12),
@@ -164,11 +154,7 @@ def drawn_problem(
                 least_used=Fraction(rng.choice((0, 1)), 4),
             )
             design = replace(design, constraints=asked)
-        if (
-            len(design.slots) > 1
-            and design.space.axes
-            and (prod(len(next(iter(axis.table().values()))) for axis in design.space.axes) <= MOST)
-        ):
+        if len(design.slots) > 1 and design.space.axes and size_of(design.space) <= MOST:
             return posed(design, rng.choice(OBJECTIVES))
 
 

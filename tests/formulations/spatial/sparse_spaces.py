@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from itertools import product
-from math import prod
 from random import Random
 from typing import Any
 
@@ -16,6 +14,7 @@ from ithaca.formulations.spatial.library import fitted
 from ithaca.formulations.spatial.mapping_space import MappingOptions
 from ithaca.formulations.spatial.sparse.design import SparseDesign
 from ithaca.workloads.problem_files import problem_nest
+from tests.whole_spaces import every_row, size_of
 
 #: Ranks of formats, outermost first.
 FORMATS = ("CP", "B", "RLE", "UB", "UOP CP", "UOP RLE", "UOP B", "CP CP", "UOP CP CP")
@@ -167,16 +166,11 @@ def drawn(number: int, *, banded: bool = False) -> SparseDesign:
         if not architecture.sparse or max(nest.sizes.values()) == 1:
             continue
         design = SparseDesign(nest, fitted(architecture, nest, dense=False), options)
-        if prod(len(next(iter(axis.table().values()))) for axis in design.space.axes) <= 2000:
+        if size_of(design.space) <= 2000:
             return design
 
 
 def mappings(design: SparseDesign) -> list[Configuration]:
     """All mappings of a space, in all orders of loops, of one trip or more."""
-    tables = [axis.table() for axis in design.space.axes]
-    rows = []
-    for table in tables:
-        columns = zip(*table.values(), strict=True)
-        rows.append([dict(zip(table, map(int, row), strict=True)) for row in columns])
-    every = ({name: n for part in each for name, n in part.items()} for each in product(*rows))
-    return [Configuration({name: own[name] for name in design.space.quantities}) for own in every]
+    names = design.space.quantities
+    return [Configuration({name: own[name] for name in names}) for own in every_row(design.space)]

@@ -35,7 +35,8 @@ from ithaca.studies.front import pareto_front
 from tests.command_line import ithaca
 from tests.formulations.spatial import test_dmazerunner_proofs, test_explainable
 from tests.formulations.spatial.cases import nest_of, random_architecture
-from tests.formulations.spatial.test_space import crossed, every_tiling
+from tests.formulations.spatial.test_space import every_tiling
+from tests.whole_spaces import crossed, tables_of
 
 Columns = Mapping[str, np.ndarray]
 
@@ -194,7 +195,7 @@ def of_timeloop(seed: int) -> Certificate:
         fitting(SpatialDesign(nest, architecture, options, fixed_orders=(each,)), tilings)
         for each in orders
     ]
-    offered = [fitting(design, crossed([axis.table() for axis in design.space.axes]))]
+    offered = [fitting(design, crossed(tables_of(design.space)))]
     if not offered[0]["latency"].size:
         return of_timeloop(seed + 10_000)
     return check(

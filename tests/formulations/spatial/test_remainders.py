@@ -43,8 +43,9 @@ from tests.formulations.spatial.drawn import (
     posed,
     with_blocks,
 )
-from tests.formulations.spatial.test_space import METRICS, crossed, least
+from tests.formulations.spatial.test_space import METRICS, least
 from tests.reference import DATA
+from tests.whole_spaces import crossed, size_of, some_row, tables_of
 
 STATEMENTS = (
     "O[m][n] += A[m][k] * B[n][k]",
@@ -148,10 +149,8 @@ def drawn(seed: int) -> Problem:
         if rng.random() < 0.2:
             architecture = with_blocks(architecture, rng)
         design = SpatialDesign(nest, architecture, MappingOptions(remainders=True))
-        if len(architecture.levels) > 1 and design.ending:
-            sizes = [len(next(iter(axis.table().values()))) for axis in design.space.axes]
-            if prod(sizes) <= MOST:
-                return posed(design, rng.choice(OBJECTIVES))
+        if len(architecture.levels) > 1 and design.ending and size_of(design.space) <= MOST:
+            return posed(design, rng.choice(OBJECTIVES))
 
 
 def proven(monkeypatch: pytest.MonkeyPatch, seed: int) -> bool:
@@ -217,9 +216,7 @@ def test_nothing_beside_the_space_is_better(seed: int) -> None:
         )
         everything = {name: min(everything[name], value) for name, value in found.items()}
     design = SpatialDesign(nest, architecture, options)
-    assert least(design, crossed([axis.table() for axis in design.space.axes])) == pytest.approx(
-        everything
-    )
+    assert least(design, crossed(tables_of(design.space))) == pytest.approx(everything)
 
 
 def test_results_and_evaluations_agree() -> None:
@@ -228,12 +225,7 @@ def test_results_and_evaluations_agree() -> None:
         problem, rng = drawn(seed), random.Random(seed)
         design = problem.design
         assert isinstance(design, SpatialDesign)
-        values: dict[str, int] = {}
-        for axis in design.space.axes:
-            table = axis.table()
-            row = rng.randrange(len(next(iter(table.values()))))
-            values |= {name: int(column[row]) for name, column in table.items()}
-        configuration = Configuration(values)
+        configuration = Configuration(some_row(tables_of(design.space), rng.randrange))
         plain = replace(design, options=MappingOptions())
         mapping = design.mapping(configuration)
         assert design.configuration(mapping) == configuration

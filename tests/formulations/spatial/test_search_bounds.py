@@ -41,6 +41,7 @@ from tests.formulations.spatial.drawn import (
     published,
     solved,
 )
+from tests.whole_spaces import lengths, linked, row_of, tables_of
 
 
 def bounds_towards(stage: TimeloopStage, values: Mapping[str, int]) -> list[float]:
@@ -147,18 +148,13 @@ def check_bounds(problem: Problem, seed: int) -> None:
     rng = np.random.default_rng(seed)
     design, stage = problem.design, problem.design.stage(problem)
     assert isinstance(stage, TimeloopStage)
-    tables = [axis.table() for axis in design.space.axes]
-    columns = [rng.integers(len(next(iter(table.values()))), size=3000) for table in tables]
-    drawn = {
-        name: column[places]
-        for table, places in zip(tables, columns, strict=True)
-        for name, column in table.items()
-    }
-    legal = np.ones(3000, bool)
-    for link in design.space.links:
-        legal &= np.broadcast_to(link.holds(drawn), legal.shape)
-    for place in np.flatnonzero(legal)[:12]:
-        values = {name: int(column[place]) for name, column in drawn.items()}
+    tables = tables_of(design.space)
+    places = [rng.integers(count, size=3000) for count in lengths(tables)]
+    pairs = zip(tables, places, strict=True)
+    drawn = {name: column[at] for table, at in pairs for name, column in table.items()}
+    legal = linked(design.space, drawn)
+    for place in range(min(12, *lengths([legal]))):
+        values = row_of([legal], [place])
         if (value := problem.feasible_value(values)) is not None:
             assert max(bounds_towards(stage, values)) <= float(value) * (1 + 1e-12)
 

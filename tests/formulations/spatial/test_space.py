@@ -21,6 +21,7 @@ from ithaca.solver.certificate import Status
 from ithaca.solver.staged.engine import solve_staged
 from ithaca.workloads.nest import LoopNest
 from tests.formulations.spatial.cases import nest_of, random_architecture
+from tests.whole_spaces import crossed, tables_of
 
 METRICS = ("energy", "latency", "edp")
 SMALL = (
@@ -38,16 +39,6 @@ def least(design: SpatialDesign, columns: dict[str, np.ndarray]) -> dict[str, fl
         fits &= np.broadcast_to(rule.used <= rule.bound, fits.shape)
     found = design.metrics(columns, NUMPY, METRICS)
     return {name: np.where(fits, found[name], np.inf).min(initial=np.inf) for name in METRICS}
-
-
-def crossed(tables: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
-    sizes = [len(next(iter(table.values()))) for table in tables]
-    places = np.indices(sizes).reshape(len(sizes), -1)
-    return {
-        name: column[place]
-        for table, place in zip(tables, places, strict=True)
-        for name, column in table.items()
-    }
 
 
 def every_tiling(
@@ -96,9 +87,7 @@ def test_nothing_beside_the_space_is_better(seed: int) -> None:
         found = least(SpatialDesign(nest, architecture, options, fixed_orders=fixed), tilings)
         everything = {name: min(everything[name], value) for name, value in found.items()}
     design = SpatialDesign(nest, architecture, options)
-    assert least(design, crossed([axis.table() for axis in design.space.axes])) == pytest.approx(
-        everything
-    )
+    assert least(design, crossed(tables_of(design.space))) == pytest.approx(everything)
 
 
 def test_bypasses_are_choices_where_they_are_left_open() -> None:
@@ -115,18 +104,13 @@ def test_bypasses_are_choices_where_they_are_left_open() -> None:
         fixed = SpatialDesign(
             nest, architecture.keeping({"L1": one, "L2": two}), MappingOptions(divisors_only=True)
         )
-        found = least(fixed, crossed([axis.table() for axis in fixed.space.axes]))
+        found = least(fixed, crossed(tables_of(fixed.space)))
         everything = {name: min(everything[name], value) for name, value in found.items()}
     free = SpatialDesign(nest, architecture, MappingOptions(divisors_only=True, free_bypass=True))
     assert sum(name.startswith("keep.") for name in free.space.quantities) == 6
-    assert least(free, crossed([axis.table() for axis in free.space.axes])) == pytest.approx(
-        everything
-    )
+    assert least(free, crossed(tables_of(free.space))) == pytest.approx(everything)
     closed = SpatialDesign(nest, architecture, MappingOptions(divisors_only=True))
-    assert (
-        least(closed, crossed([axis.table() for axis in closed.space.axes]))["energy"]
-        > everything["energy"]
-    )
+    assert least(closed, crossed(tables_of(closed.space)))["energy"] > everything["energy"]
 
 
 @pytest.mark.ci(every=2)
@@ -146,7 +130,7 @@ def test_free_bypasses_are_proven_in_stages(objective: str) -> None:
     expression = parse_expression(objective, where="objective", allowed=design.vocabulary)
     found = solve_staged(Problem(design, (), Objective(objective, expression)))
     assert found.certificate.status is Status.OPTIMAL
-    best = least(design, crossed([axis.table() for axis in design.space.axes]))[objective]
+    best = least(design, crossed(tables_of(design.space)))[objective]
     assert float(found.value or 0) == pytest.approx(best)
     kept = SpatialDesign(nest, design.architecture, MappingOptions(divisors_only=True))
-    assert best < least(kept, crossed([axis.table() for axis in kept.space.axes]))[objective]
+    assert best < least(kept, crossed(tables_of(kept.space)))[objective]

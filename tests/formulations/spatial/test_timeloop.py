@@ -30,6 +30,7 @@ from tests.formulations.spatial.cases import (
     random_mapping,
     random_nest,
 )
+from tests.whole_spaces import some_row, tables_of
 
 
 @pytest.mark.parametrize(("machine", "counts"), [("simple", 2952), ("eyeriss", 2624)])
@@ -145,18 +146,8 @@ def configurations(seed: int) -> tuple[SpatialDesign, list[dict[str, int]]]:
     design = SpatialDesign(
         nest, architecture, MappingOptions(divisors_only=bool(seed % 3), free_bypass=bool(seed % 2))
     )
-    tables = [axis.table() for axis in design.space.axes]
-    drawn = []
-    for _ in range(4):
-        rows = [rng.randrange(len(next(iter(table.values())))) for table in tables]
-        drawn.append(
-            {
-                name: int(column[row])
-                for table, row in zip(tables, rows, strict=True)
-                for name, column in table.items()
-            }
-        )
-    return design, drawn
+    tables = tables_of(design.space)
+    return design, [some_row(tables, rng.randrange) for _ in range(4)]
 
 
 @pytest.mark.ci(every=4)

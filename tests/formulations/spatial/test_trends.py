@@ -31,6 +31,7 @@ from ithaca.solver.options import SolveOptions
 from ithaca.solver.staged.engine import solve_staged
 from tests.formulations.spatial.drawn import drawn_architecture, drawn_nest, with_blocks
 from tests.formulations.spatial.test_dmazerunner_proofs import random_layer, small_machine
+from tests.whole_spaces import lengths, some_row, tables_of
 
 #: Metrics of layers that objectives are made of.
 OBJECTIVES = ("latency", "energy", "edp")
@@ -100,13 +101,12 @@ def on(setting: Setting, figures: Values) -> Any:
 
 def some_configurations(design: Any, random: Random, most: int) -> list[dict[str, int]]:
     """Legal configurations at random."""
-    tables = [axis.table() for axis in design.space.axes]
-    if any(next(iter(table.values())).size == 0 for table in tables):
+    tables = tables_of(design.space)
+    if not all(lengths(tables)):
         return []
     found = []
     for _ in range(40 * most):
-        places = [random.randrange(next(iter(table.values())).size) for table in tables]
-        values = {n: int(c[at]) for t, at in zip(tables, places, strict=True) for n, c in t.items()}
+        values = some_row(tables, random.randrange)
         if all(bool(np.all(link.holds(values))) for link in design.space.links):
             found.append(values)
         if len(found) == most:

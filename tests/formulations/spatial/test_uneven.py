@@ -44,6 +44,7 @@ from tests.formulations.spatial.placed import (
     random_case,
 )
 from tests.reference import DATA
+from tests.whole_spaces import some_row, tables_of
 
 
 def golden_rows() -> Iterator[dict[str, str]]:
@@ -207,12 +208,9 @@ def test_mappings_with_bypass_are_read_as_they_are_written() -> None:
     options = MappingOptions(divisors_only=True, free_bypass=True)
     design, chance = UnevenDesign(matrix_product(4), GOLDEN, options), Random(5)
     posed, family, read = problem(design, "energy"), SpatialFamily(), 0
+    tables = tables_of(design.space)
     for _ in range(400):
-        values: dict[str, int] = {}
-        for axis in design.space.axes:
-            table = axis.table()
-            row = chance.randrange(len(next(iter(table.values()))))
-            values |= {name: int(column[row]) for name, column in table.items()}
+        values = some_row(tables, chance.randrange)
         chosen = Configuration({name: values[name] for name in design.space.quantities})
         if posed.feasible_value(chosen) is not None:
             parts = [LevelMappingDocument(**part) for part in family.tiling_fields(design, chosen)]

@@ -357,7 +357,7 @@ def test_remainders_in_files(tmp_path: Path) -> None:
 @pytest.mark.ci
 def test_windows_in_files(tmp_path: Path) -> None:
     out, options = tmp_path / "mapping.json", ("--edition", "uneven", "--nodes", "levels")
-    sizes = ("conv2d", "-s", "r=5,c=1,i=2,o=1,p=3,q=1")
+    sizes = ("conv2d", "-s", "r=5,c=1,i=1,o=1,p=2,q=1")
     succeed("map", *sizes, "--arch", "simple", *options, "--remainders", "-o", str(out))
     assert "optimal" in succeed("verify", str(out)).stdout
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 from fractions import Fraction
-from math import prod
 
 import pytest
 
@@ -22,6 +21,7 @@ from ithaca.workloads.nest import LoopNest
 from tests.formulations.spatial.cases import nest_of
 from tests.formulations.spatial.drawn import MOST, check, posed
 from tests.formulations.spatial.test_search_bounds import passed, scattered
+from tests.whole_spaces import size_of
 
 WINDOWS = (
     "O[p] += W[c][r] * I[c][{}*p+{}*r]",
@@ -121,10 +121,7 @@ def small(seed: int) -> SpatialDesign:
         nest = windows(rng, (2, 3, 4, 6, 7), 2)
         architecture = keeping_inputs(rng, nest, rng.choice((2, 3)), (None, 10, 20, 40))
         design = SpatialDesign(nest, architecture, MappingOptions(divisors_only=rng.random() < 0.5))
-        if (
-            design.space.axes
-            and prod(len(next(iter(axis.table().values()))) for axis in design.space.axes) <= MOST
-        ):
+        if design.space.axes and size_of(design.space) <= MOST:
             return design
 
 

@@ -19,6 +19,7 @@ from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.workloads.library import workload
 from ithaca.workloads.networks.network import Layer, LayerRun, Network, merge
 from tests.studies.network.tiny import limited, tiny_request
+from tests.whole_spaces import every_row
 
 DIVISORS = SpaceOptions(divisors_only=True)
 
@@ -39,14 +40,8 @@ def asked(objective: str, bram18k: int, **others: Any) -> Any:
 def points(problem: Problem) -> tuple[tuple[dict[str, Fraction], Mapping[str, Fraction]], ...]:
     """Metrics and off-chip words by tensor of every configuration, nothing being kept."""
     design = systolic(problem)
-    tables = [axis.table() for axis in problem.space.axes]
-    rows = [
-        [dict(zip(table, map(int, row), strict=True)) for row in zip(*table.values(), strict=True)]
-        for table in tables
-    ]
     found = []
-    for chosen in product(*rows):
-        values = {name: number for row in chosen for name, number in row.items()}
+    for values in every_row(problem.space):
         if problem.feasible_value(values) is not None:
             fractions = {name: Fraction(number) for name, number in values.items()}
             found.append((design.metrics(fractions, FRACTION), design.costs(values).words))

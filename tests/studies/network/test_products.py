@@ -41,6 +41,7 @@ from tests.studies.network.chains import chains
 from tests.studies.network.chains import points as every
 from tests.studies.network.test_fused import BUDGETS
 from tests.studies.network.tiny import TINY, limited, tiny_request
+from tests.whole_spaces import every_row
 
 #: Energy and latency.
 Point = tuple[Fraction, Fraction]
@@ -49,14 +50,8 @@ Point = tuple[Fraction, Fraction]
 @cache
 def points(problem: Problem) -> frozenset[Point]:
     """Energy and latency of every configuration."""
-    tables = [axis.table() for axis in problem.space.axes]
-    rows = [
-        [dict(zip(table, map(int, row), strict=True)) for row in zip(*table.values(), strict=True)]
-        for table in tables
-    ]
     found = set()
-    for chosen in product(*rows):
-        values = {name: number for row in chosen for name, number in row.items()}
+    for values in every_row(problem.space):
         if problem.feasible_value(values) is not None:
             fractions = {name: Fraction(number) for name, number in values.items()}
             metrics = problem.design.metrics(fractions, FRACTION, {"energy", "latency"})

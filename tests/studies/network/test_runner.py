@@ -9,7 +9,6 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -234,15 +233,6 @@ class Deadly:
 
     def __reduce__(self) -> Any:
         return os._exit, (1,)
-
-
-@pytest.mark.ci
-def test_a_problem_that_kills_its_process_fails_alone(jobs: list[Job], answers: list[Any]) -> None:
-    deadly = replace(jobs[1], problem=replace(jobs[1].problem))
-    vars(deadly.problem)["deadly"] = Deadly()
-    found = run_problems([jobs[0], deadly, *jobs[2:6]], RunOptions(threads=2))
-    assert found[1] == Failure(jobs[1].place, "its process was killed each time; out of memory?")
-    assert values([found[0], *found[2:]]) == [answers[0], *answers[2:6]]
 
 
 @pytest.mark.ci

@@ -1,0 +1,63 @@
+"""All that the axes of a space offer: as rows, as columns, and at random."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ithaca.formulations.space import Space
+
+Columns = dict[str, NDArray[Any]]
+
+
+def tables_of(space: Space) -> list[Columns]:
+    """The rows of every axis."""
+    return [axis.table() for axis in space.axes]
+
+
+def lengths(tables: Sequence[Mapping[str, NDArray[Any]]]) -> list[int]:
+    """The numbers of rows."""
+    return [len(next(iter(table.values()))) for table in tables]
+
+
+def size_of(space: Space) -> int:
+    """How many combinations of rows there are."""
+    return prod(lengths(tables_of(space)))
+
+
+def row_of(tables: Sequence[Columns], places: Sequence[int]) -> dict[str, int]:
+    """The values of a row of each table."""
+    pairs = zip(tables, places, strict=True)
+    return {name: int(column[at]) for table, at in pairs for name, column in table.items()}
+
+
+def some_row(tables: Sequence[Columns], below: Callable[[int], int]) -> dict[str, int]:
+    """The values of a row of each table, which is drawn below their number."""
+    return row_of(tables, [below(count) for count in lengths(tables)])
+
+
+def every_row(space: Space) -> Iterator[dict[str, int]]:
+    """All combinations of rows, whatever links say of them."""
+    tables = tables_of(space)
+    return (row_of(tables, places) for places in product(*map(range, lengths(tables))))
+
+
+def crossed(tables: Sequence[Columns]) -> Columns:
+    """All combinations of rows, as columns."""
+    sizes = lengths(tables)
+    places = np.indices(sizes).reshape(len(sizes), -1)
+    pairs = zip(tables, places, strict=True)
+    return {name: column[at] for table, at in pairs for name, column in table.items()}
+
+
+def linked(space: Space, columns: Columns) -> Columns:
+    """Those that the links of a space allow."""
+    keep = np.ones(lengths([columns])[0], bool)
+    for link in space.links:
+        keep &= link.holds(columns)
+    return {name: column[keep] for name, column in columns.items()}
