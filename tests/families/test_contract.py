@@ -347,7 +347,7 @@ def test_peers_search_it(solved: tuple[Sample, Result], name: str) -> None:
     problem = result.designs[0].problem
     # samples of the exact search are its boxes
     trace = run_peer(
-        name, problem, SampleBudget(samples=100_000 if name == "exact" else 60, seconds=20)
+        name, problem, SampleBudget(samples=100_000 if name == "exact" else 20, seconds=20)
     )
     if name == "exact":
         assert trace.value == sample.optimum(problem)

@@ -153,6 +153,7 @@ def test_blocks_are_those_that_synthesis_makes() -> None:
     assert sum(map(shared_accumulators, rows)) < len(rows) / 2
 
 
+@pytest.mark.slow(every=3)
 @pytest.mark.ci
 @pytest.mark.parametrize("resource", COEFFICIENTS)
 def test_logic_is_as_fitted(resource: str) -> None:

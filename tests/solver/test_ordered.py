@@ -98,15 +98,10 @@ def check_systolic(seed: int) -> None:
     check(engine(Method.CPSAT)(first), least(first))
 
 
+@pytest.mark.slow(every=20)
 @pytest.mark.ci
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", range(20))
 def test_arrays_are_least_in_all_objectives(seed: int) -> None:
-    check_systolic(seed)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(2, 20))
-def test_many_arrays_are_least_in_all_objectives(seed: int) -> None:
     check_systolic(seed)
 
 
@@ -118,15 +113,10 @@ def check_mapped(seed: int) -> None:
     check(solve_designs([problem], method=Method.AUTO)[0], least(problem))
 
 
+@pytest.mark.slow(every=20)
 @pytest.mark.ci
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", range(20))
 def test_mappings_are_least_in_all_objectives(seed: int) -> None:
-    check_mapped(seed)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(2, 20))
-def test_many_mappings_are_least_in_all_objectives(seed: int) -> None:
     check_mapped(seed)
 
 

@@ -144,7 +144,7 @@ def test_a_layer_alone_has_its_own_optimum() -> None:
     assert outcome.value == outcome.lower_bound == solve_exact(problem).value
 
 
-@pytest.mark.slow(every=3)
+@pytest.mark.slow(every=5)
 @pytest.mark.ci
 @pytest.mark.parametrize("minimise", list(Minimise))
 @pytest.mark.parametrize(

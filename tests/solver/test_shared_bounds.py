@@ -107,8 +107,7 @@ def searched(designs: Sequence[Sequence[Problem]], steps: int | None = None) -> 
     ).run()
 
 
-@pytest.mark.slow(every=2)
-@pytest.mark.ci
+@pytest.mark.slow
 @pytest.mark.parametrize("bram18k", ["100", "8"])
 def test_bounds_of_all_designs_hold_whenever_a_search_ends(bram18k: str) -> None:
     designs = every_design("4", bram18k)
@@ -170,6 +169,7 @@ def test_the_first_array_is_found_before_other_designs_are_prepared() -> None:
     assert bounds == sorted(bounds)
 
 
+@pytest.mark.slow(every=2)
 @pytest.mark.ci
 @pytest.mark.parametrize("minimise", list(Minimise))
 def test_several_arrays_are_bounded_whenever_a_search_ends(minimise: Minimise) -> None:

@@ -16,7 +16,7 @@ from ithaca.solver.tables.tree import RowTree, build_tree
 from tests.problems import mm_problem
 
 
-@pytest.mark.ci
+@pytest.mark.slow
 def test_the_largest_tables_keep_the_memory_that_is_promised(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -142,6 +142,7 @@ def test_many_answers(problem: Problem) -> None:
     check(problem, engines=(Method.EXACT, Method.CPSAT))
 
 
+@pytest.mark.slow(every=4)
 @pytest.mark.ci
 @pytest.mark.parametrize("edition", ["exact", "odyssey"])
 @pytest.mark.parametrize("dataflow", MM_DATAFLOWS)
@@ -188,6 +189,7 @@ def symmetric_problems(objective: str, edition: str = "cycle") -> list[Problem]:
     ]
 
 
+@pytest.mark.slow(every=3)
 @pytest.mark.ci
 @pytest.mark.parametrize(
     ("method", "objective"),
@@ -232,6 +234,7 @@ def test_ties_are_broken_of_the_best_designs_alone(monkeypatch: pytest.MonkeyPat
     assert sorted(finished) == list(range(len(problems)))  # each design once
 
 
+@pytest.mark.slow(every=2)
 @pytest.mark.ci
 @pytest.mark.parametrize("threads", [1, 2])
 def test_points_of_fronts_are_the_preferred_ones(threads: int) -> None:

@@ -24,9 +24,7 @@ from tests.problems import MM_DATAFLOWS, configuration_of, mm_problem
     [
         ("latency", "fp32"),
         ("off_chip_words", "fp32"),
-        ("latency*dsp", "fp32"),
         ("-dsp", "int16"),
-        ("bram18k", "int16"),
         ("-throughput", "int8"),
     ],
 )

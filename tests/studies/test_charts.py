@@ -85,8 +85,10 @@ CHARTS: dict[str, Chart] = {
 
 
 @pytest.mark.ci
-@pytest.mark.parametrize("kind", CHARTS)
-@pytest.mark.parametrize("ending", ["png", "svg", "pdf", "html"])
+@pytest.mark.parametrize(
+    ("kind", "ending"),
+    [*((kind, "svg") for kind in CHARTS), *(("lines", end) for end in ("png", "pdf", "html"))],
+)
 def test_every_kind_is_written_to_every_kind_of_file(
     tmp_path: Path, kind: str, ending: str
 ) -> None:

@@ -102,18 +102,18 @@ def test_a_regime_holds_for_every_platform_that_is_varied() -> None:
 @pytest.mark.ci
 def test_whatif_varies_everything_it_says() -> None:
     vary = (
-        "platform=u250,zcu102",
+        "platform=zcu102",
         "dtype=int16",
         "edition=exact,odyssey",
         "objective=latency,max(latency, dsp)",
     )
-    vary += ("dataflow=i,j:i,k", "permutation=C", "size.i=8", "limit.latency*dsp=1e6")
+    vary += ("dataflow=i,j:i,k", "permutation=C", "size.i=4", "limit.latency*dsp=1e6")
     done = succeed(
-        "whatif", *(word for v in vary for word in ("--vary", v)), "mm", "-s", "j=8,k=8", "--json"
+        "whatif", *(word for v in vary for word in ("--vary", v)), "mm", "-s", "j=4,k=8", "--json"
     )
     document = json.loads(done.stdout)
     assert [a["name"] for a in document["axes"]][-2:] == ["i", "latency*dsp_limit"]
-    assert len(document["points"]) == 16
+    assert len(document["points"]) == 8
     for point in document["points"]:
         at, best = point["at"], point["best"]
         assert point["certificate"]["status"] == "optimal"
@@ -152,7 +152,7 @@ def test_ctrl_c_ends_a_study_with_what_it_has_and_the_next_run_goes_on(tmp_path:
         "j=24,k=16",
         *TWO,
         "--vary",
-        "i=" + ",".join(map(str, range(16, 46))),
+        "i=" + ",".join(map(str, range(16, 28))),
     ]
     arguments += ["--json", "--results", str(kept)]
     with begin(*arguments) as process:
@@ -166,7 +166,7 @@ def test_ctrl_c_ends_a_study_with_what_it_has_and_the_next_run_goes_on(tmp_path:
     part = json.loads(output)
     assert part["complete"] is False
     reached = [p for p in part["points"] if p["certificate"]["status"] == "optimal"]
-    assert 3 <= len(reached) < 30
+    assert 3 <= len(reached) < 12
     names = {path.name: path.stat().st_mtime_ns for path in kept.iterdir()}
     whole = json.loads(ithaca(*arguments).stdout)
     assert whole["complete"] is True
@@ -174,7 +174,7 @@ def test_ctrl_c_ends_a_study_with_what_it_has_and_the_next_run_goes_on(tmp_path:
     assert all((kept / name).stat().st_mtime_ns == changed for name, changed in names.items())
 
 
-@pytest.mark.ci
+@pytest.mark.slow
 def test_a_front_killed_at_random_moments_resumes_to_the_same_front(tmp_path: Path) -> None:
     kept = tmp_path / "kept"
     arguments = [
@@ -252,7 +252,7 @@ def test_pareto_prints_a_proven_front(tmp_path: Path) -> None:
     assert "partial (ended after 2 points, as asked): 2 points, each proven" in part.stdout
 
 
-@pytest.mark.ci
+@pytest.mark.slow
 def test_pareto_of_three_objectives_is_plotted_too(tmp_path: Path) -> None:
     arguments = ("pareto", "mm", "-s", "i=8,j=8,k=8", "--dataflow", "i", "--divisors-only")
     for name in ("front.svg", "front.html"):

@@ -119,7 +119,7 @@ CASES = {
 
 
 #: Cases that take ten seconds each.
-SLOW = {"larger, without padding", "four"}
+SLOW = {"larger, without padding", "the cycle edition", "four"}
 
 
 @pytest.mark.ci(every=15)
@@ -195,6 +195,7 @@ def test_quotients_have_fronts_too() -> None:
     check_points(by_throughput)
 
 
+@pytest.mark.slow(every=3)
 @pytest.mark.ci
 @pytest.mark.parametrize(
     ("sizes", "objectives"),
@@ -245,6 +246,7 @@ def timeless(front: Front) -> Front:
     )
 
 
+@pytest.mark.slow(every=3)
 @pytest.mark.ci
 @pytest.mark.parametrize(
     ("sizes", "objectives", "count"),

@@ -196,6 +196,7 @@ class Stop:
         return len(list(self.folder.glob("*.json"))) >= self.count
 
 
+@pytest.mark.slow(every=2)
 @pytest.mark.ci
 @pytest.mark.parametrize("count", [1, 6])
 def test_an_interrupted_study_resumes_to_the_same_dataset(

@@ -72,7 +72,7 @@ def computed(
             )
 
 
-@pytest.mark.slow(every=4)
+@pytest.mark.slow(every=12)
 @pytest.mark.ci(every=40)
 @pytest.mark.parametrize("sums", Sums)
 @pytest.mark.parametrize(("name", "stride", "dataflow"), CASES)

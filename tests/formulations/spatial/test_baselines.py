@@ -40,6 +40,7 @@ def problem(workload: str, objective: str) -> Problem:
     )
 
 
+@pytest.mark.slow(every=3)
 @pytest.mark.ci
 @pytest.mark.parametrize("method", sorted(SPREAD))
 @pytest.mark.parametrize("objective", ["energy", "edp"])
@@ -59,7 +60,7 @@ def test_dataflows_keep_to_their_loops_and_lose(method: str, objective: str) -> 
     assert spread <= SPREAD[method]
 
 
-@pytest.mark.ci
+@pytest.mark.slow
 def test_the_program_finds_a_mapping_that_fits_and_is_not_the_best() -> None:
     asked = problem("depthwise", "edp")
     found, again = (run_peer("cosa", asked, SampleBudget(seconds=600)) for _ in range(2))

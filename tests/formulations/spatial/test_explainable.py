@@ -95,15 +95,10 @@ def check(seed: int) -> None:
     assert solution.value == least
 
 
+@pytest.mark.slow(every=35)
 @pytest.mark.ci
-@pytest.mark.parametrize("seed", range(14))
+@pytest.mark.parametrize("seed", range(214))
 def test_proofs_against_all_mappings(seed: int) -> None:
-    check(seed)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(14, 214))
-def test_proofs_against_all_mappings_of_more(seed: int) -> None:
     check(seed)
 
 
@@ -137,6 +132,7 @@ def test_metrics_are_those_of_a_run_walked_trip_by_trip(seed: int) -> None:
         )
 
 
+@pytest.mark.slow(every=3)
 @pytest.mark.ci
 @pytest.mark.parametrize("seed", range(24))
 def test_bounds_of_layers_at_once_are_those_of_their_problems_and_of_all_mappings(
@@ -171,6 +167,7 @@ def test_bounds_of_layers_at_once_are_those_of_their_problems_and_of_all_mapping
             assert best is None or bound <= best
 
 
+@pytest.mark.slow(every=3)
 @pytest.mark.ci
 @pytest.mark.parametrize("seed", range(8))
 def test_more_of_any_figure_never_hurts(seed: int) -> None:

@@ -48,6 +48,7 @@ from tests.formulations.spatial.calls import (
 # -- the model, written once more: calls are played one by one -----------------------------------
 
 
+@pytest.mark.slow(every=3)
 @pytest.mark.ci
 @pytest.mark.parametrize(("nest", "name", "flow"), list(cases()))
 def test_metrics_are_those_of_calls_played_one_by_one(nest: LoopNest, name: str, flow: int) -> None:
@@ -73,7 +74,8 @@ def test_metrics_are_those_of_calls_played_one_by_one(nest: LoopNest, name: str,
                 assert design.work.held_words(tiles, FRACTION) == held_words(nest, binding, tiles)
 
 
-@pytest.mark.ci(every=9)
+@pytest.mark.ci(every=15)
+@pytest.mark.slow(every=3)
 @pytest.mark.parametrize(("nest", "name", "flow"), list(cases()))
 @pytest.mark.parametrize(("words", "objective"), [(40, "latency"), (200, "latency"), *ENERGIES])
 def test_optima_are_those_of_enumeration(
@@ -99,6 +101,7 @@ def test_optima_are_those_of_enumeration(
         )
 
 
+@pytest.mark.slow(every=3)
 @pytest.mark.ci
 @pytest.mark.parametrize(("nest", "name", "flow"), list(cases()))
 def test_words_off_chip_are_counted_one_by_one(nest: LoopNest, name: str, flow: int) -> None:

@@ -104,6 +104,7 @@ def scattered(rng: random.Random, problem: Problem) -> dict[str, int] | None:
     return None
 
 
+@pytest.mark.slow(every=3)
 @pytest.mark.ci
 @pytest.mark.parametrize("architecture", ["simple", "eyeriss", "simba-like"])
 @pytest.mark.parametrize("layer", ["resnet18_l3s2", "depthwise", "gemm"])
@@ -125,7 +126,8 @@ def test_bounds_never_exceed_what_follows(architecture: str, layer: str) -> None
     assert checked > 6
 
 
-@pytest.mark.ci(every=10)
+@pytest.mark.ci(every=20)
+@pytest.mark.slow(every=4)
 @pytest.mark.parametrize("seed", range(1000, 1040))
 def test_bounds_never_exceed_what_follows_on_nested_meshes_and_padded(seed: int) -> None:
     """Any mapping of small problems, after each of its loops and each of its lanes."""
@@ -133,6 +135,7 @@ def test_bounds_never_exceed_what_follows_on_nested_meshes_and_padded(seed: int)
 
 
 @pytest.mark.ci(every=20)
+@pytest.mark.slow(every=4)
 @pytest.mark.parametrize("seed", range(2000, 2040))
 def test_bounds_of_tensors_that_pass_by_levels(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     """What is taken again outside a level, with the tiles of the level: proofs and any mapping."""

@@ -33,7 +33,7 @@ def evaluated(case: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     architecture = architecture_of(case["arch"], None, "own", "own")
     nest = problem_nest(case["problem"]["problem"], "problem")
     path = folder / "map.yaml"
-    path.write_text(yaml.safe_dump(case["map"], sort_keys=False))
+    path.write_text(json.dumps(case["map"]))
     (row,) = evaluate_points(load_points(path, architecture, nest))
     return row
 

@@ -46,6 +46,7 @@ def bounds(stage: SparseStage, design: SparseDesign, rows: list[dict[str, int]])
 
 
 @pytest.mark.ci(every=120)
+@pytest.mark.slow(every=12)
 @pytest.mark.parametrize(
     ("number", "banded"), [*((n, False) for n in range(240)), *((n, True) for n in range(120))]
 )

@@ -314,12 +314,8 @@ def check_proof(seed: int) -> None:
     assert solution.value == best, (seed, nest, architecture, objective)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.ci(every=60)
+@pytest.mark.slow(every=51)
+@pytest.mark.parametrize("seed", range(306))
 def test_proofs_against_all_mappings(seed: int) -> None:
-    check_proof(seed)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(6, 306))
-def test_more_proofs_against_all_mappings(seed: int) -> None:
     check_proof(seed)

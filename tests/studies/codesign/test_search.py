@@ -150,6 +150,7 @@ def test_an_interrupted_search_says_what_it_knows_and_goes_on_to_the_same(tmp_pa
     )
 
 
+@pytest.mark.slow(every=3)
 @pytest.mark.ci
 @pytest.mark.parametrize("seed", [1, 10, 13])
 def test_an_interrupted_front_is_not_claimed_to_be_whole(seed: int) -> None:

@@ -144,7 +144,7 @@ def test_a_failing_problem_is_reported_at_the_end(
     assert document["total"]["certificate"]["status"] == "feasible"
 
 
-@pytest.mark.ci
+@pytest.mark.slow
 @pytest.mark.parametrize("threads", ["1", pytest.param("2", marks=pytest.mark.slow)])
 def test_a_run_that_is_killed_and_started_again_writes_the_same_files(
     tmp_path: Path, threads: str

@@ -64,7 +64,7 @@ def test_the_shipped_space_divides_the_device() -> None:
     assert read_space(space_fields(space), "document") == space
 
 
-@pytest.mark.ci
+@pytest.mark.slow
 def test_shares_are_proven_and_say_what_more_would_buy(
     files: tuple[Path, Path], tmp_path: Path
 ) -> None:

@@ -170,7 +170,7 @@ NESTS = ((2, 3, 3), (3, 2, 2), (2, 2, 3))
 
 
 @pytest.mark.ci
-@settings(max_examples=2, deadline=None)
+@settings(max_examples=1, deadline=None)
 @given(networks(NESTS, 3), st.sampled_from([("edp", 1), ("energy*latency*latency", 2)]))
 def test_products_on_a_hierarchy(network: Network, objective: tuple[str, int]) -> None:
     check_products_on_a_hierarchy(network, objective)
@@ -237,7 +237,7 @@ def check_fused_products_are_the_least_of_all_choices(network: Network, bram18k:
     assert found.fusing.without.value == min((v for v, any_ in values if not any_), default=None)
 
 
-@pytest.mark.ci
+@pytest.mark.slow
 def test_bounds_are_honest_where_the_time_is_over(tmp_path: Path) -> None:
     network = Network(
         "two",

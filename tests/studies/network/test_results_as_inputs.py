@@ -7,7 +7,6 @@ import io
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -131,15 +130,6 @@ def test_a_layer_is_verified_alone(solved: Written) -> None:
     assert (
         len(done.stdout.splitlines()) == len(ithaca_python.load(path, layer="wide").solutions) > 1
     )
-
-
-@pytest.mark.ci
-def test_the_engine_under_a_time_limit_is_the_one_that_finds_the_most(tmp_path: Path) -> None:
-    asked: dict[str, Any] = {"limit": {"dsp": 400, "bram18k": 400}, "divisors_only": True}
-    path = tiny_file(tmp_path)
-    assert ithaca_python.network(path, **asked).method == "exact"
-    assert ithaca_python.network(path, **asked, time_limit=60).method == "auto"
-    assert ithaca_python.network(path, **asked, time_limit=60, method="exact").method == "exact"
 
 
 @pytest.mark.ci

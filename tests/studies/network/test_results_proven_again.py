@@ -14,6 +14,7 @@ from tests.command_line import ithaca, succeed
 from tests.studies.network.tiny import MODES, Written
 
 
+@pytest.mark.slow(every=2)
 @pytest.mark.ci
 @pytest.mark.parametrize("words", MODES, ids=["per-layer", "shared-dataflow", "shared-array"])
 def test_what_was_solved_is_confirmed(solved: Written, words: tuple[str, ...]) -> None:

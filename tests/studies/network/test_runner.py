@@ -287,7 +287,7 @@ def cluster() -> Iterator[Any]:
         yield found
 
 
-@pytest.mark.ci
+@pytest.mark.slow
 def test_a_cluster_finds_the_same_though_a_worker_is_killed(
     cluster: Any, jobs: list[Job], answers: list[Any], tmp_path: Path
 ) -> None:

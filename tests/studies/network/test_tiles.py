@@ -78,8 +78,7 @@ def test_proofs_against_all_shared_loops_and_mappings(seed: int) -> None:
     check(seed)
 
 
-@pytest.mark.slow(every=3)
-@pytest.mark.ci
+@pytest.mark.slow
 @pytest.mark.parametrize(("seed", "kind"), [(3, "whole"), (4, "nested"), (8, "nested")])
 def test_some_keep_a_tensor_whole_beside_tiles_or_share_more_inside(seed: int, kind: str) -> None:
     assert check(seed, draw=three_products)[kind]
@@ -136,7 +135,7 @@ def products(extent: int, **options: bool) -> Chain:
     return Chain(nests, GOLDEN, ("mm", "nn"), MappingOptions(True, **options), "energy")
 
 
-@pytest.mark.ci
+@pytest.mark.slow
 def test_known_optimum() -> None:
     search = search_of(products(256, nodes_by_level=True))
     assert search.run().status is Status.OPTIMAL
@@ -145,7 +144,7 @@ def test_known_optimum() -> None:
     assert kept == [(("T", 32768),), (("T", 32768),)]
 
 
-@pytest.mark.ci
+@pytest.mark.slow
 def test_known_optimum_of_three_products() -> None:
     """AccelForge's mapper: 392,036,352. Two share more loops inside of those of all three."""
     texts = (*CHAINS[0][0][:1], "U[m][p] += T[m][n] * V[n][p]", "C[m][q] += U[m][p] * W[p][q]")
@@ -258,6 +257,7 @@ architecture:
 """
 
 
+@pytest.mark.slow(every=2)
 @pytest.mark.ci
 @pytest.mark.parametrize(
     ("rows", "sizes", "kept", "value"),
@@ -332,6 +332,7 @@ def test_what_is_computed_again_is_read_again(
         assert (done.returncode, done.stderr.count("\n")) == (2, 1)
 
 
+@pytest.mark.slow(every=2)
 @pytest.mark.ci
 @pytest.mark.parametrize(
     ("sizes", "words", "energy", "keeps", "bypass", "value"),
