@@ -124,10 +124,9 @@ class TiledRuns:
                 rival = None if other is None else other[0][0] / count
                 time = Budget(budget.share(len(self.searches) - done))
                 plain = TileSearch(problems, tiled.plain, time.share(2), rival)
-                narrow, best = plain.run(), plain.best
-                search = TileSearch(problems, tiled, time.share(), plain.value)
-                proof, best = search.run(), search.best or best
-                if narrow.settled and not proof.settled and not search.best:
+                narrow, search = plain.run(), plain.wider(tiled, time.share())
+                proof, best = search.run(), search.best
+                if narrow.settled and not proof.settled and best is plain.best:
                     proof = narrow  # proven of fewer plans, which says more than a bound of all
                 words = sum(run.written for run in runs[:-1])
                 known[key] = TiledRun(count, best, proof, words)

@@ -39,11 +39,17 @@ class TileSearch:
         """What is to be improved on, then the best; None while nothing is known."""
         self.best: tuple[Solution, ...] = ()
         """The runs of the best; none where nothing better is known."""
-        self._known: dict[Any, Solution] = {}
+        self._known: dict[Problem, Solution] = {}
         self._inside = tuple(dict[tuple[int, ...], Fraction]() for _ in problems)
         runs = zip(problems, tiled.least, strict=True)
         self._roofs = [design.least(problem.limits) for problem, design in runs]
         self._nodes = 0
+
+    def wider(self, tiled: Tiled, options: SolveOptions) -> TileSearch:
+        """A search of more ways of the same runs, which begins with what is known here."""
+        search = TileSearch(self._problems, tiled, options, self.value)
+        search.best, search._known = self.best, self._known
+        return search
 
     def run(self) -> Certificate:
         """Search, and say what is proven of the least of the rival and all ways."""
@@ -95,8 +101,17 @@ class TileSearch:
             trips, design = part.inside(number)
             if trips not in known:
                 energy = read_objective("energy", "objective", design.vocabulary)
-                solution = solve_staged(Problem(design, (), energy), self._budget.share())
-                known[trips] = solution.certificate.lower_bound or Fraction(0)
+                least = self._solved(Problem(design, (), energy)).certificate.lower_bound
+                known[trips] = least or Fraction(0)
+
+    def _solved(self, problem: Problem) -> Solution:
+        if problem in self._known:
+            return self._known[problem]
+        solution = solve_staged(problem, self._budget.share())
+        self._nodes += solution.certificate.nodes
+        if solution.certificate.settled:
+            self._known[problem] = solution
+        return solution
 
     def _bounds(self, part: Ways) -> list[Fraction]:
         """At least the objective of every run."""
@@ -115,14 +130,9 @@ class TileSearch:
         for number, (problem, design) in enumerate(zip(self._problems, designs, strict=True)):
             if not self._may_improve(sum(bounds, Fraction(0))):
                 return True
-            if design not in self._known:
-                shared = replace(problem, design=design)
-                solution = solve_staged(shared, self._budget.share())
-                self._nodes += solution.certificate.nodes
-                if not solution.certificate.settled:
-                    return False
-                self._known[design] = solution
-            solution = self._known[design]
+            solution = self._solved(replace(problem, design=design))
+            if not solution.certificate.settled:
+                return False
             if solution.value is None:
                 return True
             bounds[number] = solution.value

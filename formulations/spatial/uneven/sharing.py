@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from math import prod
@@ -36,6 +36,10 @@ class SharingNests:
     """Each alone."""
     plans: Plans
     """Which ways there are."""
+    _roofs: dict[tuple[int, SharedLoops], Mapping[str, Fraction]] = field(
+        default_factory=dict, compare=False, repr=False
+    )
+    """Those that are known, of all kinds of plans."""
 
     @cached_property
     def classes(self) -> tuple[SharedLoop, ...]:
@@ -83,7 +87,8 @@ class SharingNests:
         made = (self.kept(number, ones, (1, 1)) for number in range(len(self.nests)))
         return tuple(nest for nest in made if nest is not None)
 
-    def kept(self, number: int, trips: Trips, words: Sequence[int]) -> UnevenSpace | None:
+    @remembered
+    def kept(self, number: int, trips: Trips, words: tuple[int, ...]) -> UnevenSpace | None:
         """A nest in all its turns, with some words of what it takes and passes on at a time.
 
         Parameters
@@ -92,7 +97,7 @@ class SharingNests:
             Number of the nest.
         trips : tuple of int
             Trips of all shared loops around it.
-        words : sequence of int
+        words : tuple of int
             Words at a time of what it takes from the nest before, and of what it passes on; of the
             first nest the former says nothing.
         """
@@ -154,7 +159,6 @@ class SharingNests:
         """Words of what a nest passes on in a turn."""
         return self.tile((number, self.nests[number].nest.output.tensor), trips, trips)
 
-    @remembered
     def roofs(self, number: int, trips: Trips, shared: SharedLoops) -> Mapping[str, Fraction]:
         """At least the energy of the outermost level in a nest, and the cycles that it takes.
 
@@ -167,15 +171,16 @@ class SharingNests:
         shared : SharedLoops
             The same loops by its names, with the storage nodes between them.
         """
-        nest = self.kept(number, trips, (1, 1))
-        assert nest is not None
-        model = nest.outside(shared)
-        leak = model.latency * nest.architecture.levels[0].leak
-        busy = Fraction(nest.nest.operations, nest.architecture.compute.instances)
-        return {
-            "energy": model.level_energy(0) - leak,
-            "latency": max([busy, *model.waits(0).values()]),
-        }
+        if (number, shared) not in self._roofs:
+            nest = self.kept(number, trips, (1, 1))
+            assert nest is not None
+            model, leak = nest.outside(shared), nest.architecture.levels[0].leak
+            busy = Fraction(nest.nest.operations, nest.architecture.compute.instances)
+            self._roofs[number, shared] = {
+                "energy": model.level_energy(0) - (leak and model.latency * leak),
+                "latency": max([busy, *model.waits(0).values()]),
+            }
+        return self._roofs[number, shared]
 
     def least_inside(self, number: int, trips: Trips, known: Mapping[Trips, Fraction]) -> Fraction:
         """At least the energy inside of the outermost level, where that is known of some trips.
