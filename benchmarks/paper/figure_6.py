@@ -23,7 +23,7 @@ from ithaca.formulations.systolic.simulation.compared import simulate_configurat
 from ithaca.workloads.library import workload
 
 #: Configurations of each design.
-QUICK, FULL = 4, 40
+QUICK, FULL = 2, 40
 
 #: Sizes of the validated workloads.
 SIZES = PUBLICATION["table 5"]

@@ -177,7 +177,7 @@ COMMANDS = {
     "codesign space.yaml --workload mm.yaml --objectives energy,latency --json": "codesign",
     "codesign space.yaml --workload mm.yaml --time-limit 0.000000001 --json": "codesign",
     "codesign space.yaml --workload mm.yaml --vary area=15,20 --json": "codesign-whatif",
-    "codesign arrays.yaml --workload layers.yaml --objective latency --time-limit 5 --json": "network",
+    "codesign arrays.yaml --workload layers.yaml --objective latency --time-limit 1 --json": "network",
     "match mm -s i=4,j=4,k=4 --json": "match",
     "simulate result.json --check-values --json": "simulation",
     "evaluate result.json --json": "points",
@@ -192,7 +192,7 @@ COMMANDS = {
 WORDS = {
     "array": "-s i=4,j=4,k=4 --dataflow i,j --divisors-only",
     "mapped": "-s i=4,j=4,k=4 --arch simple --divisors-only",
-    "limit": "--limit dsp=40 --limit bram18k=400 --divisors-only",
+    "limit": "--limit dsp=40 --limit bram18k=400 --divisors-only --dataflow i,j",
 }
 
 LAYERS = """\
@@ -214,7 +214,7 @@ def test_what_commands_write_is_what_the_schemas_say(tmp_path: Path) -> None:
         (tmp_path / name).write_text(text)
     (tmp_path / "layers.yaml").write_text(LAYERS)
     (tmp_path / "layers.csv").write_text(ROWS)
-    small = "name: mm\nstatement: C[i,j] += A[i,k] * B[k,j]\nextents: {i: 4, j: 4, k: 4}\n"
+    small = "name: mm\nstatement: C[i,j] += A[i,k] * B[k,j]\nextents: {i: 2, j: 2, k: 2}\n"
     (tmp_path / "mm.yaml").write_text(small)
     assert {*COMMANDS.values()} == {*WRITTEN, "result", "mapping", "network"}
     for line, kind in COMMANDS.items():

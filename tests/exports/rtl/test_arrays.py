@@ -69,7 +69,7 @@ def check(folder: Path, case: Any, seed: int) -> dict[str, Any]:
 def test_hardware_takes_the_simulated_cycles_and_computes_what_numpy_does(
     name: str, dataflow: str, seed: int, folder: Path
 ) -> None:
-    check(folder, configuration(name, dataflow, seed), seed)
+    check(folder, configuration(name, dataflow, seed, lanes=2), seed)
 
 
 #: Floating point: sums of fp32 and of the type of words; handed on last, and first in deep pipelines,
@@ -85,15 +85,11 @@ FLOATS = [
 
 
 @pytest.mark.slow(every=3)
-@pytest.mark.ci
-@pytest.mark.parametrize(
-    ("name", "dataflow", "data", "sum_bits", "machine"),
-    [FLOATS[0], *(pytest.param(*case, marks=pytest.mark.ci) for case in FLOATS[1:])],
-)
+@pytest.mark.parametrize(("name", "dataflow", "data", "sum_bits", "machine"), FLOATS)
 def test_floating_point_is_computed_bit_for_bit(
     name: str, dataflow: str, data: str, sum_bits: int, machine: Machine, folder: Path
 ) -> None:
-    chosen, _ = configuration(name, dataflow, 1, data, machine)
+    chosen, _ = configuration(name, dataflow, 1, data, machine, lanes=2)
     check(folder, (chosen, sum_bits), 1)
 
 
@@ -104,7 +100,7 @@ def test_icarus_says_the_same(data: str, folder: Path, monkeypatch: pytest.Monke
     check(folder, configuration("mm", "k", 1, data), 1)
 
 
-@pytest.mark.ci
+@pytest.mark.slow(every=2)
 @pytest.mark.parametrize("pack", [4, 8])
 def test_the_simd_loop_need_not_be_innermost_in_memory(pack: int, folder: Path) -> None:
     chosen, sum_bits = configuration("mm", "ij", 1)
@@ -116,19 +112,15 @@ def test_the_simd_loop_need_not_be_innermost_in_memory(pack: int, folder: Path) 
     check(folder, (replace(chosen, nest=nest, design=array, tiling=tiling), sum_bits), 1)
 
 
-@pytest.mark.slow(every=5)
-@pytest.mark.ci
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.slow(every=7)
+@pytest.mark.parametrize("seed", [*range(7, 20), *range(7)])
 def test_random_hardware_takes_the_simulated_cycles(seed: int, folder: Path) -> None:
     names = workload_names()
     check(folder, random_case(seed, names[seed % len(names)]), seed)
 
 
-@pytest.mark.slow(every=4)
-@pytest.mark.ci
-@pytest.mark.parametrize(
-    "seed", [0, *(pytest.param(n, marks=pytest.mark.ci) for n in range(1, 12))]
-)
+@pytest.mark.slow(every=6)
+@pytest.mark.parametrize("seed", range(12))
 def test_packages_are_multiplied_by_what_their_places_select(seed: int, folder: Path) -> None:
     check(folder, random_case(seed, SPARSE[seed % len(SPARSE)], blocks=True), seed)
 
@@ -137,8 +129,7 @@ def test_packages_are_multiplied_by_what_their_places_select(seed: int, folder: 
 TWO_LEVELS = [("mm", "ij"), ("conv2d", "or"), ("conv2d", "oc"), ("conv2d", "rc"), ("ttm", "ik")]
 
 
-@pytest.mark.slow(every=5)
-@pytest.mark.ci
+@pytest.mark.slow(every=7)
 @pytest.mark.parametrize("seed", range(20))
 def test_two_levels_of_tiles_take_the_simulated_cycles(seed: int, folder: Path) -> None:
     name, dataflow = TWO_LEVELS[seed % len(TWO_LEVELS)]
@@ -147,9 +138,9 @@ def test_two_levels_of_tiles_take_the_simulated_cycles(seed: int, folder: Path) 
 
 @pytest.mark.ci
 def test_arrays_that_hang_in_simulation_hang(folder: Path) -> None:
-    case = configuration("mttkrp", "jk", 1, machine=Machine())
+    case = configuration("mttkrp", "jk", 1, machine=Machine(), lanes=2)
     assert check(folder, case, 1)["hangs"]
-    assert not check(folder, configuration("mttkrp", "jk", 1), 1)["hangs"]  # sums last
+    assert not check(folder, configuration("mttkrp", "jk", 1, lanes=2), 1)["hangs"]  # sums last
 
 
 #: File, what stands there, and what a fault makes of it.
@@ -200,23 +191,17 @@ FAULTS = {
 }
 
 
-@pytest.mark.ci
-@pytest.mark.parametrize(
-    "fault",
-    [
-        name if name == "a dropped word" else pytest.param(name, marks=pytest.mark.ci)
-        for name in FAULTS
-    ],
-)
+@pytest.mark.slow(every=3)
+@pytest.mark.parametrize("fault", FAULTS)
 def test_faults_do_not_pass(fault: str, folder: Path) -> None:
     file, there, instead = FAULTS[fault]
-    case = configuration("mm", "ij", 1)
+    case = configuration("mm", "ij", 1, lanes=2)
     if file in ("ithaca_opens.sv", "ithaca_outer.sv"):
         case = two_level_case(5, "mm", ("i", "j"))
     if file == "ithaca_select.sv":
         case = random_case(24, "mm", blocks=True)
     if "float" in file or "APART" in there:  # an accumulator is needed again after four turns
-        case = configuration("mm", "ij", 1, "fp16", replace(MACHINE, mac=24))
+        case = configuration("mm", "ij", 1, "fp16", replace(MACHINE, mac=24), lanes=2)
     stated = json.loads(write_case(folder, case)["expected.json"])["rtl"]
     (path,) = folder.glob(f"*/{file}")
     text = path.read_text()
@@ -227,7 +212,7 @@ def test_faults_do_not_pass(fault: str, folder: Path) -> None:
     assert (run.cycles, run.right) != (stated["simulated"], stated["elements"])
 
 
-@pytest.mark.ci
+@pytest.mark.slow
 def test_the_waveform_of_the_guide_is_the_one_that_is_written(folder: Path, tmp_path: Path) -> None:
     write_case(folder, configuration("mm", "ij", 1))
     with compiled(folder, traced=True) as bench:
@@ -249,7 +234,7 @@ def test_the_waveform_of_the_guide_is_the_one_that_is_written(folder: Path, tmp_
     assert PICTURE.read_text() == text
 
 
-@pytest.mark.ci
+@pytest.mark.slow(every=2)
 @pytest.mark.parametrize("seed", range(12))
 def test_what_is_written_is_clean(seed: int, folder: Path) -> None:
     names = [*workload_names(), "two levels"]

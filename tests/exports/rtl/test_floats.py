@@ -70,9 +70,9 @@ def lines(name: str, count: int) -> str:
     return "".join("".join(f"{n:0{digits}x}" for n in row) + "\n" for row in rows)
 
 
-@pytest.mark.ci
+@pytest.mark.slow(every=2)
 @pytest.mark.usefixtures("simulator")
-@pytest.mark.parametrize("count", [3_000, pytest.param(200_000, marks=pytest.mark.ci)])
+@pytest.mark.parametrize("count", [3_000, 200_000])
 def test_sums_products_and_quotients_are_those_of_numpy(count: int, folder: Path) -> None:
     bench = (Path(__file__).parent / "floats.sv").read_text().replace("`COUNT", str(count))
     operators = ("/ithaca_float", "/ithaca_divide", "/ithaca_delay")

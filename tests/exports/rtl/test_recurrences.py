@@ -94,7 +94,7 @@ LU = [
 ]
 
 
-@pytest.mark.ci
+@pytest.mark.slow(every=4)
 @pytest.mark.usefixtures("simulator")
 @pytest.mark.parametrize(("n", "space", "timing"), LU)
 def test_lu_takes_the_counted_cycles_and_is_that_of_elimination(
@@ -113,7 +113,7 @@ def test_lu_takes_the_counted_cycles_and_is_that_of_elimination(
     assert exact.max() <= 1e-6 * np.abs(matrix).max()
 
 
-@pytest.mark.ci
+@pytest.mark.slow(every=3)
 @pytest.mark.usefixtures("simulator")
 @pytest.mark.parametrize(
     ("name", "space", "timing"),

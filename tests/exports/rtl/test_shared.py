@@ -30,9 +30,9 @@ from tests.exports.rtl.cases import MACHINE, configuration, layers_of
 #: One array of each kind, with machines that add sums last and first.
 KINDS = [
     ("mm", "ij", "int8", MACHINE),
-    pytest.param("mttkrp", "ik", "int8", MACHINE, marks=pytest.mark.ci),
-    pytest.param("conv2d", "or", "int16", Machine(hop=3), marks=pytest.mark.ci),
-    pytest.param("mm", "k", "fp16", replace(MACHINE, mac=7), marks=pytest.mark.ci),
+    ("conv2d", "or", "int16", Machine(hop=3)),
+    ("mttkrp", "ik", "int8", MACHINE),
+    ("mm", "k", "fp16", replace(MACHINE, mac=7)),
 ]
 
 
@@ -46,7 +46,7 @@ def write_shared(folder: Path, layers: Mapping[str, ArrayConfiguration]) -> dict
     return stated
 
 
-@pytest.mark.ci
+@pytest.mark.slow(every=2)
 @pytest.mark.usefixtures("simulator")
 @pytest.mark.parametrize(("name", "dataflow", "data", "machine"), KINDS)
 def test_one_array_runs_every_layer_in_its_cycles(
