@@ -13,11 +13,11 @@ import pytest
 import ithaca
 from ithaca.files.errors import InputError
 from tests.results.test_forged_files import (
-    KINDS,
     LIMITS,
     MM,
     _network,
     confirmed,
+    document_of,
 )
 
 
@@ -97,9 +97,7 @@ def _objective(design: Any) -> Any:
 
 @pytest.mark.ci
 def test_no_design_of_a_layer_is_left_out(folder: Path) -> None:
-    path = folder / "layer.json"
-    _network(folder).save(path)
-    document = json.loads(path.read_text())
+    path, document = folder / "layer.json", document_of("layers")
     layer = document["layers"][0]
     worst = max(layer["designs"], key=_objective)
     layer["designs"].remove(worst)
@@ -128,9 +126,7 @@ def test_no_design_of_a_front_is_left_out(folder: Path) -> None:
 @pytest.mark.ci
 @pytest.mark.parametrize("change", ["parameters", "omissions", "sources"])
 def test_words_of_a_network_are_repeated_as_not_checked(folder: Path, change: str) -> None:
-    path = folder / "words.json"
-    _network(folder).save(path)
-    document = json.loads(path.read_text())
+    path, document = folder / "words.json", document_of("layers")
     network, layer = document["network"], document["layers"][0]
     if change == "parameters":
         network["parameters"]["batch"], words = 7, "batch=7"
@@ -146,9 +142,7 @@ def test_words_of_a_network_are_repeated_as_not_checked(folder: Path, change: st
 
 
 def test_units_of_a_space_are_repeated_as_not_checked(folder: Path) -> None:
-    path = folder / "units.json"
-    KINDS["no accelerator"](folder).save(path)
-    document = json.loads(path.read_text())
+    path, document = folder / "units.json", document_of("no accelerator")
     assert not {"description", "source", "workloads", "objective", "limits"} & {*document["space"]}
     document["space"]["costs"]["area"]["unit"] = "acres"
     path.write_text(json.dumps(document))
@@ -173,9 +167,7 @@ def test_units_of_axes_are_those_of_what_varies(folder: Path) -> None:
 
 @pytest.mark.ci
 def test_nothing_is_proven_of_one_layer_of_several_arrays(folder: Path) -> None:
-    path = folder / "arrays.json"
-    KINDS["layers on two arrays"](folder).save(path)
-    document = json.loads(path.read_text())
+    path, document = folder / "arrays.json", document_of("layers on two arrays")
     layer = document["layers"][0]
     proof = {"lower_bound": layer["value"], "gap": 0.0, "status": "optimal"}
     layer["certificate"] |= proof
@@ -187,9 +179,7 @@ def test_nothing_is_proven_of_one_layer_of_several_arrays(folder: Path) -> None:
 @pytest.mark.ci
 @pytest.mark.parametrize("kind", ["lanes", "packs", "buffers"])
 def test_an_array_has_no_other_hardware(folder: Path, kind: str) -> None:
-    path = folder / "hardware.json"
-    KINDS["layers on two arrays"](folder).save(path)
-    document = json.loads(path.read_text())
+    path, document = folder / "hardware.json", document_of("layers on two arrays")
     document["layers"][0]["best"]["physical"][kind]["other"] = 1
     path.write_text(json.dumps(document))
     name = f"{kind.removesuffix('s') if kind != 'lanes' else kind}.other"
@@ -198,9 +188,7 @@ def test_an_array_has_no_other_hardware(folder: Path, kind: str) -> None:
 
 
 def test_the_order_of_fused_layers_is_that_of_the_layers(folder: Path) -> None:
-    path = folder / "order.json"
-    KINDS["layers mapped and fused"](folder).save(path)
-    document = json.loads(path.read_text())
+    path, document = folder / "order.json", document_of("layers mapped and fused")
     for run in document["network"]["order"]:
         run.pop("follows", None)
     document["fusing"]["edges"] = []

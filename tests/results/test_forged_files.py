@@ -9,7 +9,9 @@ import random
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -126,6 +128,20 @@ KINDS: dict[str, Callable[[Path], Any]] = {
 }
 
 
+@cache
+def written(kind: str) -> str:
+    """The text of a file of a kind, which is made once."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "file.json"
+        KINDS[kind](Path(folder)).save(path)
+        return path.read_text()
+
+
+def document_of(kind: str) -> Any:
+    """The document of a file of a kind."""
+    return json.loads(written(kind))
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("forged")
@@ -150,7 +166,7 @@ SLOW = {
 def honest(request: pytest.FixtureRequest, folder: Path) -> Path:
     """A file of a kind as it was written."""
     path = folder / f"{request.param}.json"
-    KINDS[request.param](folder).save(path)
+    path.write_text(written(request.param))
     return path
 
 
@@ -293,9 +309,7 @@ def test_no_forgery_is_confirmed(honest: Path) -> None:
 @pytest.mark.parametrize("factor", [0.5, 1.5])
 def test_what_fusing_saves_is_not_taken_on_trust(folder: Path, factor: float) -> None:
     """The network where nothing stays on chip is stated without its layers."""
-    path = folder / "fused.json"
-    KINDS["layers fused"](folder).save(path)
-    document = json.loads(path.read_text())
+    path, document = folder / "fused.json", document_of("layers fused")
     assert confirmed(document, path)
     document["fusing"]["value"] = document["fusing"]["certificate"]["lower_bound"] = int(
         document["fusing"]["value"] * factor
@@ -305,9 +319,7 @@ def test_what_fusing_saves_is_not_taken_on_trust(folder: Path, factor: float) ->
 
 @pytest.mark.slow
 def test_what_fusing_saves_is_proven_where_nothing_is_claimed_of_the_total(folder: Path) -> None:
-    path = folder / "unclaimed.json"
-    KINDS["layers fused"](folder).save(path)
-    document = json.loads(path.read_text())
+    path, document = folder / "unclaimed.json", document_of("layers fused")
     document["total"]["certificate"] |= {"status": "feasible", "lower_bound": None, "gap": None}
     assert confirmed(document, path)
     document["fusing"]["value"] -= 8
@@ -325,9 +337,7 @@ def test_a_question_has_no_answer(folder: Path) -> None:
 
 
 def test_what_is_open_is_bounded_by_what_it_holds(folder: Path) -> None:
-    path = folder / "open.json"
-    KINDS["accelerators cut short"](folder).save(path)
-    document = json.loads(path.read_text())
+    path, document = folder / "open.json", document_of("accelerators cut short")
     least = ithaca.codesign(small_space(folder)).value
     assert least is not None
     (box,) = document["open"]
@@ -339,9 +349,8 @@ def test_what_is_open_is_bounded_by_what_it_holds(folder: Path) -> None:
 @pytest.mark.ci
 @pytest.mark.parametrize("factor", [0.5, 1.5])
 def test_what_was_not_simulated_is_not_confirmed(folder: Path, factor: float) -> None:
-    path = folder / "simulated.json"
-    KINDS["simulation"](folder).save(path)
-    document = json.loads(path.read_text())
+    path, document = folder / "simulated.json", document_of("simulation")
+    path.write_text(written("simulation"))
     assert str(ithaca.verify(path)).endswith(
         f"{document['simulation']['cycles']} cycles; simulated again"
     )
@@ -373,9 +382,7 @@ def test_parts_of_fronts_are_confirmed_and_points_beside_them_are_not(
 def test_proofs_of_files_are_said_to_be_theirs(folder: Path) -> None:
     """A forged bound that does not contradict its value is repeated as what the file states, never
     as a proof of one's own."""
-    path = folder / "claimed.json"
-    KINDS["gap"](folder).save(path)
-    document = json.loads(path.read_text())
+    path, document = folder / "claimed.json", document_of("gap")
     for part in (document["best"], *document["designs"]):
         proof = part["certificate"]
         proof |= {
