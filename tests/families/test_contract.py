@@ -127,6 +127,7 @@ def test_relaxations_bound_from_below(sample: Sample) -> None:
         assert solution.certificate.lower_bound <= optimum <= check_found(solution)
 
 
+@pytest.mark.slow(every=2)
 @pytest.mark.ci
 @each_family
 @pytest.mark.parametrize("method", SEARCHES, ids=lambda method: method.value)

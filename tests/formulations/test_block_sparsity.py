@@ -103,7 +103,7 @@ def random_arrays(
             yield design, Configuration(values)
 
 
-@pytest.mark.ci(every=3)
+@pytest.mark.ci(every=7)
 @pytest.mark.parametrize(
     ("name", "dataflow", "blocks", "dtype"),
     [

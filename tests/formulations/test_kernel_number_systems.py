@@ -42,6 +42,7 @@ def random_point(name: str, draw: random.Random) -> tuple[Problem, Configuration
 
 
 @pytest.mark.ci(every=6)
+@pytest.mark.slow(every=4)
 @pytest.mark.parametrize("name", workload_names())
 def test_all_number_systems_agree_with_the_reference(name: str) -> None:
     draw = random.Random(name)

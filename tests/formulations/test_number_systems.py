@@ -80,6 +80,7 @@ def test_numpy_agrees_on_integers(point: Point) -> None:
     assert all(agrees(name, found[name], exact) for name, exact in expected.items())
 
 
+@pytest.mark.ci
 @given(mm_points(), st.integers(1, 10**30), st.sampled_from(["u250", "asic-28nm"]))
 def test_rational_arrays_are_the_reference(point: Point, scale: int, platform: str) -> None:
     """Also where no float holds the numbers: in the second entry everything that is counted is

@@ -95,7 +95,8 @@ def random_nests() -> Iterator[LoopNest]:
 NESTS = tuple(random_nests())
 
 
-@pytest.mark.ci(every=4)
+@pytest.mark.slow(every=3)
+@pytest.mark.ci
 @pytest.mark.parametrize(
     "nest",
     NESTS,

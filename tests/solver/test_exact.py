@@ -315,7 +315,8 @@ def test_unusual_objectives_equal_brute_force(
     )
 
 
-@pytest.mark.ci(every=3)
+@pytest.mark.ci(every=6)
+@pytest.mark.slow(every=4)
 @pytest.mark.parametrize("edition", [Edition.EXACT, Edition.ODYSSEY])
 @pytest.mark.parametrize("dataflow", [("i",), ("i", "j"), ("j", "k")])
 @pytest.mark.parametrize("objective", ["latency", "dsp"])

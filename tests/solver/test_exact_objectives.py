@@ -75,6 +75,7 @@ def test_optimum_equals_brute_force_on_many_problems(seed: int) -> None:
     check(random_problem(seed))
 
 
+@pytest.mark.slow(every=2)
 @pytest.mark.ci
 @pytest.mark.parametrize(("objective", "value"), [("power", "6.19"), ("-comp", "-1720")])
 def test_whole_arrays_are_proven(objective: str, value: str) -> None:

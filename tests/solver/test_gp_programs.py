@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pyomo.environ as pyo
 import pytest
 
 from ithaca.formulations.problem import Problem
@@ -16,6 +15,7 @@ from ithaca.solver.gp.program import GeometricProgram
 from ithaca.solver.gp.ranges import Propagator, Ranges
 from ithaca.solver.gp.regions import region_program
 from ithaca.solver.nlp.pyomo_bridge import solve_pyomo
+from tests.lazy import pyo
 from tests.problems import MM_DATAFLOWS, mm_problem
 
 SIMD = "t2.k"

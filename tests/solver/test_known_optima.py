@@ -24,6 +24,7 @@ def check(key: str) -> None:
 
 
 @pytest.mark.ci(every=16)
+@pytest.mark.slow(every=4)
 @pytest.mark.parametrize("place", range(16))
 def test_some_are_what_enumeration_finds(place: int) -> None:
     keys = sorted(known_optima())

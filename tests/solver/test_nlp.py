@@ -9,7 +9,6 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-import pyomo.environ as pyo
 import pytest
 
 from ithaca.files.errors import InputError
@@ -28,6 +27,7 @@ from ithaca.solver.nlp.search import STARTS, NlpSearch, starting_points
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.progress import Progress
 from ithaca.workloads.library import workload
+from tests.lazy import pyo
 from tests.problems import MM_DATAFLOWS, mm_problem
 from tests.solver.known_optima import brute_force
 from tests.solver.test_exact import random_problem

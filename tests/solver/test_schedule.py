@@ -155,7 +155,8 @@ def test_no_design_is_without_a_bound(method: Method) -> None:
             assert 0 < bound <= optimum
 
 
-@pytest.mark.ci(every=5)
+@pytest.mark.ci(every=8)
+@pytest.mark.slow(every=4)
 @pytest.mark.parametrize("seed", range(40))
 def test_what_needs_no_search_is_a_bound(seed: int) -> None:
     problem = random_problem(seed)

@@ -22,6 +22,7 @@ from tests.solver.several_arrays import least, pipelines
 from tests.solver.test_shared import check_joint, layers, mixed, total
 
 
+@pytest.mark.slow(every=2)
 @pytest.mark.ci
 @pytest.mark.parametrize("minimise", list(Minimise))
 def test_no_time_leaves_nothing_but_the_roofs(minimise: Minimise) -> None:

@@ -233,6 +233,7 @@ def test_a_footprint_counts_elements(
     assert counted["X"] == len(touched) if independent else counted["X"] <= len(touched)
 
 
+@pytest.mark.slow(every=4)
 @pytest.mark.ci
 @pytest.mark.parametrize("name", list(workload_names()))
 def test_every_workload_has_its_facts(name: str) -> None:

@@ -247,6 +247,7 @@ CORRUPT = {
 
 
 @pytest.mark.ci(every=5)
+@pytest.mark.slow(every=4)
 @pytest.mark.parametrize("case", CORRUPT)
 def test_corrupt_files_are_solved_again_with_a_note(case: str, tmp_path: Path) -> None:
     notes: list[str] = []

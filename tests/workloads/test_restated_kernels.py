@@ -27,6 +27,7 @@ def test_a_statement_of_the_library_is_the_librarys_nest(name: str) -> None:
     assert (nest.untiled, nest.simd, nest.loops) == (kernel.untiled, kernel.simd, kernel.loops)
 
 
+@pytest.mark.slow(every=4)
 @pytest.mark.ci
 @pytest.mark.parametrize("name", workload_names())
 def test_other_names_have_the_same_space_and_optimum(name: str) -> None:

@@ -89,6 +89,7 @@ with signals.Interrupt() as asked:
     assert ran(script, tmp_path).stdout == "raised True\n"
 
 
+@pytest.mark.slow(every=4)
 @pytest.mark.ci
 @pytest.mark.parametrize(
     "writer",

@@ -60,7 +60,8 @@ def costs(
     return known
 
 
-@pytest.mark.ci
+@pytest.mark.ci(every=16)
+@pytest.mark.slow(every=3)
 @pytest.mark.parametrize("seed", range(12))
 def test_proofs_are_what_enumeration_finds(seed: int) -> None:
     """Two products, a random limit of the area and one of the energy, three objectives: latency

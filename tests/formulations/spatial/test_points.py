@@ -12,7 +12,7 @@ from tests.formulations.spatial.cases import random_architecture, random_mapping
 
 def test_rows_load_back(tmp_path: Path) -> None:
     meshes = set()
-    for seed in range(60):
+    for seed in range(30):
         rng = random.Random(seed)
         nest = random_nest(rng)
         architecture = random_architecture(rng, nest, rng.randint(2, 6))

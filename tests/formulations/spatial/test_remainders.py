@@ -171,7 +171,8 @@ def proven(monkeypatch: pytest.MonkeyPatch, seed: int) -> bool:
     return ended.value < padded.value
 
 
-@pytest.mark.ci(every=5)
+@pytest.mark.ci(every=10)
+@pytest.mark.slow(every=4)
 @pytest.mark.parametrize("seed", range(10))
 def test_proofs_are_those_of_enumeration(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     proven(monkeypatch, seed)

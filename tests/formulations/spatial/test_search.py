@@ -45,7 +45,8 @@ from tests.formulations.spatial.drawn import (
 )
 
 
-@pytest.mark.ci(every=11)
+@pytest.mark.ci(every=16)
+@pytest.mark.slow(every=3)
 @pytest.mark.parametrize("constrained", [False, True])
 @pytest.mark.parametrize("seed", range(16))
 def test_small_problems_are_solved_as_by_enumeration(
@@ -191,7 +192,7 @@ def with_shared_accesses(seed: int) -> Problem:
 
 @pytest.mark.ci(every=9)
 @pytest.mark.parametrize(
-    "seed", [pytest.param(n, marks=pytest.mark.slow) if n > 24 else n for n in range(300)]
+    "seed", [pytest.param(n, marks=pytest.mark.slow) if n > 12 else n for n in range(300)]
 )
 def test_small_problems_with_shared_accesses_are_solved_as_by_enumeration(
     monkeypatch: pytest.MonkeyPatch, seed: int

@@ -65,6 +65,7 @@ NUMBERED = list(enumerate(cases()))
 
 
 @pytest.mark.ci(every=30)
+@pytest.mark.slow(every=2)
 @pytest.mark.parametrize(("number", "case"), NUMBERED, ids=[str(n) for n, _ in NUMBERED])
 def test_figures_are_the_tools(number: int, case: dict[str, Any], tmp_path: Path) -> None:
     row = evaluated(case, tmp_path)

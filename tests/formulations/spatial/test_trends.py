@@ -158,6 +158,7 @@ def optimum(problem: Problem) -> Fraction | None:
     return found.value
 
 
+@pytest.mark.slow(every=3)
 @pytest.mark.ci
 @pytest.mark.parametrize("edition", [TIMELOOP, DMAZERUNNER])
 @pytest.mark.parametrize("objective", OBJECTIVES)

@@ -170,7 +170,7 @@ def test_bounds_of_interrupted_searches(monkeypatch: pytest.MonkeyPatch) -> None
     assert rests[-1] == inf
 
 
-@pytest.mark.ci
+@pytest.mark.slow
 def test_bounds_of_searches_that_keep_few(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is left out for want of memory bounds the best from below, and proves it only if above
     what is found."""
@@ -314,7 +314,7 @@ def check_proof(seed: int) -> None:
     assert solution.value == best, (seed, nest, architecture, objective)
 
 
-@pytest.mark.ci(every=60)
+@pytest.mark.ci(every=102)
 @pytest.mark.slow(every=51)
 @pytest.mark.parametrize("seed", range(306))
 def test_proofs_against_all_mappings(seed: int) -> None:

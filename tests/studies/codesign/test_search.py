@@ -403,6 +403,7 @@ costs: {area: side * side + words / 10 + banks}
 }
 
 
+@pytest.mark.slow(every=4)
 @pytest.mark.ci
 @pytest.mark.parametrize("edition", SMALL_SPACES)
 @pytest.mark.parametrize(

@@ -113,7 +113,7 @@ def test_other_spaces_are_refused(
         ithaca.codesign(files[0], workload=str(files[1]))
 
 
-@pytest.mark.ci
+@pytest.mark.slow
 def test_what_stays_on_chip_is_chosen_with_the_arrays(
     files: tuple[Path, Path], tmp_path: Path
 ) -> None:

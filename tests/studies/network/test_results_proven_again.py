@@ -14,7 +14,7 @@ from tests.command_line import ithaca, succeed
 from tests.studies.network.tiny import MODES, Written
 
 
-@pytest.mark.slow(every=2)
+@pytest.mark.slow(every=3)
 @pytest.mark.ci
 @pytest.mark.parametrize("words", MODES, ids=["per-layer", "shared-dataflow", "shared-array"])
 def test_what_was_solved_is_confirmed(solved: Written, words: tuple[str, ...]) -> None:
@@ -64,6 +64,7 @@ def _more_dsp(document: Any) -> None:
 
 
 @pytest.mark.ci(every=5)
+@pytest.mark.slow(every=2)
 @pytest.mark.parametrize(
     ("words", "edit", "line"),
     [

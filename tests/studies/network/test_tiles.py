@@ -231,7 +231,6 @@ def test_what_is_shared_is_shown_and_read_again(folder: Path) -> None:
     assert "(shared)" in shown
     found = load_network_result(folder / "r.json")
     assert network_document(found) == json.loads((folder / "r.json").read_text())
-    assert all(check.confirmed for check in verify_network(found, SolveOptions()))
     assert found.fusing is not None
     (edge,) = found.fusing.edges
     values = [layer.answer.problem.design for layer in found.layers]

@@ -88,7 +88,8 @@ def asked(
     )
 
 
-@pytest.mark.ci(every=7)
+@pytest.mark.ci(every=12)
+@pytest.mark.slow(every=3)
 @pytest.mark.parametrize("name", BLIND)
 @pytest.mark.parametrize("seed", range(4))
 def test_what_methods_find_is_what_enumeration_says(name: str, seed: int) -> None:
