@@ -26,27 +26,13 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted((ROOT / "docs").glob("*.md"))
 GUIDES = [ROOT / "CONTRIBUTING.md", ROOT / "README.md"]
 
-#: Pages whose commands take more than half a CPU second.
-LONG = [
-    "certificates",
-    "co-design",
-    "concepts",
-    "cost-model",
-    "exporting",
-    "flow-graphs",
-    "fusing",
-    "hardware",
-    "hardware-spaces",
-    "index",
-    "input-files",
-    "memory-hierarchies",
-    "python",
-    "recipes",
-    "seeding-tools",
-    "seeding",
-    "simulating",
-    "uneven-mappings",
-]
+#: Pages whose commands take more than half a CPU second, and the one that compiles ten arrays,
+#: which tests of exports do, too.
+LONG = """
+certificates co-design concepts cost-model exporting flow-graphs fusing hardware-spaces index
+input-files memory-hierarchies python recipes seeding-tools seeding simulating uneven-mappings
+"""
+MARKS = {**dict.fromkeys(LONG.split(), pytest.mark.ci), "hardware": pytest.mark.slow}
 
 #: What the programs of one page search with.
 PEERS = ("optuna", "pymoo", "nevergrad")
@@ -54,7 +40,7 @@ PEERS = ("optuna", "pymoo", "nevergrad")
 
 @pytest.mark.parametrize(
     "page",
-    [pytest.param(page, marks=pytest.mark.ci) if page.stem in LONG else page for page in PAGES],
+    [pytest.param(page, marks=MARKS.get(page.stem, ())) for page in PAGES],
     ids=lambda page: page.stem,
 )
 def test_console_blocks_print_what_the_page_says(page: Path, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import split
 
 import pytest
 
@@ -72,20 +73,8 @@ def _grid_file(path: Path) -> None:
     _picture(path) if path.suffix == ".png" else load_grid(path)
 
 
-GRID = (
-    "--loops",
-    "i,j",
-    "--around",
-    "10",
-    "--plot",
-    "map.png",
-    "--x",
-    "lanes.i",
-    "--y",
-    "lanes.j",
-    "-o",
-    "grid.nc",
-)
+GRID = split("--loops i,j --around 10 --plot map.png --x lanes.i --y lanes.j -o grid.nc")
+SOLVE = split("solve mm -s i=96,j=80,k=64 --dataflow i,j")
 CASES = {
     "grid": Case(("grid", "rough.json", *GRID), ("grid.nc", "map.png"), _grid_file),
     "refine": Case(
@@ -94,20 +83,7 @@ CASES = {
         load_result,
     ),
     "evolve": Case(
-        (
-            "solve",
-            "mm",
-            "-s",
-            "i=96,j=80,k=64",
-            "--dataflow",
-            "i,j",
-            "--method",
-            "evolve",
-            "--time-limit",
-            "3",
-            "-o",
-            "result.json",
-        ),
+        (*SOLVE, *split("--method evolve --time-limit 3 -o result.json")),
         ("result.json",),
         load_result,
     ),
@@ -130,19 +106,7 @@ CASES = {
 def rough(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """A result that is not proven optimal."""
     path = tmp_path_factory.mktemp("rough") / "rough.json"
-    words = [
-        "solve",
-        "mm",
-        "-s",
-        "i=96,j=80,k=64",
-        "--dataflow",
-        "i,j",
-        "--method",
-        "exact",
-        "--gap",
-        "0.9",
-    ]
-    succeed(*words, "-o", path)
+    succeed(*SOLVE, "--method", "exact", "--gap", "0.9", "-o", path)
     return path.read_bytes()
 
 
@@ -196,7 +160,7 @@ def check(
         assert len(new) == len(case.files), told
 
 
-@pytest.mark.ci(every=9)
+@pytest.mark.slow(every=4)
 @pytest.mark.parametrize(
     ("moment", "number", "again"),
     [(0.2, signal.SIGINT, False), (0.9, signal.SIGTERM, True), (WRITING, signal.SIGINT, True)],
@@ -240,19 +204,9 @@ def test_a_lock_that_is_being_taken_is_given_back(count: int, tmp_path: Path, ro
     """An exception as xarray takes a lock left it taken, and closing the file waited for it for
     ever."""
     (tmp_path / "rough.json").write_bytes(rough)
+    words = f"{count} grid rough.json --loops i -o grid.nc"
     done = subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            STRUCK,
-            str(count),
-            "grid",
-            "rough.json",
-            "--loops",
-            "i",
-            "-o",
-            "grid.nc",
-        ],
+        [sys.executable, "-c", STRUCK, *words.split()],
         cwd=tmp_path,
         capture_output=True,
         text=True,

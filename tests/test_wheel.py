@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 import shutil
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from shlex import split
 
 import pytest
 
@@ -23,27 +23,12 @@ ROOT = Path(__file__).resolve().parents[1]
 OUTSIDE = {"tests", "benchmarks", "docs"}
 
 #: What the program reads of itself.
-ENDINGS = {
-    *[
-        ".py",
-        ".pyi",
-        ".yaml",
-        ".csv",
-        ".css",
-        ".html",
-        ".typed",
-        ".json",
-        ".toml",
-        ".txt",
-        ".js",
-        ".svg",
-    ]
-}
+ENDINGS = {*split(".py .pyi .yaml .csv .css .html .typed .json .toml .txt .js .svg")}
 
 #: A quick run of each command; later ones read what earlier ones wrote. Building takes a compiler,
 #: and estimators are an extra.
 RUNS = [
-    shlex.split(line)
+    split(line)
     for line in """\
 solve mm -s i=8,j=6,k=8 --dataflow i,j --min-lanes 2 -o result.json
 solve mm -s i=8,j=6,k=8 --dataflow i --method evolve --gap 0.9

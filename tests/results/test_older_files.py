@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from shlex import split
 from typing import Any
 
 import pytest
@@ -75,42 +76,14 @@ def test_a_study_is_what_its_model_says() -> None:
 
 
 #: Files of f58d803; those of networks for AutoSA are of fewer configurations than it builds today.
-OLDER = [
-    "optimal",
-    "infeasible",
-    "gap",
-    "autosa",
-    "mapping",
-    "no_mapping",
-    "match",
-    "layers",
-    "layers_none",
-    "layers_autosa",
-    "fused",
-    "mapped_fused",
-    "shared_dataflow",
-    "shared_array",
-    "shared_gap",
-    "shared_none",
-    "multi_array",
-    "slowest",
-    "codesign",
-    "codesign_none",
-    "codesign_gap",
-    "codesign_cut",
-    "codesign_front",
-]
+OLDER = split("""
+optimal infeasible gap autosa mapping no_mapping match layers layers_none layers_autosa fused
+mapped_fused shared_dataflow shared_array shared_gap shared_none multi_array slowest codesign
+codesign_none codesign_gap codesign_cut codesign_front
+""")
 
 #: Files of 787a056.
-NARROW = [
-    "int8",
-    "fp16",
-    "network_int8",
-    "study_int8",
-    "study_types",
-    "front_int8",
-    "simulation_int8",
-]
+NARROW = split("int8 fp16 network_int8 study_int8 study_types front_int8 simulation_int8")
 
 
 @pytest.fixture(scope="module")
