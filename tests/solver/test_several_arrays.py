@@ -179,9 +179,8 @@ def test_arrays_hold_a_bandwidth() -> None:
 
 
 @pytest.mark.ci
-@pytest.mark.parametrize(("seed", "bandwidth"), [(0, False), (2, True)])
-def test_shares_equal_enumeration(seed: int, bandwidth: bool) -> None:
-    assert check_shares(seed, bandwidth=bandwidth)
+def test_shares_equal_enumeration() -> None:
+    assert check_shares(2, bandwidth=True)
 
 
 @pytest.mark.slow

@@ -237,7 +237,7 @@ def check(seed: int) -> None:
         assert design.space.contains(solution.configuration)
 
 
-@pytest.mark.slow(every=30)
+@pytest.mark.slow(every=60)
 @pytest.mark.ci
 @pytest.mark.parametrize("seed", range(300))
 def test_proofs_are_what_enumeration_finds(seed: int) -> None:
