@@ -65,7 +65,7 @@ def test_every_target_gets_a_folder_per_layer(target: str, network: Path, tmp_pa
         assert file.read_text() == same.read_text()
 
 
-@pytest.mark.ci(every=3)
+@pytest.mark.ci
 @pytest.mark.parametrize("mode", ["per-layer", "shared-dataflow", "shared-array"])
 def test_layers_for_autosa_are_taken_by_it(mode: str, network: Path, tmp_path: Path) -> None:
     found = ithaca.network(network, mode=mode, dtype="int8", dataflow="o,r", target="autosa")

@@ -75,6 +75,7 @@ def test_it_is_shown_without_overflow_or_cut_texts(
     assert wrong == []
 
 
+@pytest.mark.ci
 def test_layers_without_a_configuration_are_named(tmp_path: Path) -> None:
     file, page = tmp_path / "r.json", tmp_path / "r.html"
     assert (

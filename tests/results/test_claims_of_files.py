@@ -201,7 +201,6 @@ def test_the_order_of_fused_layers_is_that_of_the_layers(folder: Path) -> None:
 
 
 @pytest.mark.slow(every=2)
-@pytest.mark.ci
 @pytest.mark.parametrize("fuse", [False, True])
 def test_what_a_compiler_costs_a_network_is_proven_again(folder: Path, fuse: bool) -> None:
     """Fused layers are fused without the restriction, too; a value without a bound is a claim."""
