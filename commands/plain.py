@@ -19,7 +19,7 @@ from ithaca.files.answer import Answer, Wrote
 from ithaca.files.errors import NothingFoundError
 
 
-def told(options: Any = OutputOptions) -> Callable[..., None]:
+def printed(options: Any = OutputOptions) -> Callable[..., None]:
     """A command that tells an answer; ``options`` say how that may be."""
 
     def command(ask: Callable[..., Answer], *, outputs: Any) -> None:
@@ -79,9 +79,9 @@ def line(show: Callable[[str], None] = say) -> Callable[..., None]:
 
 #: The module of `ithaca.commands.api` that each calls, and how it tells the answer.
 PLAIN: Mapping[str, tuple[str, Callable[[], Callable[..., None]]]] = {
-    "solve": ("solving", told),
-    "refine": ("refining", told),
-    "match": ("matching", partial(told, Outputs)),
+    "solve": ("solving", printed),
+    "refine": ("refining", printed),
+    "match": ("matching", partial(printed, Outputs)),
     "pareto": (
         "fronts",
         partial(

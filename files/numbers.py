@@ -23,7 +23,7 @@ DECIMAL = r"([0-9]{1,40}(\.[0-9]{0,40})?|\.[0-9]{1,40})([eE][+-]?[0-9]{1,2})?"
 SCALES = {"k": 10**3, "M": 10**6, "G": 10**9}
 
 
-def written(text: str, units: Mapping[str, int | Fraction] = SCALES) -> Fraction | None:
+def scaled_number(text: str, units: Mapping[str, int | Fraction] = SCALES) -> Fraction | None:
     """A number as people write it, such as 2k, 1e6, 10m or 50%; None if it is none."""
     match = re.fullmatch(rf"(?P<number>{DECIMAL})(?P<unit>{'|'.join(units)})?", text)
     return Fraction(match["number"]) * units.get(match["unit"], 1) if match else None

@@ -67,10 +67,10 @@ def _text(path: Path, depth: int, folders: tuple[Path, ...], max_bytes: int = MA
         return next((each for folder in here if (each := folder / name).is_file()), None)
 
     def include_text(name: str) -> str:
-        found = find(name)
-        if found is None:
+        file = find(name)
+        if file is None:
             raise refuse(path, f"includes {name}, which there is not; allowed: a file beside it")
-        return _text(found, depth + 1, tuple(here))
+        return _text(file, depth + 1, tuple(here))
 
     def add(folder: str) -> str:
         here.append(path.parent / folder)

@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import among, quoted
-from ithaca.files.numbers import SCALES, written
+from ithaca.files.numbers import SCALES, scaled_number
 
 #: Marks an option that may be given several times.
 REPEATED = "repeated"
@@ -134,7 +134,7 @@ def parse_number(
     """
     text = str(value)
     try:
-        number = written(text, units)
+        number = scaled_number(text, units)
         read = float(text if number is None else number)
     except ValueError:
         read = math.nan
@@ -163,7 +163,11 @@ def parse_integer(option: str, value: object, *, least: int) -> int:
         If it is no such integer.
     """
     text = str(value)
-    if isinstance(value, str) and (number := written(text)) is not None and number.denominator == 1:
+    if (
+        isinstance(value, str)
+        and (number := scaled_number(text)) is not None
+        and number.denominator == 1
+    ):
         text = str(int(number))
     if not re.fullmatch(r"[+-]?[0-9]{1,18}", text) or int(text) < least:
         digits = " of at most 18 digits" if re.fullmatch(r"\+?[0-9]{19,}", text) else ""

@@ -14,7 +14,7 @@ from typing import Any
 
 from ithaca.files.numbers import json_number, number, percent
 from ithaca.formulations.algebra.expression import Expression
-from ithaca.formulations.algebra.traced import TRACED, How, Traced, given, traced
+from ithaca.formulations.algebra.traced import TRACED, How, Traced, traced, traced_values
 from ithaca.formulations.design import Design
 from ithaca.formulations.remembered import remembered
 
@@ -88,7 +88,7 @@ def bottleneck(
     Part
         The whole with its parts, each with its value.
     """
-    metrics, named = design.parts(given(configuration), TRACED)
+    metrics, named = design.parts(traced_values(configuration), TRACED)
     whole = traced(expression.evaluate(metrics, TRACED))
     names: dict[int, str] = {}
     wanted = {text: metrics[text] for text in sorted(expression.symbols)}

@@ -125,7 +125,7 @@ class Profile(ABC, Generic[D]):
         raise KeyError(name)
 
     @property
-    def given(self) -> Mapping[str, int]:
+    def fixed_hardware(self) -> Mapping[str, int]:
         """Its hardware as far as that was given, by the name of the quantity."""
         return {}
 

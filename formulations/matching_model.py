@@ -150,22 +150,22 @@ def _solutions(
 
         def __init__(self) -> None:
             super().__init__()
-            self.found: set[Solution] = set()
+            self.solutions: set[Solution] = set()
 
         def on_solution_callback(self) -> None:
             chosen = dict(key for key, x in bound.items() if self.value(x))
             order = sorted(key for key, x in loads.items() if self.value(x))
             images = sorted(key for key, x in taken.items() if self.value(x))
             loops = tuple(chosen[index] for index in intrinsic.loops)
-            self.found.add((loops, tuple(g for _, g in order), tuple(k for _, k in images)))
-            if len(self.found) > MOST:
+            self.solutions.add((loops, tuple(g for _, g in order), tuple(k for _, k in images)))
+            if len(self.solutions) > MOST:
                 self.stop_search()
 
     solver, collector = cp_model.CpSolver(), Collector()
     solver.parameters.enumerate_all_solutions = True
     solver.parameters.num_workers = 1
     solver.solve(model, collector)
-    if len(collector.found) > MOST:
+    if len(collector.solutions) > MOST:
         raise InputError(
             f"{intrinsic} has more than {MOST} matches with {computation}; "
             "allowed: an intrinsic of fewer loops alike"
@@ -175,7 +175,7 @@ def _solutions(
         tuple[object, object], Solution
     ] = {}  # of the places that a loop has in one load, the first
     for solution in sorted(
-        collector.found, key=lambda entry: ([place[loop] for loop in entry[0]], entry[1:])
+        collector.solutions, key=lambda entry: ([place[loop] for loop in entry[0]], entry[1:])
     ):
         one.setdefault(solution[:2], solution)
     return tuple(one.values())

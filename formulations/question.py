@@ -17,7 +17,7 @@ from typer import Option
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
-from ithaca.files.numbers import DECIMAL, written
+from ithaca.files.numbers import DECIMAL, scaled_number
 from ithaca.files.words import REPEATED, several, split_values
 from ithaca.formulations.algebra.array_types import Floats
 from ithaca.formulations.algebra.parsing import parse_expression
@@ -341,7 +341,7 @@ def parse_upper(name: str, value: object, where: str = "") -> Bound:
     if isinstance(value, Fraction) and (value >= 0 or not plain):
         return value
     text = str(value)
-    number = written(text if plain else text.removeprefix("-"))
+    number = scaled_number(text if plain else text.removeprefix("-"))
     if number is None:
         sign = " that is not negative" if plain else ""
         what = f"a finite number{sign}, such as 8601.6, 2k or 1e9; exponents of two digits"

@@ -49,7 +49,7 @@ Count = Annotated[int, Field(ge=1)]
 class Document(InputDocument):
     """A document that Ithaca writes, too."""
 
-    def written(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """The document as JSON values, without what is as it is by default."""
         return self.model_dump(mode="json", by_alias=True, exclude_defaults=True)
 

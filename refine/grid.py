@@ -61,18 +61,18 @@ class Best:
 def asked_between_chunks(grid: xr.Dataset, report: Callable[[int, int], None]) -> Iterator[None]:
     """Let a deferred signal end Dask's computation of a grid after a chunk.
 
-    ``report`` is told of each step: how many are done, of how many.
+    ``report`` is before_task of each step: how many are done, of how many.
     """
     if not grid.chunks:
         yield
         return
     from dask.callbacks import Callback
 
-    def told(key: object, steps: Mapping[str, object], state: Mapping[str, Any]) -> None:
+    def before_task(key: object, steps: Mapping[str, object], state: Mapping[str, Any]) -> None:
         check()
         report(len(state["finished"]), len(steps))
 
-    with Callback(pretask=told):  # type: ignore[no-untyped-call]
+    with Callback(pretask=before_task):  # type: ignore[no-untyped-call]
         yield
 
 

@@ -177,7 +177,7 @@ def codesign_document(result: CodesignResult) -> dict[str, Any]:
     return (
         codesign_model(FAMILIES[space["family"]])
         .model_validate(parts, from_attributes=True)
-        .written()
+        .as_json()
     )
 
 
@@ -232,7 +232,7 @@ def read_codesign(document: Any, path: Path) -> CodesignResult:
     read = validated(codesign_model(FAMILIES[family]), document, path)
     with errors_at(path):
         result = _read(read)
-        check_same(read.written(), codesign_document(result), "")
+        check_same(read.as_json(), codesign_document(result), "")
         _check(result)
     return result
 

@@ -51,7 +51,7 @@ def check_consistent(result: NetworkResult) -> None:
             )
     for index, layer in enumerate(result.layers):
         if (
-            layer.answer.found
+            layer.answer.configured
             and layer.designs
             and layer.answer.design not in [design.design for design in layer.designs]
         ):
@@ -222,7 +222,7 @@ def _check_arrays(result: NetworkResult) -> None:
             raise InputError(
                 f"layers[{index}].certificate is not '{status.value}' without a bound: {EDITED}"
             )
-    if [r.array for r in result.layers if r.answer.found] != [
+    if [r.array for r in result.layers if r.answer.configured] != [
         n for n, a in enumerate(result.arrays) for _ in a.layers
     ]:
         raise InputError(f"arrays are not those of the layers, in order: {EDITED}")
@@ -234,7 +234,7 @@ def _check_arrays(result: NetworkResult) -> None:
         own = [r for r in result.layers if r.array == index]
         for layer in own:
             choice = choice_of(layer.answer.problem.design)
-            parameters = layer.answer.profile.given
+            parameters = layer.answer.profile.fixed_hardware
             parts = (tuple(choice["dataflow"]), choice["permutation"], parameters)
             if parts != (array.dataflow, array.permutation, dict(array.parameters)):
                 raise InputError(

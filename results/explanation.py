@@ -345,7 +345,7 @@ def explanation_document(result: Result, explanation: Explanation) -> dict[str, 
     document: dict[str, Any] = {
         "schema": SCHEMA,
         "study": "explain",
-        **family.head.model_validate(head, from_attributes=True).written(),
+        **family.head.model_validate(head, from_attributes=True).as_json(),
         "failure": explanation.failure,
         "design": None,
     }
@@ -354,7 +354,7 @@ def explanation_document(result: Result, explanation: Explanation) -> dict[str, 
     document["design"] = dict(choice_of(solution.problem.design))
     document["certificate"] = CertificateDocument.model_validate(
         explanation.certificate, from_attributes=True
-    ).written()
+    ).as_json()
     document |= explanation.remarks.document
     document["limits"] = [_stated(use, _LIMIT) for use in explanation.limits]
     document["next_best"] = None

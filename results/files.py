@@ -57,7 +57,7 @@ def result_document(result: Result) -> dict[str, Any]:
         "unrestricted": result.unrestricted,
     }
     model = result_model(family_of(result.problem.design))
-    return model.model_validate(fields, from_attributes=True).written()
+    return model.model_validate(fields, from_attributes=True).as_json()
 
 
 def _founded(solution: Solution) -> Solution:
@@ -84,7 +84,7 @@ def read_result(document: Any, path: Path) -> Result:
     must be that document."""
     read, result = _read(document, path)
     with errors_at(path):
-        check_same(read.written(), as_asked(result_document(result), document), "")
+        check_same(read.as_json(), as_asked(result_document(result), document), "")
     return result
 
 

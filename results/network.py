@@ -77,8 +77,8 @@ def network_document(result: NetworkResult) -> dict[str, Any]:
         },
         **own.fields(result),
     }
-    written: dict[str, Any] = own.MODEL.model_validate(fields, from_attributes=True).written()
-    return written
+    document: dict[str, Any] = own.MODEL.model_validate(fields, from_attributes=True).as_json()
+    return document
 
 
 def _layer(result: LayerResult, own: ModuleType) -> dict[str, Any]:
@@ -124,6 +124,6 @@ def read_network_result(document: Any, path: Path) -> NetworkResult:
         ):
             if "utilisation" not in own:  # earlier versions did not state it
                 part.pop("utilisation", None)
-        check_same(read.written(), model, "")
+        check_same(read.as_json(), model, "")
         check_consistent(result)
     return result

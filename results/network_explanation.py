@@ -74,7 +74,7 @@ def layers_take(
     That is the objective; where it does not add up, the latency.
     """
     if result.total is None or not adds_up:
-        known = [layer for layer in result.layers if layer.answer.found is not None]
+        known = [layer for layer in result.layers if layer.answer.configured is not None]
         return "latency", [
             (layer.layer.count * layer.answer.metrics["latency"], layer) for layer in known
         ]
@@ -104,7 +104,7 @@ def explain_network(result: NetworkResult) -> NetworkExplanation:
 
 def network_failure(result: NetworkResult) -> str:
     """Why a network has no answer, in one line."""
-    missing = [r for r in result.layers if r.answer.found is None]
+    missing = [r for r in result.layers if r.answer.configured is None]
     infeasible = [r for r in missing if r.answer.certificate.status is Status.INFEASIBLE]
     if infeasible:
         together = TOO_FEW_ARRAYS if result.mode in ONE_SEARCH else NO_COMMON_DESIGN
@@ -144,7 +144,7 @@ def network_statements(result: NetworkResult, explained: NetworkExplanation) -> 
         f"Result: {result.network.name} {request.label}, {request.model} model edition, "
         f"on {request.place}, {result.mode}, minimising {request.objective.text}."
     )
-    missing = [r.layer.name for r in result.layers if r.answer.found is None]
+    missing = [r.layer.name for r in result.layers if r.answer.configured is None]
     if missing:
         yield f"No configuration: {', '.join(missing)}."
     if not explained.parts:
@@ -223,7 +223,7 @@ def _proof(result: NetworkResult) -> str:
     assert result.total is not None
     certificate = result.total.certificate
     if certificate.status is Status.OPTIMAL:
-        return f"proven {certificate.told}{as_stated(result)}"
+        return f"proven {certificate.statement}{as_stated(result)}"
     bound = certificate.lower_bound
     least = (
         "" if bound is None else f"; no less than {number(bound)} is possible{as_stated(result)}"

@@ -49,12 +49,12 @@ def _view(result: Result) -> Iterator[Block]:
     yield from limit_facts(best)
 
 
-def limit_facts(best: Solution, shown: Callable[[Fraction], str] = percent) -> Iterator[Fact]:
-    """The facts on the used part of every limit; ``shown`` words shares."""
+def limit_facts(best: Solution, in_words: Callable[[Fraction], str] = percent) -> Iterator[Fact]:
+    """The facts on the used part of every limit; ``in_words`` says shares."""
     known = best.problem.design.vocabulary
     for limit in best.problem.limits:
         used = limit.used(best.metrics)
-        share = f" ({shown(used / limit.bound)})" if limit.bound else ""
+        share = f" ({in_words(used / limit.bound)})" if limit.bound else ""
         unit = f" {known[limit.metric].unit}" if limit.metric in known else ""
         yield Fact(limit.metric, f"{number(used)} of {number(limit.bound)}{unit}{share}")
 

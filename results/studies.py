@@ -133,7 +133,7 @@ def study_document(study: Study) -> dict[str, Any]:
     }
     return StudyDocument.model_validate(
         {**fields, **study.provenance}, from_attributes=True
-    ).written()
+    ).as_json()
 
 
 def front_document(front: Front) -> dict[str, Any]:
@@ -154,7 +154,7 @@ def front_document(front: Front) -> dict[str, Any]:
         "among": front.among,
         "shortfalls": list(front.shortfalls),
     }
-    return FrontDocument.model_validate({**fields, **facts}, from_attributes=True).written()
+    return FrontDocument.model_validate({**fields, **facts}, from_attributes=True).as_json()
 
 
 def point_document(study: Study, index: Index, point: StudyPoint) -> dict[str, Any]:
@@ -169,7 +169,7 @@ def point_document(study: Study, index: Index, point: StudyPoint) -> dict[str, A
     point : StudyPoint
         The answer there.
     """
-    return PointDocument.model_validate(_point(study, index, point), from_attributes=True).written()
+    return PointDocument.model_validate(_point(study, index, point), from_attributes=True).as_json()
 
 
 def _point(study: Study, index: Index, point: StudyPoint) -> dict[str, Any]:
@@ -183,7 +183,7 @@ def _point(study: Study, index: Index, point: StudyPoint) -> dict[str, Any]:
         "objective": {"expression": problem.objective.text, "value": answer.value},
         "limits": tightest(problem.limits),
         "certificate": answer.certificate,
-        "best": None if answer.found is None else _configuration(answer.found),
+        "best": None if answer.configured is None else _configuration(answer.configured),
         "shortfall": answer.explain(),
         "shortfalls": list(answer.shortfalls),
         "marginal": [_marginal(m) for m in point.marginals],
@@ -199,14 +199,14 @@ def question_fields(problems: Sequence[Problem], platform: str) -> dict[str, Any
     model: Any = create_model("QuestionDocument", __base__=bases, designs=(choices, ...))
     designs = [choice_of(problem.design) for problem in problems]
     fields = {"schema": SCHEMA, "family": problems[0].design.family, **head, "designs": designs}
-    document: dict[str, Any] = model.model_validate(fields, from_attributes=True).written()
+    document: dict[str, Any] = model.model_validate(fields, from_attributes=True).as_json()
     return document
 
 
 def configuration_document(solution: Solution | FrontPoint) -> dict[str, Any]:
     """A configuration as studies and fronts state it."""
     fields = _configuration(solution)
-    return ConfigurationDocument.model_validate(fields, from_attributes=True).written()
+    return ConfigurationDocument.model_validate(fields, from_attributes=True).as_json()
 
 
 def _configuration(solution: Solution | FrontPoint) -> dict[str, Any]:

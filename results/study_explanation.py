@@ -79,7 +79,7 @@ def grid_statements(
         return
     best = min(reached, key=lambda index: reached[index])
     place = ", ".join(f"{a.name} {a.labels[i]}" for a, i in zip(axes, best, strict=True))
-    proof = cells[best].certificate.told
+    proof = cells[best].certificate.statement
     yield f"Best: {objective} {number(reached[best])} at {place or 'its point'} ({proof})."
     for position, axis in enumerate(axes):
         values = []
@@ -183,13 +183,13 @@ def study_rows(study: Study) -> list[list[tuple[str, str]]]:
     rows = []
     for index, point in study.points.items():
         answer, certificate = point.answer, point.answer.certificate
-        metrics = {} if answer.found is None else answer.found.metrics
+        metrics = {} if answer.configured is None else answer.configured.metrics
         row = [(name, _label(label)) for name, label in study.labels(index).items()]
         design = point.problems[0].design
         row.append((metric_label(study.objective, design), number(answer.value)))
         row += bound_cells(certificate) if unproven else []
-        row.append(("status", certificate.told))
-        row.append(("best design", "–" if answer.found is None else answer.design))
+        row.append(("status", certificate.statement))
+        row.append(("best design", "–" if answer.configured is None else answer.design))
         row += unit_cells(metrics, point.problems[0].design.vocabulary)
         row += [(metric_label(name, design), number(metrics.get(name))) for name in limited]
         rows.append([*row, ("seconds", f"{certificate.seconds:.2f}")])

@@ -105,7 +105,7 @@ def _same_point(study: Study, index: Index, point: StudyPoint, budget: Budget) -
     again = solve_best(problems, budget.share(), method=_other(problems[0]))
     done = agree(Claim.of(claim), Claim.of(again), "objective")
     broken = claim.certificate.ties_broken and again.certificate.ties_broken
-    if claim.found and broken and claim.configuration != again.configuration:
+    if claim.configured and broken and claim.configuration != again.configuration:
         raise InputError(
             "certificate.ties_broken is true, yet another configuration of "
             f"that value is preferred: {EDITED}"

@@ -74,11 +74,11 @@ def proof_text(certificate: Certificate) -> str:
             "; not all that are as good were compared" if certificate.ties_broken is False else ""
         )
         better = (
-            f"{certificate.told}: no other of these is better"
+            f"{certificate.statement}: no other of these is better"
             if certificate.among
             else "optimal: no configuration of this design is better"
         )
-        further = "" if certificate.among else certificate.then_told
+        further = "" if certificate.among else certificate.and_then
         return f"{better}{ties}{further}; {effort}"
     gap = "unknown gap" if certificate.gap is None else f"gap {certificate.gap:.2%}"
     return f"not proven: lower bound {number(certificate.lower_bound)}, {gap}; {effort}"
@@ -86,12 +86,12 @@ def proof_text(certificate: Certificate) -> str:
 
 def gap(certificate: Certificate) -> str:
     """The gap that is left, or why there is none."""
-    return gap_text(certificate.gap) if certificate.status.found else certificate.status.value
+    return gap_text(certificate.gap) if certificate.status.configured else certificate.status.value
 
 
 def proof(certificate: Certificate) -> str:
     if certificate.status is Status.OPTIMAL:
-        return certificate.told
+        return certificate.statement
     if certificate.status is Status.FEASIBLE and certificate.lower_bound is None:
         return "not proven"
     if certificate.status is Status.FEASIBLE:

@@ -28,7 +28,7 @@ class Status(Enum):
         return self in (Status.OPTIMAL, Status.INFEASIBLE)
 
     @property
-    def found(self) -> bool:
+    def configured(self) -> bool:
         """Whether there is a configuration."""
         return self in (Status.OPTIMAL, Status.FEASIBLE)
 
@@ -131,19 +131,19 @@ class Certificate:
         return self.status.proven or self.empty
 
     @property
-    def told(self) -> str:
+    def statement(self) -> str:
         """The status in words, and those of further objectives."""
         among = f" among {self.among}" if self.among and self.settled else ""
-        return f"{self.status.value}{among}{self.then_told}"
+        return f"{self.status.value}{among}{self.and_then}"
 
     @property
-    def then_told(self) -> str:
+    def and_then(self) -> str:
         """The values of further objectives, in words; empty where there are none."""
         if self.then is None:
             return ""
         value, proof = number(self.then.value), self.then.certificate
         bound = f", lower bound {number(proof.lower_bound)}" if not proof.settled else ""
-        return f"; then {self.then.objective} {value}, {proof.status.value}{bound}{proof.then_told}"
+        return f"; then {self.then.objective} {value}, {proof.status.value}{bound}{proof.and_then}"
 
     @property
     def failure(self) -> str:

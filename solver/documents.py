@@ -161,8 +161,8 @@ def check_certificate(certificate: Certificate, value: Fraction | None, at: str)
         Naming the field.
     """
     status, bound = certificate.status, certificate.lower_bound
-    if status.found != (value is not None):
-        allowed = "a tiling and its metrics" if status.found else "null for tiling and metrics"
+    if status.configured != (value is not None):
+        allowed = "a tiling and its metrics" if status.configured else "null for tiling and metrics"
         raise InputError(f"{at}.status is '{status.value}'; allowed with it: {allowed}")
     if value is not None and bound is not None and float(bound) > float(value):
         raise InputError(

@@ -80,9 +80,8 @@ class Result(Answer):
     def headline(self) -> str:
         what = f"{self.profile.title}, on {self.platform_name}"
         design = "" if self.best is None else f", design {self.best.design}"
-        return (
-            f"{what}{design}: {value_text(self.objective.text, self.value, self.certificate.told)}"
-        )
+        value = value_text(self.objective.text, self.value, self.certificate.statement)
+        return f"{what}{design}: {value}"
 
     @property
     def mapped(self) -> Mapping[str, Solution]:

@@ -219,7 +219,7 @@ class Schedule:
     def solution(self, number: int) -> Solution:
         """The solution of a problem as far as it is known."""
         entry = self.entries[number]
-        known = entry.course.solution(entry.asked(self._budget.options))
+        known = entry.course.solution(entry.own_options(self._budget.options))
         return replace(known, certificate=replace(known.certificate, trace=entry.trace))
 
     def _opening(
@@ -319,7 +319,7 @@ class Schedule:
 
     def _closed(self, number: int) -> bool:
         entry = self.entries[number]
-        return entry.course.closed(entry.asked(self._budget.options))
+        return entry.course.closed(entry.own_options(self._budget.options))
 
     def _unanswered(self, number: int) -> bool:
         """Whether neither it nor a rival has a configuration, and it may have one."""
@@ -341,7 +341,7 @@ class Schedule:
     def _undecided(self, number: int) -> bool:
         """Whether it is proven, no rival beats it, and others of that value were not looked for."""
         entry = self.entries[number]
-        return entry.course.tied and not entry.asked(self._budget.options).any_tie
+        return entry.course.tied and not entry.own_options(self._budget.options).any_tie
 
     def _turns(self, numbers: Sequence[int]) -> int:
         return max(-(-len(numbers) // self._executor.width), 1)

@@ -60,7 +60,7 @@ class Solution:
         return profile_of(self.problem.design)
 
     @property
-    def found(self) -> Solution | None:
+    def configured(self) -> Solution | None:
         """The solution, if it has a configuration."""
         return None if self.configuration is None else self
 

@@ -65,7 +65,7 @@ class Entry:
         value = self.course.state.value
         return value is not None and self.best is not None and self.best < value
 
-    def asked(self, options: SolveOptions) -> SolveOptions:
+    def own_options(self, options: SolveOptions) -> SolveOptions:
         """The options of all problems as they are for this one."""
         return replace(options, rival=self.rival, any_tie=options.any_tie or self.beaten)
 
@@ -122,7 +122,7 @@ def advance(entry: Entry, step: Step, options: SolveOptions, report: Report) -> 
         course.ask_cpsat(budget.options, tell)
     elif step is Step.PROOF:
         course.finish(budget.options, tell)
-    own = entry.asked(options)
+    own = entry.own_options(options)
     if options.time_limit is None and not entry.contested:
         course.break_ties(own)
     solution = course.solution(own)

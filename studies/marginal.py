@@ -74,7 +74,7 @@ def marginal_values(
     """
     solve = solve or (lambda changed, starts: solve_best(changed, options, starts=starts))
     before = solve(problems, [None] * len(problems)) if answer is None else answer
-    if before.found is None:
+    if before.configured is None:
         return ()
     starts = as_starts(before, problems)
     return tuple(

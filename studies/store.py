@@ -287,7 +287,7 @@ def _document(
         **{name: getattr(certificate, name) for name in (*proof, "ties_broken", "then")},
         "shortfalls": list(answer.shortfalls),
     }
-    return _Document.model_validate(fields, from_attributes=True).written()
+    return _Document.model_validate(fields, from_attributes=True).as_json()
 
 
 def _stored_answer(read: _Document, name: str, problems: Sequence[Problem]) -> StoredAnswer:

@@ -194,7 +194,7 @@ def run_study(
             )
             answer = run.solve(problems, _starts(problems, near))
             marginals: tuple[Marginal, ...] = ()
-            if percent is not None and answer.found is None:
+            if percent is not None and answer.configured is None:
                 run.left -= len(raisable_limits(problems))
             elif percent is not None and not run.stopped:
                 marginals = marginal_values(problems, answer, percent, solve=run.solve)

@@ -15,7 +15,7 @@ from ithaca import cli
 from ithaca.commands.api.parsing import parse_search
 from ithaca.files.errors import InputError
 from ithaca.files.messages import meant
-from ithaca.files.numbers import fraction, json_number, written
+from ithaca.files.numbers import fraction, json_number, scaled_number
 from ithaca.files.words import TIMES, parse_integer, parse_number
 from ithaca.formulations.platform import Share
 from ithaca.formulations.question import parse_limits
@@ -32,7 +32,7 @@ SMALL = ("-s", "i=4,j=4,k=4")
     [("2k", 2000), ("1.5M", 1_500_000), ("1e6", 10**6), ("3G", 3 * 10**9), ("7", 7)],
 )
 def test_numbers_are_read_as_people_write_them(text: str, number: int) -> None:
-    assert written(text) == number
+    assert scaled_number(text) == number
     assert parse_integer("--samples", text, least=1) == number
     assert parse_limits([f"dsp={text}"]) == {"dsp": number}
 
@@ -52,7 +52,7 @@ def test_gaps_and_bounds_may_be_shares() -> None:
 
 @pytest.mark.parametrize("text", ["10x", "m", "1k2", "--1", "1e5m5", "5 m", "2K"])
 def test_other_letters_are_no_units(text: str) -> None:
-    assert written(text, TIMES) is None
+    assert scaled_number(text, TIMES) is None
     with pytest.raises(InputError, match="--time-limit is '"):
         parse_search(text)
 

@@ -146,7 +146,7 @@ class Recurrence(LoopNest):
         return tuple(cases)
 
     @cached_property
-    def written(self) -> Mapping[Case, Access]:
+    def outputs(self) -> Mapping[Case, Access]:
         """Element of each output, by the statement of its value."""
         reader, outputs = AccessReader(self.name, self.sizes), self.definition.outputs
         return {
@@ -217,11 +217,11 @@ class Recurrence(LoopNest):
         """
         read = [access for case in self.cases for access in self.inputs_of(case)]
         tensors: dict[str, dict[Point, Point]] = {
-            access.tensor: {} for access in (*read, *self.written.values())
+            access.tensor: {} for access in (*read, *self.outputs.values())
         }
         for point, cases in self.iterations.items():
             for case in cases:
-                outputs = [self.written[case]] if case in self.written else []
+                outputs = [self.outputs[case]] if case in self.outputs else []
                 for access in (*self.inputs_of(case), *outputs):
                     element = self.element(access, point)
                     if element in tensors[access.tensor] or min(element) < 0:
@@ -236,7 +236,7 @@ class Recurrence(LoopNest):
     @property
     def input_tensors(self) -> tuple[str, ...]:
         """The tensors that are read."""
-        outputs = [access.tensor for access in self.written.values()]
+        outputs = [access.tensor for access in self.outputs.values()]
         return tuple(tensor for tensor in self.tensors if tensor not in outputs)
 
     def extents_of(self, tensor: str) -> Point:
@@ -363,7 +363,7 @@ class Recurrence(LoopNest):
 
     def _check_names(self) -> None:
         accesses = [access for case in self.cases for access in self.inputs_of(case)]
-        accesses += self.written.values()
+        accesses += self.outputs.values()
         names = [*self.loops, *self.sizes, *self.values, *(access.tensor for access in accesses)]
         for name in names:
             if not NAME.fullmatch(name) or names.count(name) > 1:
@@ -371,7 +371,7 @@ class Recurrence(LoopNest):
                     f"{quoted(name)} is no name, or one of two things; allowed: loops, parameters, "
                     "values, inputs and outputs of different names, each of these in one case"
                 )
-        if not 2 <= len(self.loops) <= MAX_LOOPS or not self.written:
+        if not 2 <= len(self.loops) <= MAX_LOOPS or not self.outputs:
             self._refuse(f"loops are {len(self.loops)}; allowed: 2 to {MAX_LOOPS}, and an output")
 
     def _where(self, point: Point) -> str:

@@ -64,7 +64,11 @@ class Architecture:
     @property
     def layers(self) -> list[tuple[Layer, Solution]]:
         """Every layer and how it is run, in order."""
-        return [(r.layer, r.answer.found) for r in self.result.layers if r.answer.found is not None]
+        return [
+            (r.layer, r.answer.configured)
+            for r in self.result.layers
+            if r.answer.configured is not None
+        ]
 
     def resource(self, metric: str) -> Fraction:
         """DSP blocks or block RAM in all: those of several arrays together, else of the layer that

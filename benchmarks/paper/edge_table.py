@@ -118,7 +118,7 @@ def _searched(
     how.check()
     best, count = trace.best(), len(trace.evaluations)
     feasible = sum(each.feasible for each in trace.evaluations)
-    fits = sum(each.found is not None for each in trace.evaluations)
+    fits = sum(each.hardware is not None for each in trace.evaluations)
     return _row(
         network,
         "here",

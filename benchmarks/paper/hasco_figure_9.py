@@ -41,7 +41,7 @@ def run(how: Run) -> Outcome:
     for side, banks in pairs:
         how.step(f"{side} × {side} PEs, {banks} banks")
         point = Configuration({"x": side, "y": side, **FIXED, "banks": banks})
-        found = evaluator.evaluate(point).found
+        found = evaluator.evaluate(point).hardware
         assert found is not None
         assert all(layer.settled for layer in found.layers)
         cells[side, banks] = dict(zip(OBJECTIVES, map(float, found.values), strict=True))

@@ -64,7 +64,7 @@ def _statements(result: Result, explanation: Explanation) -> Iterator[str]:
         return
     certificate = explanation.certificate
     proof = (
-        f"proven {certificate.told}"
+        f"proven {certificate.statement}"
         if certificate.status is Status.OPTIMAL
         else "not proven optimal"
     )

@@ -12,7 +12,7 @@ from ithaca.commands.api.points import EvaluatedPoints
 from ithaca.files.csv_text import read_rows, records, table_text
 from ithaca.files.errors import InputError
 from ithaca.files.messages import errors_at, quoted
-from ithaca.files.numbers import counted, json_ready, number, percent, rounded, written
+from ithaca.files.numbers import counted, json_ready, number, percent, rounded, scaled_number
 from ithaca.files.reading import read_text
 from ithaca.formulations.family import Breakdown
 from ithaca.formulations.flow.component import check_name
@@ -130,7 +130,7 @@ def _rows(points: Any, graph: FlowGraph) -> Iterator[tuple[str, dict[str, Fracti
         return [check_name(name, graph.parameters, f"{path}") for name in header]
 
     for where, row in read_rows(text or table_text(records(points)), path, check):
-        values = {name: written(cell) for name, cell in row.items() if cell}
+        values = {name: scaled_number(cell) for name, cell in row.items() if cell}
         for name, value in values.items():
             if value is None:
                 raise InputError(f"{where}: {name} is {quoted(row[name])}; allowed: a number")

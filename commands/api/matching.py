@@ -99,7 +99,7 @@ class Matches(Answer):
             "published": len(self.choices) + len(self.refused),
             "refused": [{**self._fields(match), "because": match.broken} for match in self.refused],
         }
-        return MatchDocument.model_validate(fields).written()
+        return MatchDocument.model_validate(fields).as_json()
 
     def _fields(self, match: Match) -> dict[str, Any]:
         run = self.tiled(match)

@@ -115,7 +115,7 @@ def _statements(nest: Recurrence, stored: Mapping[str, Iterable[int]]) -> Iterat
         test = " && ".join(f"{loop} < {each}" for each in ends(end, "min"))
         yield inner + f"for (int {loop} = {first}; {test}; {loop}++) {{"
         inner += "  "
-    targets = {case.value: str(access) for case, access in nest.written.items()}
+    targets = {case.value: str(access) for case, access in nest.outputs.items()}
     targets |= {name: name + _brackets(nest.loops[x] for x in stored[name]) for name in stored}
     earlier = ""
     for case in nest.cases:
@@ -133,7 +133,7 @@ def _result(case: Case, stored: Mapping[str, Iterable[int]]) -> str:
         + _brackets(a.subscripts[x] for x in stored.get(a.tensor, range(len(a.subscripts))))
         for a in case.reads
     ]
-    return re.sub(r"\br(\d+)\b", lambda found: read[int(found[1])], ast.unparse(case.result))
+    return re.sub(r"\br(\d+)\b", lambda name: read[int(name[1])], ast.unparse(case.result))
 
 
 RECURRENCES = Tool(

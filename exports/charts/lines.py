@@ -59,7 +59,10 @@ def lines(chart: LineChart, plot: Plot) -> None:
     marks: list[tuple[float, float, str]] = []
     for at, series in enumerate(chart.series):
         colour = ROLES[series.role] if series.role else SERIES[at % len(SERIES)]
-        group, shown = plot.add("g", classes=f"series-{at}"), list[tuple[Points, dict[str, Any]]]()
+        group, handles = (
+            plot.add("g", classes=f"series-{at}"),
+            list[tuple[Points, dict[str, Any]]](),
+        )
         places = _placed(chart, at, across, up)
         if series.form != "points" and numeric:
             dash = _DASHES[at // len(SERIES) % len(_DASHES)]
@@ -68,7 +71,7 @@ def lines(chart: LineChart, plot: Plot) -> None:
             corners = [p for pair in zip_longest(places, stairs) for p in pair if p]
             if places:
                 plot.shape(corners if chart.steps else places, "", group, **line)
-            shown.append((((0, 5), (24, 5)), line))
+            handles.append((((0, 5), (24, 5)), line))
         for bound_x, low, high in series.bounds:
             middle, _ = places[series.x.index(bound_x)]
             down = ((middle, up(low)), (middle, up(high)))
@@ -78,9 +81,9 @@ def lines(chart: LineChart, plot: Plot) -> None:
             for (left, top), tip, fill, label in zip_longest(places, tips, fills, series.labels):
                 plot.shape(_mark(at, left, top), tip, group, fill=fill or colour)
                 marks.append((left, top, label or ""))
-            shown.append((_mark(at, 12, 5), {"fill": fills[-1] if fills else colour}))
+            handles.append((_mark(at, 12, 5), {"fill": fills[-1] if fills else colour}))
         if series.name:
-            entries.append((series.name, shown))
+            entries.append((series.name, handles))
     if any(series.bounds for series in chart.series):
         entries.append((chart.bars, [(((0, 5), (24, 5)), {"stroke": ROLES["soft"], **_BOUND})]))
     cross: dict[str, Any] = {"stroke": ROLES["ink"], "stroke_width": 1.4}

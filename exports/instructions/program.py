@@ -44,15 +44,15 @@ def rows(called: CalledNest) -> Iterator[Sequence[str]]:
     def run(
         number: int, at: Sequence[Address], left: Mapping[str, int], depth: int
     ) -> Iterator[Sequence[str]]:
-        shown = [f"{begin}{more}" for begin, more in at]
+        places = [f"{begin}{more}" for begin, more in at]
         if number == len(axes):
             extents = "x".join(str(left.get(p, 1)) for p in called.computes.loops)
-            parts = " ".join(shown[len(operands) :])
+            parts = " ".join(places[len(operands) :])
             yield "compute", called.computes.name, "", parts, extents, "", ""
             return
         moves = []
         if number == len(tile_order):
-            for operand, off_chip in zip(operands, shown, strict=False):
+            for operand, off_chip in zip(operands, places, strict=False):
                 lengths = [each.covered(left) for each in operand.dimensions]
                 strides = [each.off_chip for each in operand.dimensions]
                 box = ("x".join(map(str, each)) or "1" for each in (lengths, strides, operand.rows))

@@ -152,7 +152,9 @@ def layer_folded(result: NetworkResult, layer: LayerResult, index: int) -> Folde
         outline = getattr(own, "outline", None)
         blocks += () if outline is None else outline(best, f"array-{index}")
     on = "" if layer.array is None else f", array {layer.array}"
-    design = "no configuration" if layer.answer.found is None else f"design {layer.answer.design}"
+    design = (
+        "no configuration" if layer.answer.configured is None else f"design {layer.answer.design}"
+    )
     return Folded(
         f"layer-{index}", f"{layer.layer.name} × {layer.layer.count}: {design}{on}", tuple(blocks)
     )

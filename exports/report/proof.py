@@ -41,7 +41,9 @@ def certificate(best: BestConfiguration) -> Section:
             f"search could find better{among}."
         )
         blocks.append(text)
-    proof = f"Over all designs: {whole.told}; engine {whole.method}; {number(whole.nodes)} boxes"
+    proof = (
+        f"Over all designs: {whole.statement}; engine {whole.method}; {number(whole.nodes)} boxes"
+    )
     blocks.append(f"{proof}, {whole.seconds:.2f} s.")
     if own.trace:
         title = f"Incumbent and lower bound over time, design {best.solution.design}"

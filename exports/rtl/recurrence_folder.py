@@ -122,10 +122,10 @@ def _computed(nest: Recurrence) -> Mapping[tuple[str, Point], int]:
             read = (values[each.tensor, nest.element(each, point)] for each in case.reads)
             names = {f"r{at}": value for at, value in enumerate(read)}
             with np.errstate(all="ignore"):
-                found = rounded(eval(code[case], names), "fp32")
-            values[case.value, point] = found
-            if access := nest.written.get(case):
-                values[access.tensor, nest.element(access, point)] = found
+                result = rounded(eval(code[case], names), "fp32")
+            values[case.value, point] = result
+            if access := nest.outputs.get(case):
+                values[access.tensor, nest.element(access, point)] = result
     numbers = np.array([*values.values()], np.float32)
     patterns = np.where(np.isnan(numbers), NAN, bit_patterns(numbers, "fp32"))
     return dict(zip(values, patterns.tolist(), strict=True))

@@ -30,15 +30,15 @@ def bounds(array: RecurrenceArray) -> Mapping[str, list[Sum]]:
     """The bounds of each loop of a PE over space loops and those around it, and under the empty
     name the conditions on space loops: loops are eliminated from the innermost on (Fourier and
     Motzkin)."""
-    every, found = [*sums(array.nest)], dict[str, list[Sum]]()
+    every, sums_of = [*sums(array.nest)], dict[str, list[Sum]]()
     for loop in reversed(array.own):
-        found[loop] = own = [each for each in every if each.get(loop)]
+        sums_of[loop] = own = [each for each in every if each.get(loop)]
         every = [each for each in every if each not in own]
         for low, high in product(own, own):
             if (up := low[loop]) > 0 > (down := high[loop]):
                 both = {x: up * high.get(x, 0) - down * low.get(x, 0) for x in {**low, **high}}
                 every.append(both)
-    return found | {"": every}
+    return sums_of | {"": every}
 
 
 def sum_text(each: Sum, prefix: str, but: str = "") -> str:
@@ -72,7 +72,7 @@ def least(all_bounds: Mapping[str, list[Sum]], loop: str, prefix: str, sign: int
         1 for the first value, -1 for the last.
     """
     own = {sum_text(each, prefix, loop) for each in all_bounds[loop] if each[loop] == sign}
-    *others, found = sorted(own)
+    *others, least = sorted(own)
     for other in others:
-        found = f"least({other}, {found})"
-    return f"-({found})" if sign > 0 else found
+        least = f"least({other}, {least})"
+    return f"-({least})" if sign > 0 else least

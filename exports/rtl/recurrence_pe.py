@@ -73,8 +73,8 @@ class PE:
     @cached_property
     def outputs(self) -> Mapping[str, str]:
         """When something leaves or stays, by the names of channels."""
-        written, links = self.array.nest.written.items(), self.links.items()
-        own = {access.tensor: self.when([case]) for case, access in written}
+        outputs, links = self.array.nest.outputs.items(), self.links.items()
+        own = {access.tensor: self.when([case]) for case, access in outputs}
         return {**own, **{name: self.when(link.needs, link.away) for name, link in links}}
 
     @cached_property
@@ -105,7 +105,7 @@ class PE:
         """The numbers of the statements of each value and output."""
         nest, values = self.array.nest, dict[str, list[int]]()
         for number, case in enumerate(nest.cases):
-            name = nest.written[case].tensor if case in nest.written else case.value
+            name = nest.outputs[case].tensor if case in nest.outputs else case.value
             values.setdefault(name, []).append(number)
         return values
 
@@ -122,7 +122,7 @@ class PE:
         here = ", ".join(f"of_{loop}" for loop in nest.loops)
         tests = [f"iterates({here})", *(f"!holds_{n}({here})" for n in earlier)]
         for test in nest.cases[number].conditions:
-            tests.append(re.sub(r"[A-Za-z_]\w*", lambda found: names[found[0]], f"({test})"))
+            tests.append(re.sub(r"[A-Za-z_]\w*", lambda name: names[name[0]], f"({test})"))
         return " && ".join(tests)
 
     def when(self, cases: Collection[Case], away: Point = ()) -> str:

@@ -101,7 +101,7 @@ def diverse_configurations(
     if count > len(first):
         _add_local_optima(pool, first[0], count, seed, stopped)
         _add_neighbours(pool, count, stopped)
-    return tuple(pool.found[key] for key in _chosen(pool, first, count))
+    return tuple(pool.configurations[key] for key in _chosen(pool, first, count))
 
 
 class _Pool:
@@ -110,7 +110,7 @@ class _Pool:
     def __init__(self, space: ParameterSpace) -> None:
         self.space = space
         self.scorer = Scorer(space.problem)
-        self.found: dict[_Key, Configuration] = {}
+        self.configurations: dict[_Key, Configuration] = {}
         self.values: dict[_Key, Fraction] = {}
 
     def key(self, configuration: Configuration) -> _Key:
@@ -120,11 +120,11 @@ class _Pool:
     def offer(self, configuration: Configuration) -> bool:
         """Take a configuration if the reference confirms that it is feasible."""
         key = self.key(configuration)
-        if key not in self.found:
+        if key not in self.configurations:
             value, violation = score_configuration(self.space.problem, configuration)
             if violation:
                 return False
-            self.found[key], self.values[key] = configuration, value
+            self.configurations[key], self.values[key] = configuration, value
         return True
 
     def place(self, key: _Key) -> Floats:
@@ -136,7 +136,7 @@ class _Pool:
 
     def best_first(self) -> list[_Key]:
         """All configurations by objective; equals by their parameters."""
-        return sorted(self.found, key=lambda key: (self.values[key], key))
+        return sorted(self.configurations, key=lambda key: (self.values[key], key))
 
 
 def _add_local_optima(
@@ -144,7 +144,7 @@ def _add_local_optima(
 ) -> None:
     draw = np.random.default_rng(seed)
     problem = pool.space.problem
-    variants = _variants(problem, pool.found[optimum])
+    variants = _variants(problem, pool.configurations[optimum])
     # a variant's descents come in one go, so that one model at a time is in memory
     tries = max(DESCENTS * count, LEAST_DESCENTS) // len(variants) + 1
     for variant in variants:
@@ -160,10 +160,10 @@ def _add_local_optima(
                 model.counts,
                 [int(draw.integers(count)) for count in model.counts],
             )
-            known = len(pool.found)
+            known = len(pool.configurations)
             if optimum_near is not None:
                 pool.offer(model.configuration(optimum_near[0]))
-            fruitless = 0 if len(pool.found) > known else fruitless + 1
+            fruitless = 0 if len(pool.configurations) > known else fruitless + 1
             if stopped():
                 return
             if fruitless == FRUITLESS:
@@ -186,16 +186,16 @@ def _add_neighbours(pool: _Pool, count: int, stopped: Callable[[], bool]) -> Non
     """Fill up with configurations that differ from known ones in one axis, best ones first."""
     queue = [(pool.values[key], key) for key in pool.best_first()]
     expanded = set()
-    while queue and len(pool.found) < count and not stopped():
+    while queue and len(pool.configurations) < count and not stopped():
         _, key = heapq.heappop(queue)
         if key in expanded:
             continue
         expanded.add(key)
-        before = set(pool.found)
+        before = set(pool.configurations)
         for axis in pool.space.problem.space.axes:
-            for neighbour in _line(pool, pool.found[key], axis, count):
+            for neighbour in _line(pool, pool.configurations[key], axis, count):
                 pool.offer(neighbour)
-        for new in sorted(pool.found.keys() - before):
+        for new in sorted(pool.configurations.keys() - before):
             heapq.heappush(queue, (pool.values[new], new))
 
 

@@ -101,24 +101,30 @@ def parse_expression(
     return expression
 
 
-def written(expression: Expression) -> str:
+def expression_text(expression: Expression) -> str:
     """An expression as text that `parse_expression` reads."""
     match expression:
         case Sum():
-            return " + ".join(map(written, expression.terms))
+            return " + ".join(map(expression_text, expression.terms))
         case Product():
             powers = [
-                (f"({written(base)})" if isinstance(base, Sum) else written(base), n)
+                (
+                    f"({expression_text(base)})"
+                    if isinstance(base, Sum)
+                    else expression_text(base),
+                    n,
+                )
                 for base, n in expression.factors
             ]
             over = [text for text, exponent in powers for _ in range(exponent)]
             under = [text for text, exponent in powers for _ in range(-exponent)]
             return "/".join(["*".join([str(expression.coefficient), *over]), *under])
         case CeilingDivision():
-            return f"ceil(({written(expression.numerator)})/({written(expression.denominator)}))"
+            parts = map(expression_text, (expression.numerator, expression.denominator))
+            return "ceil(({})/({}))".format(*parts)
         case Maximum() | Minimum():
             name = "max" if isinstance(expression, Maximum) else "min"
-            return f"{name}({', '.join(map(written, expression.arguments))})"
+            return f"{name}({', '.join(map(expression_text, expression.arguments))})"
     return str(expression)
 
 

@@ -76,7 +76,7 @@ def traced(value: Operand) -> Traced:
     return value if isinstance(value, Traced) else Traced(Fraction(value))
 
 
-def given(values: Mapping[str, int]) -> dict[str, Traced]:
+def traced_values(values: Mapping[str, int]) -> dict[str, Traced]:
     """A configuration in these numbers."""
     return {name: traced(value) for name, value in values.items()}
 

@@ -22,7 +22,7 @@ from ithaca.files.errors import InputError
 from ithaca.files.messages import among, quoted
 from ithaca.formulations.algebra.expression import Expression, Symbol
 from ithaca.formulations.algebra.monotonicity import POSITIVE, bounds, trends
-from ithaca.formulations.algebra.parsing import FUNCTIONS, parse_expression, written
+from ithaca.formulations.algebra.parsing import FUNCTIONS, expression_text, parse_expression
 from ithaca.formulations.design import Metric
 from ithaca.formulations.hardware.accelerator import Trend
 from ithaca.formulations.hardware.documents import ALONE, Formula, Name
@@ -102,7 +102,7 @@ class Model:
     def metrics(self) -> dict[str, Metric]:
         """The factors as metrics."""
         return {
-            name: Metric(name, unit, written(expression))
+            name: Metric(name, unit, expression_text(expression))
             for (name, expression), unit in zip(self.factors, self.units, strict=True)
         }
 

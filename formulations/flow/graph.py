@@ -134,7 +134,7 @@ class FlowGraph(Document):
     @cached_property
     def sources(self) -> Mapping[str, tuple[str, bool]]:
         """By input port with an edge the output port, and whether the two are pipelined."""
-        found: dict[str, tuple[str, bool]] = {}
+        before: dict[str, tuple[str, bool]] = {}
         groups = {"": self.edges, **{f"{n}.": node.edges for n, node in self.nodes.items()}}
         for prefix, edges in groups.items():
             for place, edge in enumerate(edges):
@@ -144,10 +144,10 @@ class FlowGraph(Document):
                     raise InputError(f"{where} is {quoted(edge.of)}; allowed: A.PORT -> B.PORT")
                 self._check_port(ends[0], where, inwards=False)
                 self._check_port(ends[1], where, inwards=True)
-                if ends[1] in found:
+                if ends[1] in before:
                     raise InputError(f"{where}: {ends[1]} has an edge already; allowed: a mux")
-                found[ends[1]] = ends[0], edge.pipelined
-        return found
+                before[ends[1]] = ends[0], edge.pipelined
+        return before
 
     @cached_property
     def order(self) -> tuple[str, ...]:

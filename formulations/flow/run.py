@@ -316,11 +316,11 @@ class _Interval:
             starts = np.arange(0, steps, int(every))
             return np.add.reduceat(times, starts, axis=1).max(-1).sum(1).max(-1)
         room, done = int(queue), np.zeros((steps + 1, *times[:, 0].shape))
-        given = done[0, ..., :1]
+        start = done[0, ..., :1]
         for step in range(1, steps + 1):
             free = done[max(step - room, 0)].max(-1, keepdims=True)
-            given = np.maximum(given + (step > 1), free)
-            done[step] = np.maximum(done[step - 1], given) + times[:, step - 1]
+            start = np.maximum(start + (step > 1), free)
+            done[step] = np.maximum(done[step - 1], start) + times[:, step - 1]
         return done[steps].max((-2, -1))
 
 

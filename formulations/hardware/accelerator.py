@@ -101,14 +101,14 @@ class Accelerator(Protocol):
         """
 
     def floors(
-        self, posed: Sequence[Problem], figures: Mapping[str, Fraction], objective: Objective
+        self, problems: Sequence[Problem], figures: Mapping[str, Fraction], objective: Objective
     ) -> Sequence[Fraction | float] | None:
         """Bounds of layers, of which each has one of the problems on some figures, on others,
         infinite where nothing fits; None: their own problems bound them.
 
         Parameters
         ----------
-        posed : sequence of Problem
+        problems : sequence of Problem
             A problem of every layer, on some figures.
         figures : mapping of str to Fraction
             The figures that bounds are of.

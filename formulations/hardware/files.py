@@ -21,7 +21,7 @@ from ithaca.files.messages import among, errors_at, quoted, refuse
 from ithaca.files.numbers import json_number, json_ready
 from ithaca.files.reading import packaged_names
 from ithaca.formulations.algebra.expression import Expression, Symbol
-from ithaca.formulations.algebra.parsing import FUNCTIONS, parse_expression, written
+from ithaca.formulations.algebra.parsing import FUNCTIONS, expression_text, parse_expression
 from ithaca.formulations.design import Metric
 from ithaca.formulations.families import ACCELERATORS
 from ithaca.formulations.hardware.documents import (
@@ -301,7 +301,7 @@ def space_fields(space: HardwareSpace) -> dict[str, Any]:
 
     def figure(own: Figure) -> dict[str, Any]:
         table = {str(json_number(key)): json_number(value) for key, value in own.table}
-        return {"of": written(own.expression)} | ({"table": table} if table else {})
+        return {"of": expression_text(own.expression)} | ({"table": table} if table else {})
 
     quantities: dict[str, dict[str, Any]] = {}
     for q in space.quantities:

@@ -196,7 +196,7 @@ class RecurrenceArray:
     @cached_property
     def outputs(self) -> tuple[ModuleChain, ...]:
         """The chains of tensors that are written."""
-        return self._chains((access, case) for case, access in self.nest.written.items())
+        return self._chains((access, case) for case, access in self.nest.outputs.items())
 
     def _chains(self, accesses: Iterable[tuple[Access, Case]]) -> tuple[ModuleChain, ...]:
         """The chains of those tensors that have elements."""

@@ -112,9 +112,9 @@ class HierarchyAccelerator(Accelerator):
         return tuple(Problem(design, (), objective) for design in setting.designs)
 
     def floors(
-        self, posed: Sequence[Problem], figures: Mapping[str, Fraction], objective: Objective
+        self, problems: Sequence[Problem], figures: Mapping[str, Fraction], objective: Objective
     ) -> Sequence[Fraction | float] | None:
-        layers = [p.design for p in posed if isinstance(p.design, ExplainableDesign)]
+        layers = [p.design for p in problems if isinstance(p.design, ExplainableDesign)]
         return least_of(layers, self.architecture_with(figures), objective) if layers else None
 
 
@@ -162,8 +162,8 @@ class Hierarchies(AcceleratorKind):
         architecture = ArchitectureDocument.model_validate(
             accelerator.architecture, from_attributes=True
         )
-        own = {"architecture": architecture.written(), "edition": accelerator.edition}
-        stated: dict[str, Any] = HierarchyDocument(**own, **asdict(accelerator.options)).written()
+        own = {"architecture": architecture.as_json(), "edition": accelerator.edition}
+        stated: dict[str, Any] = HierarchyDocument(**own, **asdict(accelerator.options)).as_json()
         return stated
 
     def completed(

@@ -47,7 +47,7 @@ def estimated_table(
     elements: Sequence[Element],
     classes: Mapping[str, CompoundClass],
     estimate: Estimator,
-    given: Mapping[str, Mapping[str, Fraction]],
+    known: Mapping[str, Mapping[str, Fraction]],
 ) -> dict[str, Any]:
     """Energies of all components as an ERT document.
 
@@ -59,7 +59,7 @@ def estimated_table(
         Classes that consist of others, by name.
     estimate : Estimator
         Says the energies of primitive components.
-    given : mapping
+    known : mapping
         Energies of actions by component that are taken as they are.
 
     Returns
@@ -78,7 +78,7 @@ def estimated_table(
     for element in elements:
         if element.role not in ACTIONS or element.kind == DUMMY:
             continue
-        if stated := given.get(element.name):
+        if stated := known.get(element.name):
             own = [{"name": name, "energy": float(energy)} for name, energy in stated.items()]
             tables.append({"name": element.name, "actions": own})
             sources[element.name] = "the table that was given"

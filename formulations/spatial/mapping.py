@@ -96,12 +96,12 @@ class Mapping:
 
     def runs(self, loop: str) -> dict[Slot, int]:
         """How often what is inside each slot's loop runs in all, outermost first."""
-        runs, found = 1, {}
+        runs, counts = 1, {}
         for slot in self.factors:
             trips = self.factor(slot, loop)
             last = self.remainders.get(slot, {}).get(loop, trips)
-            found[slot] = runs = (runs - 1) * trips + last
-        return found
+            counts[slot] = runs = (runs - 1) * trips + last
+        return counts
 
     def average(self, slot: Slot, loop: str) -> Fraction:
         """Trips of a loop in a slot on average; along and inside its lanes, which run in step, all

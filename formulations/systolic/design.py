@@ -194,7 +194,7 @@ class SystolicDesign(Design):
         )
 
     @property
-    def given(self) -> dict[str, int]:
+    def fixed_hardware(self) -> dict[str, int]:
         """The hardware quantities of which one value is given, as results state them: PEs first,
         buffers last."""
         simd = quantities.t2(self.array.simd_loop).name

@@ -32,8 +32,8 @@ class SystolicProfile(Profile[SystolicDesign]):
         return self.design.nest
 
     @property
-    def given(self) -> Mapping[str, int]:
-        return self.design.given
+    def fixed_hardware(self) -> Mapping[str, int]:
+        return self.design.fixed_hardware
 
     @property
     def attributes(self) -> Mapping[str, str | float]:

@@ -35,13 +35,13 @@ Genes = Integers
 class LoopSplit:
     """A loop that is split: trips = ceil(extent / (given · product of the factors)).
 
-    ``given`` is the product of the factors that cannot be chosen, ``factors`` the rows of those
+    ``fixed`` is the product of the factors that cannot be chosen, ``factors`` the rows of those
     that can, ``powers`` which of these are powers of two, ``most`` their largest product.
     """
 
     trips: str
     extent: int
-    given: int
+    fixed: int
     factors: tuple[int, ...]
     powers: tuple[bool, ...]
     most: int
@@ -58,7 +58,7 @@ class LoopSplit:
 
     def rest(self, product: Genes) -> Genes:
         """Trips that cover the extent with such a product of factors."""
-        return -(-self.extent // (self.given * product))
+        return -(-self.extent // (self.fixed * product))
 
 
 class Genome:

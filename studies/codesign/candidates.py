@@ -38,7 +38,7 @@ class Candidates:
     budget: Budget
     executor: Executor
     tell: Callable[[], None]
-    found: list[HardwarePoint] = field(default_factory=list)
+    points: list[HardwarePoint] = field(default_factory=list)
     above: Candidates | None = None
     """Others that are offered what these find."""
     any: bool = False
@@ -160,18 +160,18 @@ class Candidates:
             box = min(halves, key=self._promise) if len(halves) > 1 else halves[0]
         if not self.question.space.allows(box.point):
             return
-        before = list(self.found)
+        before = list(self.points)
         if before or self.budget.options.time_limit is None:
             self.offer_known(box.point)
         else:  # climbing takes time, and there must be an answer
             self.solve(box.point)
-        if first or not before or (self.found != before and len(self.question.objectives) == 1):
+        if first or not before or (self.points != before and len(self.question.objectives) == 1):
             best = box.point
             for judge, solve in ((self.floor, self.floor), (self.judge, self.solve)):
                 best = climb(self.free, best, judge, solve, self._enough)
 
     def _enough(self) -> bool:
-        return self.budget.over or (self.any and bool(self.found))
+        return self.budget.over or (self.any and bool(self.points))
 
     def _promise(self, box: Region) -> tuple[Bound, ...]:
         """The objectives of known mappings on the best figures of a box, and then what no mapping
@@ -210,15 +210,15 @@ class Candidates:
             return
         values = tuple(bare.total(amount) for amount in self.question.minimised)
         if any(
-            all(f <= v for f, v in zip(known.values, values, strict=True)) for known in self.found
+            all(f <= v for f, v in zip(known.values, values, strict=True)) for known in self.points
         ):
             return
         kept = [
             known
-            for known in self.found
+            for known in self.points
             if not all(v <= f for v, f in zip(values, known.values, strict=True))
         ]
-        self.found = sorted([*kept, replace(bare, values=values)], key=lambda known: known.values)
+        self.points = sorted([*kept, replace(bare, values=values)], key=lambda known: known.values)
 
     def _within(self, known: HardwarePoint) -> bool:
         """Whether an accelerator with its mappings keeps the limits."""

@@ -182,7 +182,7 @@ class LayerCache:
         self, accelerator: Accelerator, method: Method = Method.AUTO, store: Store | None = None
     ) -> None:
         self.accelerator, self.method, self.store = accelerator, method, store
-        self.asked: set[Ask] = set()
+        self.asks: set[Ask] = set()
         self._known: dict[Ask, LayerAnswer] = {}
         self._given: set[Ask] = set()
         self._fronts: dict[tuple[Ask, tuple[Expression, ...]], tuple[Choice, ...]] = {}
@@ -255,7 +255,7 @@ class LayerCache:
             self._known[ask] = replace(known, bound=floor / run.factor, factor=Fraction(1))
             self._given.add(ask)
         if ask not in self._given:
-            self.asked.add(ask)
+            self.asks.add(ask)
         if not self.serves(ask, target):
             self.learn(ask, target, self.job(ask, target)(options or SolveOptions(), tell))
         answer = self._known[ask]
@@ -282,9 +282,9 @@ class LayerCache:
         least = min(map(max, known), default=inf)
         return Fraction(least) if isfinite(least) else least
 
-    def given(self, run: CachedRun) -> LayerAnswer:
+    def answer(self, run: CachedRun) -> LayerAnswer:
         """The answer that is kept of a run."""
-        kept = run.ask in self.asked or run.ask in self._given
+        kept = run.ask in self.asks or run.ask in self._given
         return (self._known.get(run.ask, UNKNOWN) if kept else UNKNOWN).times(run.factor)
 
     def tried(self, run: CachedRun, most: int = REMEMBERED) -> LayerAnswer:
@@ -382,7 +382,7 @@ class LayerCache:
                 else self.store.load(self._problems(ask), self._name(ask))
             )
             if stored is not None:
-                self._known[ask] = LayerAnswer(_bound(stored.answer), stored.answer.found)
+                self._known[ask] = LayerAnswer(_bound(stored.answer), stored.answer.configured)
         return self._known[ask]
 
     def _name(self, ask: Ask) -> str:

@@ -113,8 +113,8 @@ def certified(
             if old.problem.design in (known.design, new.design)
         )
         assert old.configuration is not None
-        value, given = problem.value(old.configuration), bank.given(run)
-        bound = value if least or given.value == given.bound == value else None
+        value, answer = problem.value(old.configuration), bank.answer(run)
+        bound = value if least or answer.value == answer.bound == value else None
         proof = conclude(value, bound, method=old.certificate.method, nodes=old.certificate.nodes)
         proof = replace(proof, seconds=old.certificate.seconds)
         layers.append(make_solution(problem, old.configuration, proof))

@@ -138,7 +138,7 @@ class CodesignResult(StudyAnswer):
         if len(self.question.objectives) > 1:
             return f"{what}: {counted(len(self.front), 'point')} of the front ({self.status})"
         value = "" if self.value is None else f" {number(self.value)}"
-        return f"{what}{value} ({self.certificate.told})"
+        return f"{what}{value} ({self.certificate.statement})"
 
     @property
     def status(self) -> str:

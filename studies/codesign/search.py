@@ -34,7 +34,7 @@ from ithaca.studies.codesign.layer_cache import (
 from ithaca.studies.codesign.points import certified, combined
 from ithaca.studies.codesign.question import Amount, CodesignQuestion
 from ithaca.studies.codesign.result import SHOWN, CodesignResult, Counts, HardwarePoint, OpenBox
-from ithaca.studies.codesign.within_limits import begin, told, weigh
+from ithaca.studies.codesign.within_limits import begin, limits_note, weigh
 
 METHOD = "boxes"
 
@@ -96,9 +96,9 @@ class BoxSearch:
     # -- boxes -------------------------------------------------------------------------
 
     @property
-    def found(self) -> list[HardwarePoint]:
+    def points(self) -> list[HardwarePoint]:
         """The accelerators found that no other one dominates, by ascending objectives."""
-        return self._candidates.found
+        return self._candidates.points
 
     def take(self, point: Configuration) -> None:
         """Evaluate an accelerator, its layers as the first amount of runs likes them; ignored if
@@ -162,7 +162,7 @@ class BoxSearch:
         if any(amount.bound is not None and known > amount.bound for amount, known in limits):
             return True
         return any(
-            all(f <= b for f, b in zip(self._goal(p), totals, strict=False)) for p in self.found
+            all(f <= b for f, b in zip(self._goal(p), totals, strict=False)) for p in self.points
         )
 
     def _goal(self, point: HardwarePoint) -> tuple[Fraction, ...]:
@@ -178,7 +178,7 @@ class BoxSearch:
             return None
         others = [
             f
-            for f in map(self._goal, self.found)
+            for f in map(self._goal, self.points)
             if all(f[j] <= totals[j] for j in range(len(f)) if j != amount)
         ]
         shares, bounds = list(question.amounts[amount].shares), list(node.bounds[amount])
@@ -197,11 +197,11 @@ class BoxSearch:
             ]
             self._split(node, next(name for name in mixed if len(node.box.values(name)) > 1))
             return
-        early = not self.found and self._boxes <= BOUNDED and not self._half.over
-        if (self.found or early) and self._behind(node):
+        early = not self.points and self._boxes <= BOUNDED and not self._half.over
+        if (self.points or early) and self._behind(node):
             self._push(node)
             return
-        if not self.found and not begin(self._candidates, node.box, node.kept):
+        if not self.points and not begin(self._candidates, node.box, node.kept):
             self._candidates.probe(node.box, node.kept, first=True)
         self._narrow(node)
         if self._split_first(node):
@@ -240,13 +240,13 @@ class BoxSearch:
         amount, least = self.question.amounts[0], self._totals(node)[0]
         if (
             self._several
-            or not self.found
+            or not self.points
             or not amount.shares
             or node.box.point is not None
             or self._closed(node)
         ):
             return False
-        (goal,), best = self._goal(self.found[0]), self.found[0]
+        (goal,), best = self._goal(self.points[0]), self.points[0]
         if goal - least <= 2 * (best.values[0] - self._candidates.floor(best.point)):
             return False
         if self._behind(node):
@@ -328,9 +328,9 @@ class BoxSearch:
     def _narrow(self, node: _OpenNode) -> None:
         """Leave out of a box what is no better than what was found: once, when its turn comes,
         whatever is solved ahead."""
-        if node.narrowed or self._several or not self.found or not self.question.amounts[0].shares:
+        if node.narrowed or self._several or not self.points or not self.question.amounts[0].shares:
             return
-        node.narrowed, (goal,) = True, self._goal(self.found[0])
+        node.narrowed, (goal,) = True, self._goal(self.points[0])
         over, names = self._candidates.floors.over, [q.name for q in node.box.quantities]
         left = trimmed(node.box, names, lambda part: over(part, node.bounds[0]) >= goal)
         box = self._hardware.shrunk(left, node.kept)[0]
@@ -357,7 +357,7 @@ class BoxSearch:
             objective = question.amounts[place].of_layer(costs)
             counted = [layer for layer, share in enumerate(question.amounts[place].shares) if share]
             answers[place] = {
-                n: self.bank.given(self.bank.run(question.works[n], figures, objective))
+                n: self.bank.answer(self.bank.run(question.works[n], figures, objective))
                 for n in counted
             }
         for place in every:
@@ -387,17 +387,17 @@ class BoxSearch:
         nodes = self._stuck if self._current is None else [*self._stuck, self._current]
         open_ = [self._totals(node)[0] for node in nodes]
         open_ += [self._open.least[0]] if self._open else []
-        least = min([*open_, *(self._goal(point)[0] for point in self.found)], default=inf)
+        least = min([*open_, *(self._goal(point)[0] for point in self.points)], default=inf)
         return Fraction(least) if -inf < least < inf else None
 
     def _near_enough(self) -> bool:
-        if self._several or not self.found or not self._budget.options.gap:
+        if self._several or not self.points or not self._budget.options.gap:
             return False
-        return self._budget.options.gap_is_met(self.found[0].values[0], self.lower_bound)
+        return self._budget.options.gap_is_met(self.points[0].values[0], self.lower_bound)
 
     def _tell(self) -> None:
         if self.report is not None:
-            value = self.found[0].values[0] if self.found else None
+            value = self.points[0].values[0] if self.points else None
             self.report(Progress(value, self.lower_bound, self._boxes, self._budget.spent))
 
     def _result(self) -> CodesignResult:
@@ -406,10 +406,10 @@ class BoxSearch:
             for node in (*self._open.first(len(self._open)), *self._stuck)
             if not self._closed(node)
         ]
-        value, bound = self.found[0].values[0] if self.found else None, self.lower_bound
-        complete = not open_ and (self._several or not self.found or bound == value)
+        value, bound = self.points[0].values[0] if self.points else None, self.lower_bound
+        complete = not open_ and (self._several or not self.points or bound == value)
         spent, options = self._budget.spent, self._budget.options
-        method = METHOD + told(self.question)
+        method = METHOD + limits_note(self.question)
         certify = partial(
             conclude, value, options=options, method=method, nodes=self._boxes, seconds=spent
         )
@@ -419,11 +419,11 @@ class BoxSearch:
         ):  # the least of the first objective, but not the whole front
             certificate = replace(certify(lower_bound=None), lower_bound=bound, gap=certificate.gap)
         certificate = certificate.within(self.question.among, self.question.feasible_among)
-        whole, layers = self.question.space.box.count, len(self.bank.asked)
+        whole, layers = self.question.space.box.count, len(self.bank.asks)
         counts = Counts(whole, self._boxes, self._excluded, self._evaluated, layers)
         boxes = tuple(self._open_box(node) for node in open_[:SHOWN])
         front = tuple(
-            certified(self.question, self.bank, point, proven=complete) for point in self.found
+            certified(self.question, self.bank, point, proven=complete) for point in self.points
         )
         return CodesignResult(
             self.question, front[0] if front else None, front, certificate, boxes, counts

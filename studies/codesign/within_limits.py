@@ -31,7 +31,7 @@ def apart(question: CodesignQuestion) -> tuple[Amount, ...]:
     return tuple(a for a in question.limited if a.shares and a.bound and a.expression != first)
 
 
-def told(question: CodesignQuestion) -> str:
+def limits_note(question: CodesignQuestion) -> str:
     """A note, in words, on the amounts that a search begins by minimising, as limits apart from the
     first objective bound them; empty without such limits."""
     names = ", ".join(dict.fromkeys(amount.text for amount in apart(question)))
@@ -55,7 +55,7 @@ def begin(candidates: Candidates, box: Region, kept: Kept) -> bool:
         return False
     least = _minimising(candidates, _use(candidates.question), any=True)
     least.probe(box, kept)
-    for known in least.found:
+    for known in least.points:
         lead = weigh(candidates, known.point)
         if lead is candidates:
             return False
@@ -106,7 +106,7 @@ def _minimising(candidates: Candidates, expression: Expression, *, any: bool = F
     question = replace(
         candidates.question, objectives=(Objective(wording(expression), expression),)
     )
-    return replace(candidates, question=question, found=[], above=candidates, any=any)
+    return replace(candidates, question=question, points=[], above=candidates, any=any)
 
 
 def _taken(

@@ -57,9 +57,9 @@ class RunChain:
         """
         run, kept = self.runs[number], []
         if kept_before:
-            kept.append((run.nest.inputs[0].tensor, self.runs[number - 1].written))
+            kept.append((run.nest.inputs[0].tensor, self.runs[number - 1].written_words))
         if left:
-            kept.append((run.nest.output.tensor, run.written))
+            kept.append((run.nest.output.tensor, run.written_words))
         return run.nest, tuple(kept), None
 
     @property
@@ -121,7 +121,7 @@ class RunChain:
         """The edges that may stay on chip, each with whether it does; of tiles the words are known
         by the run that reads them."""
         return tuple(
-            Edge(before.source, run.source, before.written, kept[n], tile=tiles.get(n, 0))
+            Edge(before.source, run.source, before.written_words, kept[n], tile=tiles.get(n, 0))
             for n, (before, run) in enumerate(zip(self.runs, self.runs[1:], strict=False), start=1)
             if self.may_keep[n]
         )

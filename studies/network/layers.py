@@ -145,9 +145,9 @@ def solve_per_layer(network: Network, request: Question, options: RunOptions) ->
     InputError
         If the request does not fit the network, or the engine refuses every problem.
     """
-    posed = request.pose(network)
+    problems = request.pose(network)
     check_products(request.objective)
-    solved = solve_layers(posed, options, alone=True)
+    solved = solve_layers(problems, options, alone=True)
     layers = tuple(LayerResult(part.layer, part.best(), part.solutions) for part in solved.layers)
     method, summed = options.method.value, None
     if adds_up(request.objective):

@@ -36,7 +36,7 @@ def layer_result(result: NetworkResult, layer: LayerResult, source: str = OWN) -
     designs = tuple(_own(design, answer) for design in own) or (answer,)
     best = (
         None
-        if answer.found is None
+        if answer.configured is None
         else next(design for design in designs if design.design == answer.design)
     )
     return Result(result.request.place, best, designs, source=source)

@@ -160,7 +160,7 @@ def taken_together(
     """
     if factors is None:
         return total(runs, method)
-    answered = all(own.found for _, own in runs)
+    answered = all(own.configured for _, own in runs)
     value = factors.value(factors.over([(n, s.metrics) for n, s in runs])) if answered else None
     return Total(value, conclude(value, None, method=method))
 

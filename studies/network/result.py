@@ -66,7 +66,7 @@ class LayerResult:
     @property
     def mac_cycles(self) -> Fraction | None:
         """MAC units · latency of a run: the operations that its hardware has cycles for."""
-        if (solution := self.answer.found) is None:
+        if (solution := self.answer.configured) is None:
             return None
         units = solution.profile.multipliers(solution.metrics)
         return None if units is None else units * solution.metrics["latency"]
@@ -206,7 +206,9 @@ class NetworkResult(StudyAnswer):
     def arrays(self) -> tuple[ArrayResult, ...]:
         """The arrays that layers share, in order; what is proven of one is so of the whole
         network."""
-        shared = [layer for layer in self.layers if layer.array is not None and layer.answer.found]
+        shared = [
+            layer for layer in self.layers if layer.array is not None and layer.answer.configured
+        ]
         proof = (
             self.total.certificate
             if self.total is not None and self.mode == "shared-array"
@@ -234,13 +236,13 @@ class NetworkResult(StudyAnswer):
             names,
             total,
             used,
-            profile_of(design).given,
+            profile_of(design).fixed_hardware,
         )
 
     @property
     def answered(self) -> bool:
         """Whether every layer has a configuration."""
-        return all(layer.answer.found is not None for layer in self.layers)
+        return all(layer.answer.configured is not None for layer in self.layers)
 
     @property
     def proven(self) -> int:
@@ -251,7 +253,7 @@ class NetworkResult(StudyAnswer):
         """Σ count · product of metrics over all layers; None where a layer has no configuration."""
         total = Fraction(0)
         for layer in self.layers:
-            solution = layer.answer.found
+            solution = layer.answer.configured
             if solution is None or not solution.metrics.keys() >= {*names}:
                 return None
             total += layer.layer.count * prod(solution.metrics[name] for name in names)

@@ -67,8 +67,8 @@ class TiledRuns:
             return
         where = "--fuse where tiles may be passed on"
         require_one(objective, where)
-        posed = (problem for problems in self._problems_of.values() for problem in problems)
-        falling = frozenset[str]().union(*(problem.falling for problem in posed))
+        every = (problem for problems in self._problems_of.values() for problem in problems)
+        falling = frozenset[str]().union(*(problem.falling for problem in every))
         if falling:
             raise InputError(
                 f"--objective {quoted(objective.text)} or a limit may fall "
@@ -128,7 +128,7 @@ class TiledRuns:
                 proof, best = search.run(), search.best
                 if narrow.settled and not proof.settled and best is plain.best:
                     proof = narrow  # proven of fewer plans, which says more than a bound of all
-                words = sum(run.written for run in runs[:-1])
+                words = sum(run.written_words for run in runs[:-1])
                 known[key] = TiledRun(count, best, proof, words)
             tiled_runs[span] = known[key]
         return tiled_runs

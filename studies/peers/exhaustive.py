@@ -188,7 +188,7 @@ def _ordered_rows(genome: Genome, axis: Axis, deciding: frozenset[str]) -> _Rows
     for split in genome.splits:
         if split.trips in axis.symbols:
             trips = columns[split.trips]
-            tile = split.given * np.prod(
+            tile = split.fixed * np.prod(
                 [columns[genome.names[row]] for row in split.factors], axis=0
             )
             padded |= tile * trips != split.extent

@@ -87,10 +87,10 @@ def _smallest(question: CodesignQuestion) -> Configuration:
 def _key(evaluation: HardwareEvaluation) -> tuple[int, Fraction]:
     """Less is better: feasible ones by objective and use of the budgets, then those that use least
     of them."""
-    if evaluation.found is None:
+    if evaluation.hardware is None:
         return 2, Fraction(0)
     if evaluation.feasible:
-        return 0, evaluation.found.values[0] * evaluation.mean_share
+        return 0, evaluation.hardware.values[0] * evaluation.mean_share
     return 1, evaluation.mean_share
 
 
@@ -99,20 +99,20 @@ def _predictions(
 ) -> Iterator[tuple[str, int, str]]:
     """By layer that counts and what binds it, a parameter, the value that it should have, and why:
     s is what binds over what is next."""
-    if incumbent.found is None:
+    if incumbent.hardware is None:
         return
     lead, space = evaluator.lead, evaluator.question.space
-    objective, figures = lead.of_layer(incumbent.found.costs), space.at(incumbent.point)
+    objective, figures = lead.of_layer(incumbent.hardware.costs), space.at(incumbent.point)
     runs = [
         share * objective.value(s.metrics)
-        for share, s in zip(lead.shares, incumbent.found.layers, strict=True)
+        for share, s in zip(lead.shares, incumbent.hardware.layers, strict=True)
     ]
     ranked = sorted(range(len(runs)), key=lambda place: -runs[place])[:LAYERS]
     for place in ranked:
         contribution = runs[place] / sum(runs) if sum(runs) else Fraction(0)
         if contribution * len(runs) <= SHARE:
             continue
-        solution = incumbent.found.layers[place]
+        solution = incumbent.hardware.layers[place]
         assert solution.configuration is not None
         design = solution.problem.design
         remedies = profile_of(design).remedies(solution.configuration)
@@ -168,12 +168,12 @@ def _named(space: HardwareSpace, point: Mapping[str, int]) -> str:
 def _said(evaluator: HardwareEvaluator, evaluation: HardwareEvaluation) -> str:
     """The objective of an accelerator, and what it uses of the limits."""
     question = evaluator.question
-    if evaluation.found is None:
+    if evaluation.hardware is None:
         return "too large by itself" if evaluation.shares else "some layer cannot run"
     limited = (amount for amount in question.limited if amount.bound is not None)
     uses = [
         f"{amount.text} {percent(share)}"
         for amount, share in zip(limited, evaluation.shares, strict=True)
     ]
-    value = f"{question.objectives[0].text} {number(evaluation.found.values[0])}"
+    value = f"{question.objectives[0].text} {number(evaluation.hardware.values[0])}"
     return value + (f"; of the limits {', '.join(uses)}" if uses else "")

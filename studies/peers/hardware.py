@@ -28,7 +28,7 @@ class HardwareEvaluation:
 
     point: Configuration
     """Its quantities."""
-    found: HardwarePoint | None
+    hardware: HardwarePoint | None
     """Costs, objectives, mappings; None where a rule is broken, or layers cannot run or did not."""
     shares: tuple[Fraction, ...] = ()
     """How much of each limit is used, over it; where layers did not run, of hardware's."""
@@ -38,17 +38,17 @@ class HardwareEvaluation:
     @property
     def value(self) -> Fraction | None:
         """The first objective; None where there is none, or a limit is exceeded."""
-        return self.found.values[0] if self.found is not None and self.feasible else None
+        return self.hardware.values[0] if self.hardware is not None and self.feasible else None
 
     @property
     def feasible(self) -> bool:
         """Whether layers run and limits are met."""
-        return self.found is not None and all(share <= 1 for share in self.shares)
+        return self.hardware is not None and all(share <= 1 for share in self.shares)
 
     @property
     def excess(self) -> float:
         """By how much limits are exceeded, in parts of them, in all."""
-        if self.found is None and not self.shares:
+        if self.hardware is None and not self.shares:
             return ILLEGAL
         return float(sum(max(share - 1, Fraction(0)) for share in self.shares))
 
@@ -164,7 +164,9 @@ class HardwareTrace:
         """Objectives of the feasible accelerators among the first trials, those that others
         dominate left out."""
         return nondominated(
-            e.found.values for e in self.evaluations[:trials] if e.found is not None and e.feasible
+            e.hardware.values
+            for e in self.evaluations[:trials]
+            if e.hardware is not None and e.feasible
         )
 
     def best(self, trials: int | None = None) -> HardwareEvaluation | None:

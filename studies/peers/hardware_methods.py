@@ -54,7 +54,7 @@ def _score(evaluator: HardwareEvaluator, patience: int) -> Score:
         if evaluator.idle >= patience:
             raise BudgetUsedError(Ended.STOPPED)
         every = [evaluator.evaluate(_point(evaluator, each)) for each in places]
-        values = [idle if e.found is None else [*map(float, e.found.values)] for e in every]
+        values = [idle if e.hardware is None else [*map(float, e.hardware.values)] for e in every]
         return np.array(values), np.array([each.excess for each in every])
 
     return score

@@ -12,7 +12,7 @@ import pytest
 import ithaca
 from benchmarks.paper.dmazerunner import layer_problem
 from ithaca.formulations.algebra.expression import Symbol
-from ithaca.formulations.algebra.traced import TRACED, How, Traced, given, traced
+from ithaca.formulations.algebra.traced import TRACED, How, Traced, traced, traced_values
 from ithaca.formulations.bottleneck import Binding, Part, bindings, bottleneck, contenders
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Design
@@ -163,7 +163,7 @@ def test_numbers_that_remember_are_the_numbers_of_the_reference() -> None:
     filter_ = fir_problem(8, 32)
     low = Configuration({name: span[0] for name, span in filter_.space.ranges.items()})
     for problem, point in ((layer, proven), (filter_, low)):
-        metrics, _ = problem.design.parts(given(point), TRACED)
+        metrics, _ = problem.design.parts(traced_values(point), TRACED)
         assert {name: traced(number).value for name, number in metrics.items()} == problem.metrics(
             point
         )

@@ -72,7 +72,7 @@ def test_a_study_is_what_its_model_says() -> None:
         Status.OPTIMAL,
         Status.OPTIMAL,
     ]
-    assert read.written() == document("whatif.json")
+    assert read.as_json() == document("whatif.json")
 
 
 #: Files of f58d803; those of networks for AutoSA are of fewer configurations than it builds today.

@@ -103,8 +103,8 @@ def test_loops_are_found_in_the_space() -> None:
     given = (("lanes.i", (8, 8)), ("t2.k", (4, 4)))
     genome = Genome(mm_problem((96, 80, 40)).with_design(hardware=given))
     first, _, last = genome.splits
-    assert (first.given, [genome.names[row] for row in first.factors]) == (8, ["t2.i"])
-    assert (last.given, [genome.names[row] for row in last.factors]) == (4, ["lanes.k"])
+    assert (first.fixed, [genome.names[row] for row in first.factors]) == (8, ["t2.i"])
+    assert (last.fixed, [genome.names[row] for row in last.factors]) == (4, ["lanes.k"])
 
 
 def test_mutation_is_as_published() -> None:

@@ -47,10 +47,10 @@ def test_the_best_of_all_designs_is_found_and_proven(objective: str, dtype: str)
         assert answer.value == best.value
         assert answer.certificate.status is Status.OPTIMAL
         assert answer.certificate.lower_bound == answer.value
-        assert answer.found is not None
+        assert answer.configured is not None
         # among equals the first design, whatever the order of solving
-        assert answer.found.problem == best.problem
-        assert answer.found.certificate == answer.certificate
+        assert answer.configured.problem == best.problem
+        assert answer.configured.certificate == answer.certificate
 
 
 @pytest.mark.ci
@@ -68,7 +68,7 @@ def test_a_gap_is_kept_over_all_designs() -> None:
 
 def test_infeasible_everywhere_says_why() -> None:
     answer = solve_best([mm_problem((9, 8, 12), d, dsp="4") for d in MM_DATAFLOWS])
-    assert answer.found is None
+    assert answer.configured is None
     assert answer.certificate.status is Status.INFEASIBLE
     assert (
         "limit dsp = 4 cannot be met; the smallest that could be met with the other limits as they are is 5"

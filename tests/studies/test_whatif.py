@@ -70,8 +70,8 @@ def test_every_point_is_what_a_separate_solve_finds(study: Study) -> None:
         else:
             assert point.answer.value == best.value
             assert point.answer.certificate.status is Status.OPTIMAL
-            assert point.answer.found is not None
-            assert systolic(point.answer.found.problem).array == systolic(best.problem).array
+            assert point.answer.configured is not None
+            assert systolic(point.answer.configured.problem).array == systolic(best.problem).array
 
 
 @pytest.mark.ci
@@ -139,20 +139,20 @@ def test_the_dataset_is_labelled_and_complete(study: Study) -> None:
     assert data.sizes == {"i": 2, "dsp_limit": 3, "loop": 3, "limit": 2}
     point = data.sel(i=32, dsp_limit=100)
     answer = study.points[0, 2].answer
-    assert answer.found is not None
+    assert answer.configured is not None
     assert float(point["value"]) == answer.value == float(point["latency"])
     assert float(point["lower_bound"]) == answer.value
     assert float(point["gap"]) == 0
     assert str(point["status"].item()) == "optimal"
     assert int(point["boxes"]) == answer.certificate.nodes
-    assert float(point["dsp"]) == answer.found.metrics["dsp"]
+    assert float(point["dsp"]) == answer.configured.metrics["dsp"]
     assert data["dsp"].attrs["units"] == "blocks"
-    tiling = answer.found.tiling
+    tiling = answer.configured.tiling
     assert tiling is not None
     assert point["t1"].to_series().to_dict() == dict(tiling.array_part)
     assert float(point["t2"].sel(loop="k")) == tiling.simd
     assert json.loads(str(point["pack"].item())) == tiling.module_packs(
-        systolic(answer.found.problem).array
+        systolic(answer.configured.problem).array
     )
     assert float(point["marginal_change"].sel(limit="dsp")) < 0
     infeasible = data.sel(i=32, dsp_limit=4)

@@ -123,7 +123,7 @@ def test_a_strided_convolution_follows_where_its_windows_read_all_that_was_writt
 
 def test_runs_write_all_images_and_groups() -> None:
     (run,) = small(conv("a", groups=4)).order
-    assert (run.count, run.written) == (8, 2 * 8 * 8 * 8)
+    assert (run.count, run.written_words) == (8, 2 * 8 * 8 * 8)
 
 
 def test_onnx_models_say_it_by_their_tensors(tmp_path: Path) -> None:

@@ -86,7 +86,7 @@ class LayerRun:
     nothing else reads that."""
 
     @property
-    def written(self) -> int:
+    def written_words(self) -> int:
         """Words of what all its runs write."""
         return self.count * prod(self.nest.sizes[loop] for loop in self.nest.parallel_loops)
 

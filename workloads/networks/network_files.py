@@ -216,11 +216,11 @@ def _follows(layer: Layer, operator: InputDocument, last: LayerRun | None, fresh
         return fresh
     nest = layer.nest
     read = layer.count * nest.inputs[0].box(nest.sizes)
-    if operator.follows and (last is None or last.written != read):
+    if operator.follows and (last is None or last.written_words != read):
         before = (
             "there is no layer before it"
             if last is None
-            else f"{last.source} writes {last.written} words"
+            else f"{last.source} writes {last.written_words} words"
         )
         raise InputError(
             f"follows is true, yet {before}; allowed: where "

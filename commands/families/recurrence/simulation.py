@@ -127,7 +127,7 @@ class _Network:
                 for access in nest.inputs_of(case):
                     element = access.tensor, nest.element(access, point)
                     self.reads[point][self._fifo(access.tensor, place)] = element
-                if out := nest.written.get(case):
+                if out := nest.outputs.get(case):
                     fifo = self._fifo(out.tensor, place, latency=ready[case.value])
                     self.writes[point][fifo] = case.value, point
 

@@ -82,8 +82,8 @@ def estimate(
     for each in _files(components or ()):
         classes |= compound_classes(load_timeloop(each), each)
     _, tree = read_tree(document, file)
-    given = energy_tables(field_beside(file, document, "ERT", ENERGY_FILES), file)
-    table = estimated_table(tree.elements, classes, installed_estimator(), given)
+    stated = energy_tables(field_beside(file, document, "ERT", ENERGY_FILES), file)
+    table = estimated_table(tree.elements, classes, installed_estimator(), stated)
     import yaml
 
     write_text_atomically(path, yaml.safe_dump(table, sort_keys=False, width=10_000))

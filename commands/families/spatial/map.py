@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ithaca.commands.families.spatial.mapping import map as map_problem
-from ithaca.commands.plain import told
+from ithaca.commands.plain import printed
 from ithaca.commands.typed import calls
 
-map = calls(map_problem)(told())
+map = calls(map_problem)(printed())
 map.__name__ = "map"

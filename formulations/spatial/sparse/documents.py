@@ -149,8 +149,8 @@ def _priced(
     actions: Mapping[str, Sequence[str]], energies: Mapping[str, Fraction]
 ) -> dict[str, float]:
     """Energies of actions, by the first of their names that a table has."""
-    found = {action: [n for n in names if n in energies] for action, names in actions.items()}
-    return {action: float(energies[names[0]]) for action, names in found.items() if names}
+    known = {action: [n for n in names if n in energies] for action, names in actions.items()}
+    return {action: float(energies[names[0]]) for action, names in known.items() if names}
 
 
 def _level(part: Element, energies: Mapping[str, Fraction]) -> SparseLevel:

@@ -42,15 +42,15 @@ def unread(
     place, alone = _moving(target, loops, scalar)
     chosen = row[place]
     tile = dict.fromkeys(chosen.inside, 1) if alone else dict(chosen.inside)
-    met, relevant, found = dict(tile), [chosen], not chosen.spatial
+    met, relevant, turned = dict(tile), [chosen], not chosen.spatial
     for loop in row[place + 1 :]:
         if loop.trips == 1:
             continue
         moves = scalar or target.indexed_by(loop.name)
-        if loop.spatial or not (found or moves):
+        if loop.spatial or not (turned or moves):
             met[loop.name] *= loop.trips
             relevant.append(loop)
-        found = found or (not loop.spatial and moves)
+        turned = turned or (not loop.spatial and moves)
     effectual = 1.0
     for other in others:
         factors = {} if alone else _shared(target, other, relevant)

@@ -141,10 +141,10 @@ class Group:
     @cached_property
     def _tiles(self) -> tuple[int, int]:
         """Words of what it takes and passes on at a time."""
-        read, written = self.ends
+        read, output = self.ends
         return (
             self.tiled.at_once(self.first - 1, read) if read else 0,
-            self.tiled.at_once(self.last, written) if written else 0,
+            self.tiled.at_once(self.last, output) if output else 0,
         )
 
     @property
@@ -283,7 +283,7 @@ class Group:
         starts, stops = first == self.first, last == self.last
         around = (each for each in self.around if each[0][0] not in numbers)
         other = [tile(own, trips, self.trips) for own, trips in around]
-        read, written = self._tiles
+        read, output = self._tiles
         return Group(
             self.tiled,
             first,
@@ -296,7 +296,7 @@ class Group:
                 self.ends[0] if starts else self.trips,
                 self.ends[1] if stops else self.trips,
             ),
-            beside=self.beside + sum(other) + (0 if starts else read) + (0 if stops else written),
+            beside=self.beside + sum(other) + (0 if starts else read) + (0 if stops else output),
         )
 
 

@@ -140,21 +140,21 @@ def shared_loops(nests: Sequence[LoopNest], plans: Plans) -> tuple[SharedLoop, .
         for loop, size in nest.extents:
             if size == 1 or (begin and loop in links[begin - 1]):
                 continue
-            chain, found = [loop], list[_Link]()
+            chain, shared = [loop], list[_Link]()
             for after in links[begin:]:
                 link = next((link for link in after.values() if link[0] == chain[-1]), None)
                 if link is None:
                     break
                 chain.append(link[1])
-                found.append(link)
+                shared.append(link)
             again = plans.again and begin > 0 and not nest.inputs[0].indexed_by(loop)
             first, lasts = 0 if again else begin, range(begin, begin + len(chain))
-            plain = all(link[2:] == (1, 1) for link in found)
+            plain = all(link[2:] == (1, 1) for link in shared)
             for last in [lasts[-1]] if plain else lasts if plans.windows else []:
                 ends = range(max(begin, first + 1), last + 1) if plain else range(last, last + 1)
                 if first < last:
                     own = tuple(chain[: last - begin + 1])
-                    members = _members(nests, first, begin, own, found)
+                    members = _members(nests, first, begin, own, shared)
                     made.append(
                         SharedLoop(first, members, ends, nests[last].sizes[own[-1]], not plain)
                     )
@@ -170,13 +170,13 @@ _Link = tuple[str, str, int, int]
 
 def _links(before: LoopNest, after: LoopNest) -> Iterator[_Link]:
     """The loops of two nests that may be shared."""
-    written, read = before.output, after.inputs[0]
-    if len(list(written)) != len(list(read)) or any(
+    stored, read = before.output, after.inputs[0]
+    if len(list(stored)) != len(list(read)) or any(
         str(other) in after.loops and one.reach(before.sizes) != other.reach(after.sizes)
-        for one, other in zip(written, read, strict=True)
+        for one, other in zip(stored, read, strict=True)
     ):
         return  # the same words, elsewhere
-    for one, other in zip(written, read, strict=True):
+    for one, other in zip(stored, read, strict=True):
         loops, others = (
             [d for d in rank.loops if nest.sizes[d] > 1]
             for rank, nest in ((one, before), (other, after))

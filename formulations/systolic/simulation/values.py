@@ -235,8 +235,8 @@ class _Array:
         self.tensors = random_tensors(nest, design.data)
         kind = next(iter(self.tensors.values())).dtype
         #: What drains bring to DRAM, and the result in it.
-        self.written = np.zeros(prod(self.places.tensor_shape(nest.output)), kind)
-        self.result = self.written.reshape(self.places.tensor_shape(nest.output))[
+        self.stored = np.zeros(prod(self.places.tensor_shape(nest.output)), kind)
+        self.result = self.stored.reshape(self.places.tensor_shape(nest.output))[
             self.places.tensor_place(nest.output)
         ]
         self.simd, self.outputs = self.value(t2(nest.simd)), self.value(array.pe.outputs)
@@ -397,7 +397,7 @@ class _Sink(Actor):
 
     def write(self, words: Words) -> Sequence[Words]:
         """Packs to their places."""
-        self._array.written[[*islice(self._packs, len(words))]] = words
+        self._array.stored[[*islice(self._packs, len(words))]] = words
         return []
 
 

@@ -241,7 +241,7 @@ def layer_fields(result: LayerResult) -> dict[str, Any]:
 def best_fields(solution: Solution) -> dict[str, Any]:
     """The given physical factors of the array, which documents state beside tiling and metrics."""
     parts: dict[str, Any] = {"lanes": {}, "simd": None, "packs": {}, "buffers": {}}
-    for name, value in systolic(solution.problem).given.items():
+    for name, value in systolic(solution.problem).fixed_hardware.items():
         kind, _, owner = name.partition(".")
         if owner:
             parts[kind if kind == "lanes" else f"{kind}s"][owner] = value

@@ -87,7 +87,7 @@ def row(problem: Problem, configuration: Configuration, loops: Sequence[str]) ->
 
 def layer_row(result: LayerResult) -> tuple[dict[str, object], dict[str, Any]]:
     """How a layer runs on a systolic array; and the metrics shown."""
-    solution = result.answer.found
+    solution = result.answer.configured
     dram = systolic(result.answer.problem).array.dram
     optional = {"ports": dram.ports, "array_part_l2": dram.two_level}
     extra = [name for name, own in optional.items() if own]

@@ -80,7 +80,7 @@ def solve_fused_multi_array(
             least = least if outcome.lower_bound is None else max(least, outcome.lower_bound)
             if undecided and not options.search.gap_is_met(best.value, least):
                 # what would save most comes first, and that it stays
-                place = max(undecided, key=lambda number: chain.runs[number - 1].written)
+                place = max(undecided, key=lambda number: chain.runs[number - 1].written_words)
                 for state in (True, False):
                     waiting.push(least, (*choice[:place], state, *choice[place + 1 :]))
                 continue

@@ -109,7 +109,7 @@ class HardwareClasses:
             possible[undecided] = group.may_run(nodes[:, undecided])
         return possible
 
-    def given(self, node: Sequence[int]) -> dict[str, int]:
+    def hardware(self, node: Sequence[int]) -> dict[str, int]:
         """The hardware of a combination: quantities by name."""
         return {
             name: int(value)
@@ -313,7 +313,7 @@ class DesignBounds:
         for other, best in known:
             if room.inside(other) and (best is None or best.needs.inside(room)):
                 return best
-        fixed = (self.fine if ports else self.coarse).given(node)
+        fixed = (self.fine if ports else self.coarse).hardware(node)
         own = self.layers[layer]
         state = own.within(room).optimum(fixed, SolveOptions(stop=options.stop))
         if not state.complete and (state.value is None or state.lower_bound != state.value):

@@ -185,7 +185,7 @@ class PipelineSearch(Stages):
             for n, c in zip(numbers, counts, strict=True)
         ]
         proven = [optimum for optimum in optima if optimum is not None]
-        joint = fit(layers, bank.fine.given(node), proven, self.options)
+        joint = fit(layers, bank.fine.hardware(node), proven, self.options)
         return (
             None
             if joint is None

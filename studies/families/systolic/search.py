@@ -223,7 +223,7 @@ class SharedSearch:
     def _fit(self, item: _OpenHardware) -> None:
         """Fit the layers together."""
         bank = self._banks[item.design]
-        joint = fit(bank.layers, bank.fine.given(item.node), item.exact, self.options)
+        joint = fit(bank.layers, bank.fine.hardware(item.node), item.exact, self.options)
         if joint is not None:
             self._offer(item.design, joint)
         if joint is None or joint.value > total(

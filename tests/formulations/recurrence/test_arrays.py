@@ -97,7 +97,7 @@ def computed(nest: Recurrence, inputs: Mapping[Value, float]) -> dict[Value, flo
             read = [values[access.tensor, nest.element(access, point)] for access in case.reads]
             names = {f"r{number}": value for number, value in enumerate(read)}
             values[case.value, point] = eval(ast.unparse(case.result), names)
-            if access := nest.written.get(case):
+            if access := nest.outputs.get(case):
                 outputs[access.tensor, nest.element(access, point)] = values[case.value, point]
     return outputs
 

@@ -94,7 +94,7 @@ def test_a_product_has_a_bound_before_any_layer_is_searched(seed: int) -> None:
     if not front:
         return
     assert 0 < floor <= min(energy * latency for energy, latency in front)
-    assert not bank.asked
+    assert not bank.asks
     steps, most = count(), next(looks)
     options = SolveOptions(stop=lambda: next(steps) > most)
     bound = codesign(question, CodesignOptions(options)).certificate.lower_bound

@@ -67,7 +67,7 @@ def test_in_limited_time_an_accelerator_is_known_before_others_are_compared(
     known, climb = [], candidates.climb
 
     def watched(quantities: Any, point: Any, judge: Any, *others: Any) -> Configuration:
-        known.append(len(judge.__self__.found))
+        known.append(len(judge.__self__.points))
         return climb(quantities, point, judge, *others)
 
     monkeypatch.setattr(candidates, "climb", watched)

@@ -56,7 +56,7 @@ def test_what_just_keeps_a_limit_is_found_first_and_the_best_of_it_proven(
 
     def watched(candidates: Candidates, *others: Any) -> bool:
         ended = begin(candidates, *others)
-        known.extend(candidates.found)
+        known.extend(candidates.points)
         return ended
 
     monkeypatch.setattr(search, "begin", watched)
@@ -86,4 +86,4 @@ def test_starts_that_exceed_a_limit_as_the_objective_likes_them_are_mapped_withi
     (point,) = brute_force(question).values()
     boxes = search.BoxSearch(question, make_bank(question, CodesignOptions()))
     boxes.take(point)
-    assert boxes.found
+    assert boxes.points

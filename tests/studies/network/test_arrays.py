@@ -77,7 +77,7 @@ def test_all_layers_run_on_the_same_hardware(products: Network, shared: NetworkR
     (array,) = shared.arrays
     request = asked()
     for result in shared.layers:
-        solution = result.answer.found
+        solution = result.answer.configured
         assert solution is not None
         assert solution.tiling is not None
         for loop in array.dataflow:

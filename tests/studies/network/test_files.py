@@ -91,9 +91,9 @@ def test_a_document_reads_back(solve: Solve, name: str, objective: str, tmp_path
             other.answer.value,
             other.efficiency,
         )
-        assert one.answer.found is not None
-        assert other.answer.found is not None
-        assert one.answer.found.configuration == other.answer.found.configuration
+        assert one.answer.configured is not None
+        assert other.answer.configured is not None
+        assert one.answer.configured.configuration == other.answer.configured.configuration
     assert document["space"] == {"divisors_only": True}
     assert document["network"]["omissions"] == [
         {"operator": "Relu", "count": 2, "kind": "elementwise"}

@@ -95,7 +95,8 @@ def test_shared_dataflow_is_the_least_sum_of_one_design_per_kernel(
     assert chosen["mm"].layers == ("wide", "deep")
     assert all(c.proven for c in chosen.values())
     designs = {
-        r.layer.name: r.answer.found and r.answer.found.problem.design.name for r in result.layers
+        r.layer.name: r.answer.configured and r.answer.configured.problem.design.name
+        for r in result.layers
     }
     assert designs["wide"] == designs["deep"] == chosen["mm"].name
     for layer in result.layers:
@@ -151,7 +152,7 @@ def test_energy_is_summed_exactly(network: Network, options: RunOptions) -> None
     only = only_layers(network, ["deep"])
     request = tiny_request("energy/3", dataflow=("i", "k"))
     result = mode("per-layer")(only, request, options)
-    solution = result.layers[0].answer.found
+    solution = result.layers[0].answer.configured
     assert solution is not None
     assert result.total is not None
     assert result.total.value == 3 * solution.metrics["energy"] / 3 == solution.metrics["energy"]

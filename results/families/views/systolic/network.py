@@ -49,11 +49,11 @@ def _layer_table(result: NetworkResult) -> Table:
     shared = bool(result.arrays)
     # of layers on shared arrays nothing is proven one by one
     unproven = not shared and not all(
-        r.answer.settled and r.answer.found is not None for r in result.layers
+        r.answer.settled and r.answer.configured is not None for r in result.layers
     )
     rows = []
     for layer in result.layers:
-        answer, solution = layer.answer, layer.answer.found
+        answer, solution = layer.answer, layer.answer.configured
         metrics = {} if solution is None else solution.metrics
         row = [("layer", shortened(layer.layer.name)), ("runs", str(layer.layer.count))]
         row.append(("sizes", layer.layer.nest.short_sizes))
@@ -150,8 +150,8 @@ def _totals(result: NetworkResult) -> Iterator[Fact]:
         target = systolic(result.layers[0].answer.problem).options.target
         if target is not None and result.total.value is not None:
             total = result.total
-            told = target_text(target, total.value, total.certificate, result.unrestricted)
-            yield Fact(f"for {target.title}", told)
+            text = target_text(target, total.value, total.certificate, result.unrestricted)
+            yield Fact(f"for {target.title}", text)
     boxes = sum(r.answer.certificate.nodes for r in result.layers)
     seconds = sum(r.answer.certificate.seconds for r in result.layers)
     if result.total is not None:
@@ -180,7 +180,7 @@ def _units(result: NetworkResult) -> str:
     runs = [
         (layer.layer.count, solution.metrics)
         for layer in result.layers
-        if (solution := layer.answer.found) is not None
+        if (solution := layer.answer.configured) is not None
     ]
     most = max(metrics["bandwidth"] for _, metrics in runs)
     moved = sum(n * metrics["bandwidth"] * metrics["time"] for n, metrics in runs)  # GB/s · ms
