@@ -12,7 +12,7 @@ from xml.etree import ElementTree as ET
 from ithaca.exports.charts.chart import AxisUnit, Chart
 from ithaca.exports.charts.drawing import LINE, Drawing, plain
 from ithaca.exports.charts.palette import HEAT, ROLES
-from ithaca.exports.charts.scale import Scale, short
+from ithaca.exports.charts.scale import AxisScale, short
 
 #: Width of every chart, and of about what its axes have of it.
 WIDTH, ACROSS = 365.0, 298.0
@@ -148,7 +148,7 @@ class Plot(Drawing):
 
 
 @dataclass(frozen=True)
-class Axis:
+class ChartAxis:
     """What stands along one side of a chart."""
 
     low: float
@@ -169,17 +169,17 @@ class Axis:
         """Values with their names."""
         if self.named is not None:
             return list(self.named)
-        round_ones = Scale(self.low, self.high, logarithmic=self.logarithmic).ticks(self.most)
+        round_ones = AxisScale(self.low, self.high, logarithmic=self.logarithmic).ticks(self.most)
         return [(value, short(value)) for value in round_ones]
 
     @cached_property
-    def other(self) -> Axis | None:
+    def other(self) -> ChartAxis | None:
         """The same in the other unit, if there is one."""
         if self.also is None:
             return None
         factor, most = self.also.factor, 6.0 if self.most > ACROSS_TICKS else 3.0
         ends = self.low * factor, self.high * factor
-        return Axis(*ends, self.also.label, self.logarithmic, most=most)
+        return ChartAxis(*ends, self.also.label, self.logarithmic, most=most)
 
     @property
     def room(self) -> float:
@@ -188,15 +188,15 @@ class Axis:
 
 
 def framed(
-    plot: Plot, x: Axis, y: Axis, height: float, edge: str | None = ROLES["soft"]
-) -> tuple[Scale, Scale]:
+    plot: Plot, x: ChartAxis, y: ChartAxis, height: float, edge: str | None = ROLES["soft"]
+) -> tuple[AxisScale, AxisScale]:
     """Draw both axes, and where values stand on them.
 
     Parameters
     ----------
     plot : Plot
         The drawing; its foot is then below the axes.
-    x, y : Axis
+    x, y : ChartAxis
         What stands along them.
     height : float
         Their height.
@@ -215,8 +215,8 @@ def framed(
         below = LINE * max((name.count("\n") + 1 for _, name in x.ticks), default=0)
     top = plot.foot + 12
     bottom, end = top + height, WIDTH - right
-    across = Scale(x.low, x.high, left, end, x.logarithmic)
-    up = Scale(y.low, y.high, bottom, top, y.logarithmic)
+    across = AxisScale(x.low, x.high, left, end, x.logarithmic)
+    up = AxisScale(y.low, y.high, bottom, top, y.logarithmic)
     for axis, place in ((x, across), (y, up)):
         for value, _ in axis.ticks if axis.grid else ():
             at = place(value)
@@ -227,7 +227,7 @@ def framed(
     mark: dict[str, Any] = {"stroke": ROLES["soft"] if edge else "none"}
     words: dict[str, Any] = {"size": SMALL, "fill": ROLES["soft"]}
     for axis, foot, away in _both(x, bottom, 1, top):
-        place = Scale(axis.low, axis.high, left, end, axis.logarithmic)
+        place = AxisScale(axis.low, axis.high, left, end, axis.logarithmic)
         for value, name in axis.ticks:
             at = place(value)
             plot.shape(((at, foot), (at, foot + 4 * away)), **mark)
@@ -237,7 +237,7 @@ def framed(
         label = foot + below + 1.2 * LINE if away > 0 else foot - 1.7 * LINE
         plot.words(((left + end) / 2, label), axis.label)
     for axis, foot, away in _both(y, left, -1, end):
-        place = Scale(axis.low, axis.high, bottom, top, axis.logarithmic)
+        place = AxisScale(axis.low, axis.high, bottom, top, axis.logarithmic)
         for value, name in axis.ticks:
             at = place(value)
             plot.shape(((foot, at), (foot + 4 * away, at)), **mark)
@@ -250,7 +250,9 @@ def framed(
     return across, up
 
 
-def _both(axis: Axis, foot: float, away: int, far: float) -> list[tuple[Axis, float, int]]:
+def _both(
+    axis: ChartAxis, foot: float, away: int, far: float
+) -> list[tuple[ChartAxis, float, int]]:
     """An axis and the one in the other unit, each with its place, and the way out from there."""
     other = [] if axis.other is None else [(axis.other, far, -away)]
     return [(axis, foot, away), *other]
@@ -258,7 +260,7 @@ def _both(axis: Axis, foot: float, away: int, far: float) -> list[tuple[Axis, fl
 
 def key(
     plot: Plot,
-    place: Scale,
+    place: AxisScale,
     values: Iterable[float],
     label: str,
     also: AxisUnit | None = None,
@@ -270,7 +272,7 @@ def key(
     ----------
     plot : Plot
         The drawing.
-    place : Scale
+    place : AxisScale
         The horizontal one.
     values : iterable of float
         The values at both ends, and at the middle.

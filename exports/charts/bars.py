@@ -9,7 +9,7 @@ from ithaca.exports.charts.axes import (
     ACROSS,
     USUAL,
     WIDTH,
-    Axis,
+    ChartAxis,
     Plot,
     box,
     fitting,
@@ -36,8 +36,8 @@ def bars(chart: BarChart, plot: Plot) -> None:
     low, high = chart.ends or (1.05 * low, 1.05 * high if high > low else low + 1)
     plot.foot += 0 if line is None else 1.2 * LINE
     also = chart.also if line is None else None
-    x = Axis(low, high, fitting(chart.x_label, ACROSS), also=also)
-    y = Axis(0, 1, named=(), grid=False)
+    x = ChartAxis(low, high, fitting(chart.x_label, ACROSS), also=also)
+    y = ChartAxis(0, 1, named=(), grid=False)
     across, down = framed(plot, x, y, row * (len(chart.bars) + 0.15), None)
     left, zero, top = across.start, across(0), down.end
     thick = 0.4 / words * row

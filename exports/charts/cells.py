@@ -12,7 +12,7 @@ from zlib import compress, crc32
 from ithaca.exports.charts.axes import (
     ACROSS,
     USUAL,
-    Axis,
+    ChartAxis,
     Entry,
     Plot,
     Points,
@@ -24,7 +24,7 @@ from ithaca.exports.charts.axes import (
 )
 from ithaca.exports.charts.chart import EMPTY, HeatMap
 from ithaca.exports.charts.palette import ROLES, heat, ink
-from ithaca.exports.charts.scale import Scale
+from ithaca.exports.charts.scale import AxisScale
 
 #: Sizes of the text in a cell, the largest and the least that is written.
 CELL_TEXT, LEAST_TEXT = 10.0, 6.0
@@ -41,7 +41,7 @@ def cells(chart: HeatMap, plot: Plot) -> None:
     wide = ACROSS - (96 if chart.rows else 0)
     most = min(30, wide / USUAL / (max(len(str(x)) for x in chart.x.tolist()) + 1))
     x, y = (
-        Axis(0, len(values), label, named=_middles(values, ticks), grid=False)
+        ChartAxis(0, len(values), label, named=_middles(values, ticks), grid=False)
         for values, label, ticks in (
             ([str(x) for x in chart.x.tolist()], fitting(chart.x_label, ACROSS), most),
             (names, fitting(chart.y_label, height), 24),
@@ -52,7 +52,7 @@ def cells(chart: HeatMap, plot: Plot) -> None:
     for points, look in _hatched(ends):
         plot.shape(points, **look)
     low, high = chart.ends
-    share = Scale(low, high, logarithmic=0 < low < high)
+    share = AxisScale(low, high, logarithmic=0 < low < high)
     colours = [
         [heat(share(v), chart.most) if isfinite(v) else "" for v in row]
         for row in chart.values.tolist()

@@ -9,7 +9,7 @@ from typing import Any
 from ithaca.exports.charts.axes import (
     ACROSS,
     SMALL,
-    Axis,
+    ChartAxis,
     Entry,
     Plot,
     Points,
@@ -21,7 +21,7 @@ from ithaca.exports.charts.axes import (
 )
 from ithaca.exports.charts.chart import LineChart
 from ithaca.exports.charts.palette import ROLES, SERIES, heat
-from ithaca.exports.charts.scale import Scale, spread
+from ithaca.exports.charts.scale import AxisScale, spread
 
 #: Height of the axes.
 HEIGHT = 278.0
@@ -43,7 +43,7 @@ def lines(chart: LineChart, plot: Plot) -> None:
         spread(heights, chart.log_y),
     )
     slanted = not numeric and sum(room(name) + 8 for name in names) > ACROSS
-    x = Axis(
+    x = ChartAxis(
         *ends[0],
         fitting(chart.x_label, ACROSS),
         chart.log_x,
@@ -51,10 +51,10 @@ def lines(chart: LineChart, plot: Plot) -> None:
         named=_exact(chart) if numeric else _named(names, slanted),
         slanted=slanted,
     )
-    y = Axis(*ends[1], fitting(chart.y_label, HEIGHT), chart.log_y, chart.y_also, 6)
+    y = ChartAxis(*ends[1], fitting(chart.y_label, HEIGHT), chart.log_y, chart.y_also, 6)
     across, up = framed(plot, x, y, HEIGHT)
     known = [colour for series in chart.series for colour in series.colours]
-    share = Scale(min(known), max(known)) if known else Scale(0, 1)
+    share = AxisScale(min(known), max(known)) if known else AxisScale(0, 1)
     entries: list[Entry] = []
     marks: list[tuple[float, float, str]] = []
     for at, series in enumerate(chart.series):
@@ -113,7 +113,7 @@ def _exact(chart: LineChart) -> list[tuple[float, str]] | None:
     both = {series.form for series in chart.series} == {"both"}
     if not 0 < len(values) <= 12 or chart.steps or not both:
         return None
-    place = Scale(values[-1], values[0], 0.0, 0.9 * ACROSS, chart.log_x)
+    place = AxisScale(values[-1], values[0], 0.0, 0.9 * ACROSS, chart.log_x)
     kept: list[tuple[float, str]] = []
     for value in values:
         name = f"{value:,g}"
@@ -122,7 +122,9 @@ def _exact(chart: LineChart) -> list[tuple[float, str]] | None:
     return kept
 
 
-def _placed(chart: LineChart, at: int, across: Scale, up: Scale) -> list[tuple[float, float]]:
+def _placed(
+    chart: LineChart, at: int, across: AxisScale, up: AxisScale
+) -> list[tuple[float, float]]:
     """Where the points of a series are.
 
     Beside their name, which no line orders, so that equal ones of one name are seen side by side.
@@ -158,7 +160,9 @@ def _reasons(chart: LineChart) -> list[str]:
     )
 
 
-def _label(plot: Plot, marks: list[tuple[float, float, str]], across: Scale, up: Scale) -> None:
+def _label(
+    plot: Plot, marks: list[tuple[float, float, str]], across: AxisScale, up: AxisScale
+) -> None:
     """Write labels beside points where there is room; without it, none."""
     taken = [(x - 4, y - 4, x + 4, y + 4) for x, y, _ in marks]
     for x, y, label in marks:

@@ -19,7 +19,7 @@ def short(value: float) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
+class AxisScale:
     """Places along a line, in the order of values."""
 
     low: float

@@ -12,7 +12,7 @@ import pytest
 import ithaca
 from ithaca.exports.charts.chart import LineChart
 from ithaca.exports.charts.palette import ROLES, SERIES
-from ithaca.exports.charts.scale import Scale
+from ithaca.exports.charts.scale import AxisScale
 from ithaca.exports.charts.svg import inline_svg
 from ithaca.exports.report.answer import BestConfiguration, best_configuration
 from ithaca.exports.report.families import spatial
@@ -93,7 +93,7 @@ def test_roofs_have_colours_of_their_own_and_reach_the_edges(
         assert left < float(x) < right
         assert low < y <= flat.y[0] < high
     for least, most in chart.ends:
-        assert len(Scale(least, most, logarithmic=True).ticks(4)) >= 3
+        assert len(AxisScale(least, most, logarithmic=True).ticks(4)) >= 3
 
 
 def test_buffers_are_as_full_as_metrics_say(
