@@ -16,8 +16,8 @@ from ithaca.formulations.spatial.published.dmazerunner.bounds import inner_parts
 from ithaca.formulations.spatial.published.dmazerunner.choices import ChoiceColumns
 from ithaca.formulations.spatial.published.dmazerunner.machine import BurstMachine
 from ithaca.formulations.spatial.published.dmazerunner.passes import ArrayPass, transfers
-from ithaca.formulations.spatial.published.dmazerunner.search import TilingStage
 from ithaca.formulations.spatial.published.dmazerunner.tables import Tables
+from ithaca.formulations.spatial.published.dmazerunner.tiling_stage import TilingStage
 
 
 class DmazerunnerTables(Tables):

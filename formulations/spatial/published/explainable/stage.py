@@ -26,8 +26,8 @@ from ithaca.formulations.spatial.published.dmazerunner.choices import ChoiceColu
 from ithaca.formulations.spatial.published.dmazerunner.machine import Capacities, StoredLayer
 from ithaca.formulations.spatial.published.dmazerunner.model import Reuse, words_moved
 from ithaca.formulations.spatial.published.dmazerunner.passes import ArrayPass, ArrayTile, operation
-from ithaca.formulations.spatial.published.dmazerunner.search import TilingStage
 from ithaca.formulations.spatial.published.dmazerunner.tables import Tables
+from ithaca.formulations.spatial.published.dmazerunner.tiling_stage import TilingStage
 from ithaca.formulations.spatial.published.explainable.model import (
     NetworkMachine,
     carrying,
