@@ -124,7 +124,7 @@ class Plot(Drawing):
         if turn:
             look["transform"] = f"rotate({turn} {plain(x)} {plain(y)})"
         look = {"font_size": size, "text_anchor": anchor, "fill": ROLES["ink"]} | look
-        for row, line in enumerate(text.split("\n")):
+        for row, line in enumerate(text.split("\n") if text else ()):
             self.add("text", line, x=x, y=y + row * LINE, **look)
 
     def add(
@@ -179,7 +179,7 @@ class ChartAxis:
             return None
         factor, most = self.also.factor, 6.0 if self.most > ACROSS_TICKS else 3.0
         ends = self.low * factor, self.high * factor
-        return ChartAxis(*ends, self.also.label, self.logarithmic, most=most)
+        return ChartAxis(*ends, self.also.label, self.logarithmic, most=most, grid=False)
 
     @property
     def room(self) -> float:
@@ -188,7 +188,7 @@ class ChartAxis:
 
 
 def framed(
-    plot: Plot, x: ChartAxis, y: ChartAxis, height: float, edge: str | None = ROLES["soft"]
+    plot: Plot, x: ChartAxis, y: ChartAxis, height: float, edge: str = ROLES["soft"]
 ) -> tuple[AxisScale, AxisScale]:
     """Draw both axes, and where values stand on them.
 
@@ -201,7 +201,7 @@ def framed(
     height : float
         Their height.
     edge : str, optional
-        The colour of the frame; None for none.
+        The colour of the frame and of ticks.
     """
     left = 10 + y.room + (1.7 * LINE if y.label else 0)
     right = 10 + (0 if y.other is None else y.other.room + 2 * LINE)
@@ -217,20 +217,14 @@ def framed(
     bottom, end = top + height, WIDTH - right
     across = AxisScale(x.low, x.high, left, end, x.logarithmic)
     up = AxisScale(y.low, y.high, bottom, top, y.logarithmic)
-    for axis, place in ((x, across), (y, up)):
-        for value, _ in axis.ticks if axis.grid else ():
-            at = place(value)
-            line = ((at, top), (at, bottom)) if axis is x else ((left, at), (end, at))
-            plot.shape(line, stroke=ROLES["rule"])
-    if edge:
-        plot.shape(box(left, top, end - left, height), stroke=edge)
-    mark: dict[str, Any] = {"stroke": ROLES["soft"] if edge else "none"}
     words: dict[str, Any] = {"size": SMALL, "fill": ROLES["soft"]}
     for axis, foot, away in _both(x, bottom, 1, top):
         place = AxisScale(axis.low, axis.high, left, end, axis.logarithmic)
         for value, name in axis.ticks:
             at = place(value)
-            plot.shape(((at, foot), (at, foot + 4 * away)), **mark)
+            if axis.grid:
+                plot.shape(((at, top), (at, bottom)), stroke=ROLES["rule"])
+            plot.shape(((at, foot), (at, foot + 4 * away)), stroke=edge)
             down = (at, foot + (LINE if away > 0 else -8))
             turned: dict[str, Any] = {"anchor": "end", "turn": -40} if axis.slanted else {}
             plot.words(down, name, **words, **turned)
@@ -240,12 +234,15 @@ def framed(
         place = AxisScale(axis.low, axis.high, bottom, top, axis.logarithmic)
         for value, name in axis.ticks:
             at = place(value)
-            plot.shape(((foot, at), (foot + 4 * away, at)), **mark)
+            if axis.grid:
+                plot.shape(((left, at), (end, at)), stroke=ROLES["rule"])
+            plot.shape(((foot, at), (foot + 4 * away, at)), stroke=edge)
             plot.words(
                 (foot + 7 * away, at + 4), name, **words, anchor="start" if away > 0 else "end"
             )
         beside = foot + away * (axis.room + 0.9 * LINE) + 4
         plot.words((beside, (top + bottom) / 2), axis.label, turn=-90)
+    plot.shape(box(left, top, end - left, height), stroke=edge)
     plot.foot = bottom + below + (1.5 * LINE if x.label else 0) + 4
     return across, up
 

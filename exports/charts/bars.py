@@ -38,7 +38,7 @@ def bars(chart: BarChart, plot: Plot) -> None:
     also = chart.also if line is None else None
     x = ChartAxis(low, high, fitting(chart.x_label, ACROSS), also=also)
     y = ChartAxis(0, 1, named=(), grid=False)
-    across, down = framed(plot, x, y, row * (len(chart.bars) + 0.15), None)
+    across, down = framed(plot, x, y, row * (len(chart.bars) + 0.15), "none")
     left, zero, top = across.start, across(0), down.end
     thick = 0.4 / words * row
     for at, bar in enumerate(chart.bars):
