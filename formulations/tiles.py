@@ -17,17 +17,22 @@ class Plans:
     """Layers may compute the same tile again in turns of a loop that does not index it."""
     windows: bool = True
     """Loops that move windows may be shared; halos are computed again."""
+    homes: bool = True
+    """Tiles may be passed on at inner levels, too."""
 
     @property
     def among(self) -> str:
         """Them in words, for certificates."""
         trips = "share loops whose trips divide" + ("" if self.windows else " and move no windows")
         parts = [
-            "pass tiles on at the level inside the outermost",
+            "pass tiles on at "
+            + ("levels of one instance" if self.homes else "the level inside the outermost"),
             "run as often as those beside them",
             trips,
             *(["share those of windows once"] if self.windows else []),
-            "store in inner levels inside of these alone",
+            "store all else in inner levels inside of these alone"
+            if self.homes
+            else "store in inner levels inside of these alone",
             "run whole tiles",
             *(["compute rows that strides step over"] if self.windows else []),
             *(["compute no tile again"] if not self.again else []),
@@ -47,11 +52,11 @@ class Ways(Protocol):
     def trips(self) -> tuple[tuple[int, ...], ...]:
         """Trips of the loops that every member shares."""
 
-    def inside(self, number: int) -> tuple[tuple[int, ...], Any]:
-        """The design whose least energy bounds what a member needs inside, and its trips."""
+    def inside(self, number: int) -> tuple[Any, Any]:
+        """The design whose least energy bounds what a member needs inside, after its key."""
 
-    def least_inside(self, number: int, known: Mapping[tuple[int, ...], Fraction]) -> Fraction:
-        """At least what a member needs inside, where that is known of some trips."""
+    def least_inside(self, number: int, known: Mapping[Any, Fraction]) -> Fraction:
+        """At least what a member needs inside, where that is known of some keys."""
 
     @property
     def outside(self) -> Roofs:
@@ -73,12 +78,13 @@ class Tiled(Protocol):
         """Of which kinds they are."""
 
     @property
-    def plain(self) -> Tiled:
-        """Ways in which nothing is computed again."""
+    def stages(self) -> tuple[Tiled, ...]:
+        """Ever more of the ways: first those in which nothing is computed again, last all."""
 
     @property
-    def least(self) -> tuple[Any, ...]:
-        """The members where what they pass on takes next to no room."""
+    def least(self) -> tuple[tuple[Any, ...], ...]:
+        """Each member in some forms, where what they pass on takes next to no room: what it costs
+        in any way is at least that of one of them."""
 
     def parts(self) -> Iterator[Ways]:
         """The ways to share loops, in parts that together hold every way."""

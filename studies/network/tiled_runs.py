@@ -123,12 +123,17 @@ class TiledRuns:
                 problems = [self._problems_of[run.nest][0] for run in runs]
                 rival = None if other is None else other[0][0] / count
                 time = Budget(budget.share(len(self.searches) - done))
-                plain = TileSearch(problems, tiled.plain, time.share(2), rival)
-                narrow, search = plain.run(), plain.wider(tiled, time.share())
-                proof, best = search.run(), search.best
-                if narrow.settled and not proof.settled and best is plain.best:
-                    proof = narrow  # proven of fewer plans, which says more than a bound of all
+                first, *stages = tiled.stages
+                search = TileSearch(problems, first, time.share(2), rival)
+                proof = search.run()
+                for number, stage in enumerate(stages):
+                    best, search = search.best, search.wider(stage, time.share())
+                    more = search.run()
+                    # Of fewer plans a proof says more than a bound of all. Those that come last
+                    # have what time others left: neither does their bound say more.
+                    if more.settled or search.best is not best or not (number or proof.settled):
+                        proof = more
                 words = sum(run.written_words for run in runs[:-1])
-                known[key] = TiledRun(count, best, proof, words)
+                known[key] = TiledRun(count, search.best, proof, words)
             tiled_runs[span] = known[key]
         return tiled_runs

@@ -7,7 +7,7 @@ by run, until these reach the best.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from heapq import heappop, heappush
@@ -40,9 +40,12 @@ class TileSearch:
         self.best: tuple[Solution, ...] = ()
         """The runs of the best; none where nothing better is known."""
         self._known: dict[Problem, Solution] = {}
-        self._inside = tuple(dict[tuple[int, ...], Fraction]() for _ in problems)
+        self._inside = tuple(dict[Any, Fraction]() for _ in problems)
         runs = zip(problems, tiled.least, strict=True)
-        self._roofs = [design.least(problem.limits) for problem, design in runs]
+        self._roofs = [
+            _least_of_all([each.least(problem.limits) for each in designs])
+            for problem, designs in runs
+        ]
         self._nodes = 0
 
     def wider(self, tiled: Tiled, options: SolveOptions) -> TileSearch:
@@ -63,8 +66,10 @@ class TileSearch:
                     heappush(queue, (bound, trips, next(numbers), part))
 
         parts = list(self._tiled.parts())
-        if parts:
-            self._search_inside(min(parts, key=lambda part: part.trips))
+        least = min((part.trips for part in parts), default=())
+        for part in parts:
+            if part.trips == least:
+                self._search_inside(part)
         push(parts)
         bound: Fraction | None = None
         while queue and self._may_improve(queue[0][0]):
@@ -98,11 +103,11 @@ class TileSearch:
     def _search_inside(self, part: Ways) -> None:
         """Find out what runs cost inside at least."""
         for number, known in enumerate(self._inside):
-            trips, design = part.inside(number)
-            if trips not in known:
+            key, design = part.inside(number)
+            if key not in known:
                 energy = read_objective("energy", "objective", design.vocabulary)
                 least = self._solved(Problem(design, (), energy)).certificate.lower_bound
-                known[trips] = least or Fraction(0)
+                known[key] = least or Fraction(0)
 
     def _solved(self, problem: Problem) -> Solution:
         if problem in self._known:
@@ -144,3 +149,9 @@ class TileSearch:
 
     def _may_improve(self, bound: Fraction) -> bool:
         return self.value is None or bound < self.value
+
+
+def _least_of_all(every: Sequence[Mapping[str, Fraction]]) -> dict[str, Fraction]:
+    """The least of each metric; what a level does not keep has none of its words."""
+    names = {name for each in every for name in each}
+    return {name: min(each.get(name, Fraction(0)) for each in every) for name in names}

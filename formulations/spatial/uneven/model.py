@@ -26,7 +26,8 @@ from ithaca.workloads.nest import LoopNest
 #: Level and tensor of a storage node.
 Node = tuple[int, str]
 
-#: The level whose tiles nests pass on.
+#: The level whose storage nodes may lie between shared loops, and at which nests pass tiles on
+#: where they do at no inner one.
 HOME = 1
 
 #: None of them.
@@ -58,7 +59,7 @@ class UnevenModel(TimeloopModel):
         trips: Mapping[Node, NodeTrips],
         *,
         free_drains: bool,
-        beside: int = 0,
+        beside: Mapping[str, int] = MappingProxyType({}),
         ending: Collection[str] = (),
         outside: Mapping[Node, Number] = NO_NODES,
     ) -> None:
@@ -72,8 +73,8 @@ class UnevenModel(TimeloopModel):
         return self._mapping.lanes
 
     def used(self, level: int) -> Number:
-        words = super().used(level)
-        return words + self._beside if level == HOME and self._beside else words
+        words, beside = super().used(level), self._beside.get(self._levels[level].name)
+        return words + beside if beside else words
 
     def _covered(self, level: int, tensor: str, loop: str) -> Number:
         """The iterations of a loop inside a node."""

@@ -13,7 +13,7 @@ from ithaca.formulations.spatial.profile import StorageProfile
 from ithaca.formulations.spatial.remedies import RATES, lanes
 from ithaca.formulations.spatial.uneven.design import UnevenDesign
 from ithaca.formulations.spatial.uneven.documents import node_fields
-from ithaca.formulations.spatial.uneven.space import SharedLoops
+from ithaca.formulations.spatial.uneven.turns import SharedLoops
 
 #: An entry of a mapping in a document.
 Entry = dict[str, Any]

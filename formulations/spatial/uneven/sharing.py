@@ -11,9 +11,10 @@ from typing import Any
 
 from ithaca.formulations.remembered import remembered
 from ithaca.formulations.spatial.uneven.model import HOME
-from ithaca.formulations.spatial.uneven.space import SharedLoops, UnevenSpace
+from ithaca.formulations.spatial.uneven.space import UnevenSpace
 from ithaca.formulations.spatial.uneven.turns import (
     SharedLoop,
+    SharedLoops,
     Turn,
     shared_loops,
     turned,
@@ -36,6 +37,8 @@ class SharingNests:
     """Each alone."""
     plans: Plans
     """Which ways there are."""
+    homes: tuple[int, ...]
+    """By nest, the level at which it passes on what it writes; of the last one it says nothing."""
     _roofs: dict[tuple[int, SharedLoops], Mapping[str, Fraction]] = field(
         default_factory=dict, compare=False, repr=False
     )
@@ -81,7 +84,7 @@ class SharingNests:
         return turned(self.nests[number].nest, self.turns(number, trips))
 
     @cached_property
-    def least(self) -> tuple[UnevenSpace, ...]:
+    def least_of_own(self) -> tuple[UnevenSpace, ...]:
         """Each with least tiles of what they pass on."""
         ones = (1,) * len(self.classes)
         made = (self.kept(number, ones, (1, 1)) for number in range(len(self.nests)))
@@ -104,18 +107,27 @@ class SharingNests:
         shared = self.shared(number, trips, {})
         nest = replace(self.nests[number], nest=self.turned(number, trips), shared=shared)
         kept = tuple(zip(self.passed(number), words[number == 0 :], strict=False))
-        made = nest.keeping(kept)
+        made = at_homes(nest, dict(shared.homes)).keeping(kept)
         if not isinstance(made, UnevenSpace) or not all(
-            t in dict(made.architecture.levels[HOME].resident) for t, _ in kept
+            made.home(t) == home for t, home in self._homes(number).items()
         ):
             return None
         return made
+
+    def _homes(self, number: int) -> dict[str, int]:
+        """The levels of what a nest takes and passes on."""
+        return dict(zip(self.passed(number), self.homes[max(number - 1, 0) :], strict=False))
+
+    @remembered
+    def inner_homes(self, number: int) -> Sizes:
+        """The levels of what it takes and passes on at inner ones."""
+        return tuple((t, place) for t, place in self._homes(number).items() if place != HOME)
 
     @remembered
     def around(self, number: int, trips: Trips) -> Trips:
         """The trips of shared loops that bound what a nest costs inside. Not those that tensors
         lack which may pass by: to keep these may cost more than to send them again."""
-        passing = [(number, tensor) for tensor in self.least[number].may_bypass(HOME)]
+        passing = [(number, tensor) for tensor in self.least_of_own[number].may_bypass(HOME)]
         return tuple(
             1 if any(self.lacks(own, c) for own in passing) else n for c, n in enumerate(trips)
         )
@@ -182,7 +194,7 @@ class SharingNests:
             }
         return self._roofs[number, shared]
 
-    def least_inside(self, number: int, trips: Trips, known: Mapping[Trips, Fraction]) -> Fraction:
+    def least_inside(self, number: int, trips: Trips, known: Mapping[Any, Fraction]) -> Fraction:
         """At least the energy inside of the outermost level, where that is known of some trips.
 
         Parameters
@@ -191,14 +203,16 @@ class SharingNests:
             Number of the nest.
         trips : tuple of int
             Trips of all shared loops around it.
-        known : mapping of tuple of int to Fraction
-            Lower bounds of that energy, by other trips.
+        known : mapping of tuple to Fraction
+            Lower bounds of that energy, by inner homes and other trips.
         """
         each, done = self._each_operation(number), self.turned(number, trips).operations
         bounds = [each * done]
-        for others, least in known.items():
+        for (homes, others), least in known.items():
             pairs = zip(self.classes, trips, others, strict=True)
-            if all(n == m if loop.of_windows(number) else n % m == 0 for loop, n, m in pairs):
+            if homes == self.inner_homes(number) and all(
+                n == m if loop.of_windows(number) else n % m == 0 for loop, n, m in pairs
+            ):
                 # what is computed again
                 bounds.append(least + each * (done - self.turned(number, others).operations))
         return max(bounds)
@@ -222,7 +236,7 @@ class SharingNests:
         return tuple((name, n) for name, n in names if name and n > 1)
 
     def shared(
-        self, number: int, trips: Trips, around: Mapping[Own, Trips], beside: int = 0
+        self, number: int, trips: Trips, around: Mapping[Own, Trips], beside: Sequence[int] = ()
     ) -> SharedLoops:
         """The loops that a nest shares, given the trips around nodes.
 
@@ -235,14 +249,24 @@ class SharingNests:
         around : mapping of tuple to tuple of int
             Of storage nodes, each the number of a nest and a tensor of its: trips of the shared
             loops around it; those of other nests are left out.
-        beside : int, optional
-            Words of what stays meanwhile for other nests.
+        beside : sequence of int, optional
+            By level, words of what stays meanwhile for other nests; none by default.
         """
         nodes = sorted(around.items(), key=lambda node: (prod(node[1]), node[0]))
         between = tuple((t, self.own(number, n)) for (at, t), n in nodes if at == number)
         turns = self.turns(number, trips)
         whole = self.nests[number].nest if turns else None
-        return SharedLoops(self.own(number, trips), between, beside, turns, whole)
+        home, *inside = beside[HOME:] or (0,)
+        names = (level.name for level in self.nests[number].architecture.levels[HOME + 1 :])
+        return SharedLoops(
+            self.own(number, trips),
+            between,
+            home,
+            tuple((name, n) for name, n in zip(names, inside, strict=False) if n),
+            self.inner_homes(number),
+            turns,
+            whole,
+        )
 
     def passed(self, number: int) -> list[str]:
         """The tensors that a nest finds, and passes on."""
@@ -295,6 +319,17 @@ class SharingNests:
             own: tuple(outer[c] if self.lacks(own, c) else n for c, n in enumerate(trips))
             for own in nodes
         }
+
+
+def at_homes(nest: UnevenSpace, homes: Mapping[str, int]) -> UnevenSpace:
+    """A nest with tensors that stay in no level between the outermost one and their own."""
+    levels = tuple(
+        replace(level, keeps=level.kept(nest.tensors) - {t for t, n in homes.items() if place < n})
+        if place
+        else level
+        for place, level in enumerate(nest.architecture.levels)
+    )
+    return replace(nest, architecture=replace(nest.architecture, levels=levels))
 
 
 def divisors(number: int) -> list[int]:

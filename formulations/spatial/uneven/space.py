@@ -37,31 +37,14 @@ from ithaca.formulations.spatial.uneven.model import (
     NodeTrips,
     UnevenModel,
 )
-from ithaca.formulations.spatial.uneven.turns import Turn
-from ithaca.workloads.nest import LoopNest, Sizes
+from ithaca.formulations.spatial.uneven.turns import SharedLoops
+from ithaca.workloads.nest import LoopNest
 
 #: Orders of storage nodes at most.
 MOST_ORDERS = 5000
 
 #: Under this name stands which order the nodes have.
 NODES = "nodes"
-
-
-@dataclass(frozen=True)
-class SharedLoops:
-    """Loops that nests share: inside are the tiles that these pass on, then the loops of each."""
-
-    trips: Sizes
-    """Their trips."""
-    around: tuple[tuple[str, Sizes], ...] = ()
-    """Tensors whose storage nodes lie between them, and the trips around each: of the nest's own,
-    and those that it takes or passes on where only some of the loops are shared."""
-    beside: int = 0
-    """Words of what stays meanwhile for other nests."""
-    turns: tuple[Turn, ...] = ()
-    """Of those that are none of the nest's own: what it computes in each."""
-    whole: LoopNest | None = None
-    """The nest by itself, where there are such turns."""
 
 
 @dataclass(frozen=True)
@@ -115,9 +98,14 @@ class UnevenSpace(MappingSpace):
         shared = self.shared
         if shared is None:
             return ()
-        between = tuple((HOME, t) for t, _ in shared.around)
-        passed = tuple((HOME, t) for t, _ in self.kept)
+        between = tuple((self.home(t), t) for t, _ in shared.around)
+        passed = tuple((self.home(t), t) for t, _ in self.kept)
         return (*(node for node in passed if node not in between), *between)
+
+    def home(self, tensor: str) -> int:
+        """The level at which a tensor is passed on, or may stay between shared loops."""
+        places = enumerate(self.architecture.levels)
+        return next((n for n, level in places if tensor in dict(level.resident)), HOME)
 
     def slot(self, node: Node) -> Slot:
         """The place of the loops under a node."""
@@ -133,8 +121,8 @@ class UnevenSpace(MappingSpace):
 
     @cached_property
     def node_orders(self) -> tuple[tuple[Node, ...], ...]:
-        """The orders that nodes may have, outermost first: those of a tensor as its levels are, and
-        where that is asked for those of all of them."""
+        """The orders that nodes may have, outermost first: after those that are fixed those of a
+        tensor as its levels are, and where that is asked for those of all of them."""
 
         def extended(left: tuple[Node, ...]) -> Iterator[tuple[Node, ...]]:
             if not left:
@@ -148,8 +136,8 @@ class UnevenSpace(MappingSpace):
                 for rest in extended(tuple(other for other in left if other != node)):
                     yield (node, *rest)
 
-        begin = len(self.fixed)
-        return tuple(order for order in extended(self.nodes) if order[:begin] == self.fixed)
+        rest = tuple(node for node in self.nodes if node not in self.fixed)
+        return tuple((*self.fixed, *order) for order in extended(rest))
 
     @cached_property
     def orders(self) -> Mapping[str, tuple[Order, ...]]:
@@ -302,7 +290,7 @@ class UnevenSpace(MappingSpace):
             whole = dict(self.shared.trips)
             for tensor, before in self.shared.around:
                 left = {d: n // dict(before).get(d, 1) for d, n in whole.items()}
-                trips[HOME, tensor] = NodeTrips(
+                trips[self.home(tensor), tensor] = NodeTrips(
                     {d: one * n for d, n in before},
                     {d: n * left.get(d, 1) for d, n in own.items()},
                 )
@@ -332,7 +320,7 @@ class UnevenSpace(MappingSpace):
         passing = {*self.tensors} - {tensor for _, tensor in self.nodes}
 
         def around(node: Node) -> dict[str, int]:
-            here = node[0] == HOME and node[1] in between
+            here = node[1] in between and node[0] == self.home(node[1])
             return dict(between[node[1]] if here else shared.trips)
 
         sizes = self.nest.sizes
@@ -362,7 +350,11 @@ class UnevenSpace(MappingSpace):
         keeps: tuple[Mapping[str, Number], ...],
         outside: Mapping[Node, Number] = NO_NODES,
     ) -> UnevenModel:
-        one = numbers.number(Fraction(1))
+        one, shared = numbers.number(Fraction(1)), self.shared
+        beside = {}
+        if shared is not None:
+            beside = {self.architecture.levels[HOME].name: shared.beside}
+            beside |= dict(shared.beside_inside)
         for tensor in self.tensors:
             trips[0, tensor] = NodeTrips({}, total)
 
@@ -383,7 +375,7 @@ class UnevenSpace(MappingSpace):
             mapping,
             trips,
             free_drains=self.options.free_drains,
-            beside=0 if self.shared is None else self.shared.beside,
+            beside=beside,
             ending=self.ending,
             outside=outside,
         )

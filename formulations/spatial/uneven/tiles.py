@@ -1,5 +1,5 @@
-"""Nests that pass tiles on at the level inside the outermost one: all loops that they may share,
-and what may lie between these.
+"""Nests that pass tiles on: all loops that they may share, the levels at which they may, and what
+may lie between these loops.
 
 A *group* of nests shares loops of its last one. Inside, its nests take turns; some of them together
 may be groups again, which share more loops. In a turn each computes what the next one reads then
@@ -8,6 +8,10 @@ long as the outer loops make it, as a whole if there are none. Some best way has
 what no node needs inside, and directly under a storage node only loops that its tensor does not
 have for itself; its tile stays while the nests take turns. Nodes with no shared loop inside, and
 those of tensors that have all of these, are each nest's own.
+
+A tile's *home* is the level inside the outermost one, or an inner one of one instance; levels
+around that keep none of it. All of these are ways. Nodes between shared loops are of the former
+level, and of what passes.
 """
 
 from __future__ import annotations
@@ -33,14 +37,45 @@ class TiledNests(SharingNests):
     """Nests that may pass tiles on."""
 
     @property
-    def plain(self) -> TiledNests:
-        """Where nothing is computed again: the best of these is where to begin."""
-        return replace(self, plans=Plans(again=False, windows=False))
+    def stages(self) -> tuple[TiledNests, ...]:
+        """First where nothing is computed again, then where tiles have no inner homes."""
+        plans = [Plans(again=False, windows=False, homes=False), Plans(homes=False), Plans()]
+        inner = any(max(each.homes) > HOME for each in self._variants)
+        every = [replace(self, plans=each) for each in plans[: 3 if inner else 2]]
+        return tuple(each for each in every if each.least)
+
+    @cached_property
+    def _variants(self) -> tuple[TiledNests, ...]:
+        """By the homes of all tiles, the innermost ones last."""
+        levels = range(HOME + 1, len(self.nests[0].architecture.levels))
+        able = [
+            [HOME, *(n for n in levels if self.plans.homes and self._may_pass(number, n))]
+            for number in range(len(self.nests) - 1)
+        ]
+        every = [replace(self, homes=(*homes, HOME)) for homes in product(*able)]
+        return tuple(each for each in every if len(each.least_of_own) == len(self.nests))
+
+    def _may_pass(self, number: int, place: int) -> bool:
+        """Whether a nest may pass on what it writes at an inner level."""
+        before, after = self.nests[number : number + 2]
+        return (
+            before.architecture.levels[place].instances == 1
+            and before.nest.output.tensor in before.keeps(place)
+            and after.nest.inputs[0].tensor in after.keeps(place)
+        )
+
+    @property
+    def least(self) -> tuple[tuple[UnevenSpace, ...], ...]:
+        """Each with least tiles of what they pass on, by the homes of these: with ``--bypass free``
+        an outer home may leave out a level that an inner one is at."""
+        return tuple(zip(*(each.least_of_own for each in self._variants), strict=True))
 
     def parts(self) -> Iterator[TiledWays]:
-        """All ways by the trips of all loops that all share, and the nodes between these."""
+        """All ways by the homes of tiles, the trips of all loops that all share, and the nodes
+        between these."""
         ones = (1,) * len(self.classes)
-        yield from TiledWays((Group(self, 0, len(self.nests) - 1, ones, ones),)).parts()
+        for tiled in self._variants:
+            yield from TiledWays((Group(tiled, 0, len(self.nests) - 1, ones, ones),)).parts()
 
     def holds(self, designs: Sequence[Any]) -> bool:
         """Whether they are the members of a way."""
@@ -68,14 +103,14 @@ class TiledWays:
         """The trips of the shared loops around each nest, in the order of the nests."""
         return tuple(g.trips for g in self.groups for _ in g.numbers)
 
-    def inside(self, number: int) -> tuple[Trips, UnevenSpace]:
-        """A nest where the outermost level costs nothing, and in which turns."""
+    def inside(self, number: int) -> tuple[Any, UnevenSpace]:
+        """A nest where the outermost level costs nothing, and with which homes in which turns."""
         tiled = self.groups[0].tiled
         trips = tiled.around(number, self.trips[number])
-        return trips, tiled.inside(number, trips)
+        return (tiled.inner_homes(number), trips), tiled.inside(number, trips)
 
-    def least_inside(self, number: int, known: Mapping[Trips, Fraction]) -> Fraction:
-        """At least the energy of a nest inside, where that is known of some trips."""
+    def least_inside(self, number: int, known: Mapping[Any, Fraction]) -> Fraction:
+        """At least the energy of a nest inside, where that is known of some homes and trips."""
         return self.groups[0].tiled.least_inside(number, self.trips[number], known)
 
     @cached_property
@@ -124,8 +159,8 @@ class Group:
     all orders are the same."""
     ends: tuple[Trips | None, Trips | None] = (None, None)
     """Trips around what it takes and passes on; None: it is not passed on."""
-    beside: int = 0
-    """Words of all else that stays meanwhile."""
+    beside: tuple[int, ...] = ()
+    """By level, words of all else that stays meanwhile."""
     decided: int = 0
     """Of how many shared loops the trips are known."""
 
@@ -147,17 +182,28 @@ class Group:
             self.tiled.at_once(self.last, output) if output else 0,
         )
 
+    def _held(self, read: int, output: int, words: int) -> list[int]:
+        """By level, words of what is taken, passed on, and of other tensors, with all else."""
+        levels, homes = self.tiled.nests[0].architecture.levels, self.tiled.homes
+        held = [*self.beside] or [0] * len(levels)
+        held[HOME] += words
+        held[homes[self.first - 1]] += read
+        held[homes[self.last]] += output
+        return held
+
     @property
     def fits(self) -> bool:
         """Whether there may be room: tiles are at least those inside all loops."""
-        tile, level = self.tiled.tile, self.tiled.nests[0].architecture.levels[HOME]
-        words = self.beside + sum(self._tiles)
-        words += sum(tile(own, trips, self.trips) for own, trips in self.around)
+        tile, levels = self.tiled.tile, self.tiled.nests[0].architecture.levels
+        words = sum(tile(own, trips, self.trips) for own, trips in self.around)
         words += sum(tile(own, self.trips, self.trips) for own in self.left)
-        if self.left or self.now:
-            passed = (self.tiled.at_once(n, self.trips) for n in range(self.first, self.last))
-            words += min(passed, default=0)
-        return level.words is None or words <= level.usable(level.words)
+        held, inner = self._held(*self._tiles, words), range(self.first, self.last)
+        if (self.left or self.now) and len(homes := {self.tiled.homes[n] for n in inner}) == 1:
+            held[homes.pop()] += min(self.tiled.at_once(n, self.trips) for n in inner)
+        return all(
+            level.words is None or words <= level.usable(level.words)
+            for level, words in zip(levels, held, strict=True)
+        )
 
     @cached_property
     def outside(self) -> Roofs:
@@ -194,6 +240,7 @@ class Group:
                 all(dict(shared.trips).get(loop, 0) % n == 0 for loop, n in own.items())
                 and all(stated.get(t) == self.tiled.own(n, trips) for t, trips in known)
                 and all(t in stated for at, t in self.left if at == n)
+                and shared.homes == self.tiled.inner_homes(n)
             ):
                 return False
         return True
@@ -296,12 +343,12 @@ class Group:
                 self.ends[0] if starts else self.trips,
                 self.ends[1] if stops else self.trips,
             ),
-            beside=self.beside + sum(other) + (0 if starts else read) + (0 if stops else output),
+            beside=tuple(self._held(0 if starts else read, 0 if stops else output, sum(other))),
         )
 
 
 def tiled_nests(nests: Sequence[UnevenSpace], plans: Plans) -> TiledNests | None:
     """How nests may pass tiles on; None if they cannot."""
-    tiled = TiledNests(tuple(nests), plans)
+    tiled = TiledNests(tuple(nests), plans, (HOME,) * len(nests))
     able = all(nest.constraints == NONE and nest.moving for nest in nests)
-    return tiled if able and len(tiled.least) == len(nests) and tiled.classes else None
+    return tiled.stages[-1] if able and tiled.least and tiled.classes else None

@@ -16,7 +16,7 @@ from itertools import pairwise
 
 from ithaca.formulations.tiles import Plans
 from ithaca.workloads.affine import Affine
-from ithaca.workloads.nest import LoopNest
+from ithaca.workloads.nest import LoopNest, Sizes
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,27 @@ class Turn:
     """Its iterations in a turn."""
     step: int = 0
     """Iterations from where a turn begins to where the next one does."""
+
+
+@dataclass(frozen=True)
+class SharedLoops:
+    """Loops that nests share: inside are the tiles that these pass on, then the loops of each."""
+
+    trips: Sizes
+    """Their trips."""
+    around: tuple[tuple[str, Sizes], ...] = ()
+    """Tensors whose storage nodes lie between them, and the trips around each: of the nest's own,
+    and those that it takes or passes on where only some of the loops are shared."""
+    beside: int = 0
+    """Words of what stays meanwhile for other nests."""
+    beside_inside: Sizes = ()
+    """Words of that in inner levels, by their names."""
+    homes: Sizes = ()
+    """Tensors that are passed on at an inner level, and its place: those around it keep none."""
+    turns: tuple[Turn, ...] = ()
+    """Of those that are none of the nest's own: what it computes in each."""
+    whole: LoopNest | None = None
+    """The nest by itself, where there are such turns."""
 
 
 def turned(nest: LoopNest, turns: Sequence[Turn]) -> LoopNest:

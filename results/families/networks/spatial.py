@@ -31,8 +31,8 @@ from ithaca.formulations.spatial.mapping_space import MappingOptions
 from ithaca.formulations.spatial.question import MappingQuestion
 from ithaca.formulations.spatial.uneven.design import UnevenDesign
 from ithaca.formulations.spatial.uneven.model import HOME
-from ithaca.formulations.spatial.uneven.space import SharedLoops
-from ithaca.formulations.spatial.uneven.turns import Turn, turned
+from ithaca.formulations.spatial.uneven.sharing import at_homes
+from ithaca.formulations.spatial.uneven.turns import SharedLoops, Turn, turned
 from ithaca.results.network_parts import (
     Count,
     FailureDocument,
@@ -69,6 +69,8 @@ class _SharedDocument(
         trips=(Trips, {}),
         around=(Annotated[dict[str, Trips], PAIRS], {}),
         beside=(Annotated[int, Field(ge=0)], 0),
+        beside_inside=(Trips, {}),
+        homes=(Trips, {}),
         turns=(Annotated[_list[_TurnDocument], LISTED], []),
         whole=None,
     )
@@ -185,6 +187,8 @@ def _read_layer(
     read: _LayerDocument, document: Any, architecture: Architecture, options: MappingOptions
 ) -> LayerResult:
     problem, nest = _problem(read, document, architecture, options), read.problem.nest()
+    if read.shared is not None and isinstance(problem.design, UnevenDesign):
+        problem = replace(problem, design=at_homes(problem.design, read.shared.homes))
     if read.kept:
         keeping = problem.design.keeping(tuple(read.kept.items()))
         if keeping is None:
@@ -203,7 +207,7 @@ def _read_layer(
 def _sharing(design: Design, read: Any) -> Design:
     if not isinstance(design, UnevenDesign) or not design.kept:
         raise InputError("shared is stated; allowed: in edition uneven, with what is kept")
-    own = design.keeps(HOME)
+    own = design.keeps(HOME) | dict(design.kept).keys()
     if wrong := min(read.around.keys() - own, default=None):
         known = ", ".join(sorted(own))
         raise InputError(f"shared.around has {quoted(wrong)}; allowed: {known}")

@@ -84,6 +84,10 @@ WINDOWS = (
 )
 
 
+#: By level inside the outermost, of which there is one.
+Room = tuple[float, ...]
+
+
 @dataclass
 class Chain:
     """Nests, each of which reads what the one before writes."""
@@ -93,6 +97,8 @@ class Chain:
     shared: tuple[str, ...]
     options: MappingOptions
     objective: str
+    homes: tuple[int, ...] = ()
+    """By nest, the level at which it passes on what it writes."""
     windows: Mapping[str, tuple[str, int, str]] = field(default_factory=dict)
     known: dict[Any, Any] = field(default_factory=dict)
 
@@ -143,8 +149,22 @@ class Chain:
         read = [nest.inputs[0].tensor] if number else []
         return read + ([nest.output.tensor] if number + 1 < len(self.nests) else [])
 
-    def designs(self) -> list[UnevenDesign]:
-        return [UnevenDesign(nest, self.architecture, self.options) for nest in self.nests]
+    def home(self, number: int, tensor: str) -> int:
+        """The level of a tensor between shared loops."""
+        if tensor not in self.passed(number):
+            return 1
+        return self.homes[number - (number and tensor == self.nests[number].inputs[0].tensor)]
+
+    @property
+    def rooms(self) -> tuple[float, ...]:
+        """Words of the levels inside the outermost, of which there is one."""
+        levels = (each for each in self.architecture.levels[1:] if each.instances == 1)
+        return tuple(inf if each.words is None else each.words for each in levels)
+
+    def beside(self, held: Room, number: int, tensor: str, words: int) -> Room:
+        """Words by level, with those of a tensor that stays."""
+        place = self.home(number, tensor) - 1
+        return tuple(own + words * (place == at) for at, own in enumerate(held))
 
 
 def fitted_to(nest: LoopNest, architecture: Architecture) -> Architecture:
@@ -164,7 +184,7 @@ class Rows:
     values: Any
     """Their objectives."""
     used: Any
-    """Words of the level that tiles are passed on at."""
+    """Words of the levels that tiles may be passed on at."""
 
 
 def names_of(chain: Chain, number: int) -> list[str]:
@@ -185,13 +205,18 @@ def rows_of(
     around nodes between shared loops, and those around all others."""
     nest, passed = chain.in_turns(number, trips), chain.passed(number)
     names = names_of(chain, number)
-    architecture = fitted_to(nest, chain.architecture).retaining(
-        [(t, 1) for t in passed], [a.tensor for a in nest.accesses]
+    architecture = fitted_to(nest, chain.architecture)
+    tensors = [a.tensor for a in nest.accesses]
+    homes = {t: chain.home(number, t) for t in passed}
+    levels = tuple(
+        replace(each, keeps=each.kept(tensors) - {t for t in passed if 0 < place < homes[t]})
+        for place, each in enumerate(architecture.levels)
     )
+    architecture = replace(architecture, levels=levels).retaining([(t, 1) for t in passed], tensors)
     assert architecture is not None
     design = UnevenDesign(chain.nests[number], architecture, chain.options)
     between = (*between, *((t, tuple(trips)) for t in passed if t not in dict(between)))
-    first = [(1, t) for t, _ in between]
+    first = [(homes.get(t, 1), t) for t, _ in between]
     outer = dict(zip(names, trips, strict=True))
     cells = [(d, p) for d, n in nest.extents for p in primes(n // outer.get(d, 1))]
     meshes = [
@@ -206,6 +231,7 @@ def rows_of(
             fixed[gap, name] = then // now
         before = around
     values, used = [], []
+    single = [each.name for each in levels[1:] if each.instances == 1]
     rest = [node for node in design.nodes if node not in first]
     for order in permutations(rest):
         if any(
@@ -240,17 +266,23 @@ def rows_of(
         model = model_of(architecture, nest, Placed(nodes, temporal, lanes), NUMPY)
         fits = np.ones(many, bool)
         for rule in model.rules():
-            if rule.level != "Buffer":
+            if rule.level not in single:
                 fits &= np.broadcast_to(rule.used <= rule.bound, (many,))
-        whole = model.used(1) + sum(
-            words_of(chain, number, t, dict(between)[t]) - 1 for t in passed
-        )
+        whole = [
+            model.used(place)
+            + sum(
+                words_of(chain, number, t, dict(between)[t]) - 1
+                for t in passed
+                if homes[t] == place
+            )
+            for place, _ in enumerate(single, start=1)
+        ]
         expression = read_objective(chain.objective, "objective", None).expression
         metrics = {name: model.metric(name) for name in expression.symbols}
         own = np.broadcast_to(expression.evaluate(metrics, NUMPY), (many,))
         values.append(np.where(fits, own, inf))
-        used.append(np.broadcast_to(whole, (many,)))
-    return Rows(np.concatenate(values), np.concatenate(used))
+        used.append(np.array([np.broadcast_to(words, (many,)) for words in whole]))
+    return Rows(np.concatenate(values), np.concatenate(used, axis=1))
 
 
 #: By nest, tensors whose storage nodes are between shared loops, and the trips around each.
@@ -286,26 +318,47 @@ def _tile_of(
 
 
 def least_of(chain: Chain) -> float:
-    """The least of all shared loops, storage nodes between these, groups and mappings."""
-    numbers = range(len(chain.nests))
+    """The least of all homes, shared loops, storage nodes between these, groups and mappings."""
+    numbers, architecture = range(len(chain.nests)), chain.architecture
     ones = (1,) * len(chain.shared)
-    return least_within(chain, numbers, ones, dict.fromkeys(numbers, ()), dict.fromkeys(numbers, 0))
+    nothing = dict.fromkeys(numbers, (0.0,) * len(chain.rooms))
+    able = [
+        [
+            place
+            for place, each in enumerate(architecture.levels)
+            if place
+            and each.instances == 1
+            and (each.keeps is None or nest.output.tensor in each.keeps)
+        ]
+        for nest in chain.nests[:-1]
+    ]
+    return min(
+        least_within(
+            replace(chain, homes=homes, known={}),
+            numbers,
+            ones,
+            dict.fromkeys(numbers, ()),
+            nothing,
+        )
+        for homes in product(*able)
+    )
 
 
 def least_within(
-    chain: Chain, numbers: range, outer: tuple[int, ...], nodes: Nodes, beside: Mapping[int, int]
+    chain: Chain, numbers: range, outer: tuple[int, ...], nodes: Nodes, beside: Mapping[int, Room]
 ) -> float:
     """That of nests that take turns inside of some loops and nodes, beside other words."""
     first, last = numbers[0], numbers[-1]
-    room = chain.architecture.levels[1].words or 0
+    rooms = np.array(chain.rooms)
     if first == last:
         key = first, nodes[first], outer
         if key not in chain.known:
             chain.known[key] = rows_of(chain, *key)
-        left = (*key, room - beside[first])
+        left = (*key, beside[first])
         if left not in chain.known:
             rows = chain.known[key]
-            chain.known[left] = float(np.where(rows.used <= left[-1], rows.values, inf).min())
+            fits = (rows.used <= (rooms - beside[first])[:, None]).all(axis=0)
+            chain.known[left] = float(np.where(fits, rows.values, inf).min())
         return float(chain.known[left])
     cells = [
         (number, p)
@@ -351,8 +404,11 @@ def least_within(
             for gap, (at, tensor) in enumerate(order):
                 more[at] = (*more[at], (tensor, around(gap)))
                 words = tile_of(chain, at, tensor, around(gap), around(last_gap))
-                held = {n: own + (0 if n == at else words) for n, own in held.items()}
-            if min(room - own for own in held.values()) < 0:
+                held = {
+                    n: own if n == at else chain.beside(own, at, tensor, words)
+                    for n, own in held.items()
+                }
+            if any((rooms < own).any() for own in held.values()):
                 continue
             for cuts in product((False, True), repeat=len(numbers) - 1):
                 if any(cuts):
@@ -376,7 +432,7 @@ def turn(
     numbers: range,
     trips: tuple[int, ...],
     nodes: Nodes,
-    beside: Mapping[int, int],
+    beside: Mapping[int, Room],
     outside: range,
 ) -> float:
     """The least of some of the nests that take turns."""
@@ -388,5 +444,8 @@ def turn(
             tensor = (nest.inputs[0] if takes else nest.output).tensor
             own[number] = (*own[number], (tensor, trips))
             words = words_of(chain, number, tensor, trips)
-            held = {n: known + (0 if n == number else words) for n, known in held.items()}
+            held = {
+                n: known if n == number else chain.beside(known, number, tensor, words)
+                for n, known in held.items()
+            }
     return least_within(chain, numbers, trips, own, held)

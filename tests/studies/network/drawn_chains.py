@@ -74,7 +74,7 @@ def window_chain(rng: Random) -> Chain:
     architecture = Architecture("drawn", levels, Compute("mac", x, x, 1, Fraction(1)))
     options = MappingOptions(True, nodes_by_level=rng.random() < 0.3)
     objective = rng.choice(("energy", "energy", "latency"))
-    return Chain(tuple(nests), architecture, shared, options, objective, windows)
+    return Chain(tuple(nests), architecture, shared, options, objective, windows=windows)
 
 
 def three_products(rng: Random) -> Chain:
@@ -110,5 +110,30 @@ def thin_products(rng: Random) -> Chain:
     )
     architecture = Architecture("drawn", levels, Compute("mac", 1, 1, 1, Fraction(1)))
     options = MappingOptions(True, nodes_by_level=rng.random() < 0.3)
+    objective = rng.choice(("energy", "energy", "latency"))
+    return Chain(tuple(nests), architecture, shared, options, objective)
+
+
+def inner_buffers(rng: Random) -> Chain:
+    """A small chain of products on two buffers, at both of which tiles may be passed on."""
+    while True:
+        statements, shared = rng.choice((*CHAINS[:1] * 3, CHAINS[4]))
+        sizes = {d: rng.choice((1, 2, 2, 3, 4)) for d in "mnkp"}
+        counts = [len(primes(n)) for n in sizes.values()]
+        own = [{d: n for d, n in sizes.items() if d in text} for text in statements]
+        if sum(counts) == 3 and sum(counts[:2]) and min(max(each.values()) for each in own) > 1:
+            break
+    nests = [nest_of(text, each) for text, each in zip(statements, own, strict=True)]
+    tensors = sorted({a.tensor for nest in nests for a in nest.accesses})
+    passed = {nest.output.tensor for nest in nests[:-1]}
+    kept = passed | {*rng.sample(tensors, rng.choice((0, 0, 1)))}
+    levels = (
+        level("DRAM", None, rng.choice((20, 200)), rng.choice((None, 1, 3))),
+        level("Buffer", rng.choice((4, 5, 6, 8, 10)), rng.randint(2, 9), None),
+        replace(level("Inner", rng.choice((2, 2, 3, 4)), 1, None), keeps=frozenset(kept)),
+    )
+    x = rng.choice((1, 1, 2))
+    architecture = Architecture("drawn", levels, Compute("mac", x, x, 1, Fraction(1)))
+    options = MappingOptions(True, nodes_by_level=rng.random() < 0.5)
     objective = rng.choice(("energy", "energy", "latency"))
     return Chain(tuple(nests), architecture, shared, options, objective)

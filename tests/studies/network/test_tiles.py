@@ -30,6 +30,7 @@ from tests.formulations.spatial.test_uneven import problem
 from tests.refusals import refusals
 from tests.studies.network.all_tiles import CHAINS, Chain, fitted_to, least_of
 from tests.studies.network.drawn_chains import (
+    inner_buffers,
     random_chain,
     thin_products,
     three_products,
@@ -64,6 +65,7 @@ def check(
     assert search._tiled.holds(designs)
     turns = [turn for design in designs for turn in design.shared.turns]
     return Counter(
+        inner=any(design.shared.homes for design in designs),
         again=any(not turn.loop for turn in turns),
         halo=any(turn.loop for turn in turns),
         shared=any(design.shared.trips for design in designs),
@@ -98,6 +100,13 @@ def test_some_compute_tiles_again_or_their_halos(
     seed: int, draw: Callable[[Random], Chain], kind: str
 ) -> None:
     assert check(seed, draw=draw)[kind]
+
+
+@pytest.mark.slow(every=34)
+@pytest.mark.parametrize("seeds", [range(n, n + 1) for n in range(170)], ids=str)
+def test_proofs_of_tiles_at_inner_levels(seeds: range) -> None:
+    for seed in seeds:
+        check(seed, draw=inner_buffers)
 
 
 @pytest.mark.slow
