@@ -244,7 +244,9 @@ def main() -> None:
         except InputError as error:
             says = f"refused: {error}"
         else:
-            apart = unequal(ours, theirs, own.document["ERT"]["tables"], doubles=own.doubles)
+            apart = unequal(
+                ours, theirs, own.document["ERT"]["tables"], doubles=own.doubles, cycles=2.0
+            )
             says = (
                 f"the tool: {text}" if not theirs else f"unequal: {apart[:3]}" if apart else "equal"
             )

@@ -53,6 +53,7 @@ def unequal(
     tables: Sequence[Mapping[str, Any]],
     *,
     doubles: bool,
+    cycles: float = 1.0,
 ) -> list[tuple[str, float, float]]:
     """The figures that are not the tool's, beyond words of doubles that are rounded down.
 
@@ -64,11 +65,13 @@ def unequal(
         Energies of actions, by component.
     doubles : bool
         Whether words of metadata are rounded up of sums of doubles.
+    cycles : float, optional
+        By how many cycles they may differ.
     """
     apart = []
     for name, figure in theirs.items():
         own, level = float(ours.get(name, 0)), name.partition(".")[0]
-        room = max(2.0, 1e-5 * figure * doubles) if name.endswith("cycles") else 1.0
+        room = max(cycles, 1e-5 * figure * doubles) if name.endswith("cycles") else 1.0
         if name.endswith("energy_pJ"):
             prices = [
                 action["energy"]
