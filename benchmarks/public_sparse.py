@@ -210,22 +210,22 @@ def published(folder: Path, only: str) -> Iterator[Published]:
 
 def tool_figures(text: str) -> dict[str, float]:
     """Figures of statistics by the names that they have here."""
-    found: dict[str, float] = {}
+    named: dict[str, float] = {}
     levels = {part.partition(".")[0] for part in figures(text) if "." in part}
     for part, fields in figures(text).items():
         level, _, tensor = part.partition(".")
         for field, value in fields.items():
             name = COMPUTES.get(field) if not tensor else WORDS.get(field)
             if name is not None:
-                found[f"{part}.{name}" if tensor else name] = float(value.split()[0])
+                named[f"{part}.{name}" if tensor else name] = float(value.split()[0])
             elif field in ("Energy (total)", "Leakage energy (total)") and level in levels:
                 name = f"{level}.energy_pJ"
-                found[name] = found.get(name, 0) + float(value.split()[0])
+                named[name] = named.get(name, 0) + float(value.split()[0])
             elif not tensor and field == "Cycles":
                 computes = any(each.endswith("omputes (total)") for each in fields)
                 name = f"{level}.cycles" if level != "Summary Stats" else "cycles"
-                found["compute_cycles" if computes else name] = float(value)
-    return found
+                named["compute_cycles" if computes else name] = float(value)
+    return named
 
 
 def main() -> None:

@@ -157,5 +157,5 @@ def test_every_command_runs_from_the_wheel(wheel: Path, tmp_path: Path) -> None:
     assert Path(where).is_relative_to(site)
     failed = [(words, status) for words, status in zip(RUNS, ended, strict=True) if status != 0]
     assert not failed, done.stderr
-    written = "result.json table.csv study.html grid.nc page.html autosa seeds.csv rtl/library"
-    assert all((here / name).exists() for name in written.split())
+    files = "result.json table.csv study.html grid.nc page.html autosa seeds.csv rtl/library"
+    assert all((here / name).exists() for name in files.split())

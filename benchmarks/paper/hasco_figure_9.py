@@ -41,10 +41,10 @@ def run(how: Run) -> Outcome:
     for side, banks in pairs:
         how.step(f"{side} × {side} PEs, {banks} banks")
         point = Configuration({"x": side, "y": side, **FIXED, "banks": banks})
-        found = evaluator.evaluate(point).hardware
-        assert found is not None
-        assert all(layer.settled for layer in found.layers)
-        cells[side, banks] = dict(zip(OBJECTIVES, map(float, found.values), strict=True))
+        hardware = evaluator.evaluate(point).hardware
+        assert hardware is not None
+        assert all(layer.settled for layer in hardware.layers)
+        cells[side, banks] = dict(zip(OBJECTIVES, map(float, hardware.values), strict=True))
     rows: list[dict[str, Cell]] = [
         {"side": side, "banks": banks, **costs} for (side, banks), costs in cells.items()
     ]

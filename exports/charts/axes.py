@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from textwrap import fill
-from typing import Any
+from typing import Any, ClassVar
 from xml.etree import ElementTree as ET
 
 from ithaca.exports.charts.chart import AxisUnit, Chart
@@ -30,9 +30,6 @@ Points = Sequence[tuple[float, float]]
 
 #: The name of a thing in a legend, and what stands for it: shapes in a box of 24 to 10.
 Entry = tuple[str, Sequence[tuple[Points, dict[str, Any]]]]
-
-#: Colours of the page, where it has them.
-_VARIABLES = {colour: f"var(--{role},{colour})" for role, colour in ROLES.items()}
 
 
 def box(left: float, top: float, width: float, height: float) -> Points:
@@ -62,6 +59,8 @@ def fitting(text: str, width: float) -> str:
 
 class Plot(Drawing):
     """A chart under construction, from top to bottom."""
+
+    variables: ClassVar = {colour: f"var(--{role},{colour})" for role, colour in ROLES.items()}
 
     def __init__(self, chart: Chart, name: str, heading: str = "") -> None:
         super().__init__(name, "both", WIDTH, 0, chart.title, chart.description)
@@ -126,25 +125,6 @@ class Plot(Drawing):
         look = {"font_size": size, "text_anchor": anchor, "fill": ROLES["ink"]} | look
         for row, line in enumerate(text.split("\n") if text else ()):
             self.add("text", line, x=x, y=y + row * LINE, **look)
-
-    def add(
-        self, tag: str, text: str = "", inside: ET.Element | None = None, /, **attributes: object
-    ) -> ET.Element:
-        """Add an element in the colours of the page.
-
-        Parameters
-        ----------
-        tag : str
-            The element.
-        text : str, optional
-            Its text.
-        inside : ET.Element, optional
-            The element that holds it; by default the drawing.
-        **attributes : object
-            As `Drawing.add` takes them; colours of `palette.ROLES` become variables of the page.
-        """
-        known = {key: _VARIABLES.get(str(value), value) for key, value in attributes.items()}
-        return super().add(tag, text, inside, **known)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
 from xml.etree import ElementTree as ET
 
 from markupsafe import Markup
@@ -20,6 +21,9 @@ class Drawing:
 
     Title and description are named after its name, which is unique on the page.
     """
+
+    variables: ClassVar[Mapping[str, str]] = {}
+    """What stands for some colours: variables of the page, where it has them."""
 
     def __init__(
         self, name: str, kind: str, width: float, height: float, title: str, description: str
@@ -54,7 +58,9 @@ class Drawing:
         """
         element = ET.SubElement(self.root if inside is None else inside, tag)
         for name, value in attributes.items():
-            element.set("class" if name == "classes" else name.replace("_", "-"), plain(value))
+            known = plain(value)
+            key = "class" if name == "classes" else name.replace("_", "-")
+            element.set(key, self.variables.get(known, known))
         element.text = text or None
         return element
 

@@ -69,13 +69,13 @@ def configurations(design: SystolicDesign, count: int, seed: int) -> Iterator[di
     draw = random.Random(seed)
     tables = tables_of(design.space)
     while count:
-        found = design.space.completed(some_row(tables, draw.randrange))
+        configuration = design.space.completed(some_row(tables, draw.randrange))
         pes = design.array.pe.count.evaluate(
-            {name: Fraction(n) for name, n in {**design.extents, **found}.items()}, FRACTION
+            {name: Fraction(n) for name, n in {**design.extents, **configuration}.items()}, FRACTION
         )
-        if design.space.contains(found) and pes <= 64:
+        if design.space.contains(configuration) and pes <= 64:
             count -= 1
-            yield found
+            yield configuration
 
 
 def errors_of(

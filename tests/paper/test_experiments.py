@@ -130,10 +130,10 @@ def figures_of_figure_15(outcome: Outcome) -> None:
 
 def figures_of_timeloops_mapper(outcome: Outcome) -> None:
     rows = outcome.table.records(**{"found by": "proven"})
-    found = {(row["problem"], row["objective"]): row["value"] for row in rows}
-    assert found["simple, gemm", "edp"] == pytest.approx(4.269706e16, rel=1e-6)
-    assert found["eyeriss, resnet18_l1", "edp"] == pytest.approx(3.746823e14, rel=1e-6)
-    assert found["simple, gemm", "latency"] == 4_718_592
+    proven = {(row["problem"], row["objective"]): row["value"] for row in rows}
+    assert proven["simple, gemm", "edp"] == pytest.approx(4.269706e16, rel=1e-6)
+    assert proven["eyeriss, resnet18_l1", "edp"] == pytest.approx(3.746823e14, rel=1e-6)
+    assert proven["simple, gemm", "latency"] == 4_718_592
 
 
 #: Figures that experiments find in quick mode.

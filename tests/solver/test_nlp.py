@@ -190,15 +190,15 @@ def check_against_brute_force(seed: int, starts: int) -> bool:
 
 @pytest.mark.ci
 def test_small_problems_against_brute_force() -> None:
-    found = [check_against_brute_force(seed, starts=1) for seed in range(5)]
+    reached = [check_against_brute_force(seed, starts=1) for seed in range(5)]
     # no proof, but most often the optimum
-    assert sum(found) >= 4
+    assert sum(reached) >= 4
 
 
 @pytest.mark.slow
 def test_many_small_problems_against_brute_force() -> None:
-    found = [check_against_brute_force(seed, starts=6) for seed in range(15, 330)]
-    assert sum(found) >= 299
+    reached = [check_against_brute_force(seed, starts=6) for seed in range(15, 330)]
+    assert sum(reached) >= 299
 
 
 @pytest.mark.ci

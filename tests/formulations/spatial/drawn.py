@@ -106,20 +106,20 @@ def enumerated(problem: Problem) -> tuple[float, dict[str, int]] | None:
     if not count:
         return None
     metrics = design.metrics(values, NUMPY, problem.used_metrics)
-    found = np.broadcast_to(problem.objective.expression.evaluate(metrics, NUMPY), (count,)).astype(
-        float
-    )
+    objectives = np.broadcast_to(
+        problem.objective.expression.evaluate(metrics, NUMPY), (count,)
+    ).astype(float)
     for limit in problem.limits:
-        found = np.where(
+        objectives = np.where(
             limit.expression.evaluate(metrics, NUMPY) > float(limit.bound) * (1 + 1e-12),
             np.inf,
-            found,
+            objectives,
         )
-    best = int(found.argmin())
+    best = int(objectives.argmin())
     return (
         None
-        if found[best] == np.inf
-        else (float(found[best]), {name: int(column[best]) for name, column in values.items()})
+        if objectives[best] == np.inf
+        else (float(objectives[best]), {name: int(column[best]) for name, column in values.items()})
     )
 
 

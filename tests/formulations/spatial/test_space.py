@@ -84,8 +84,8 @@ def test_nothing_beside_the_space_is_better(seed: int) -> None:
     everything = dict.fromkeys(METRICS, np.inf)
     for orders in product(permutations(nest.loops), repeat=len(levels) - 1):
         fixed = tuple((level.name, order) for level, order in zip(levels, orders, strict=False))
-        found = least(SpatialDesign(nest, architecture, options, fixed_orders=fixed), tilings)
-        everything = {name: min(everything[name], value) for name, value in found.items()}
+        lowest = least(SpatialDesign(nest, architecture, options, fixed_orders=fixed), tilings)
+        everything = {name: min(everything[name], value) for name, value in lowest.items()}
     design = SpatialDesign(nest, architecture, options)
     assert least(design, crossed(tables_of(design.space))) == pytest.approx(everything)
 
@@ -104,8 +104,8 @@ def test_bypasses_are_choices_where_they_are_left_open() -> None:
         fixed = SpatialDesign(
             nest, architecture.keeping({"L1": one, "L2": two}), MappingOptions(divisors_only=True)
         )
-        found = least(fixed, crossed(tables_of(fixed.space)))
-        everything = {name: min(everything[name], value) for name, value in found.items()}
+        lowest = least(fixed, crossed(tables_of(fixed.space)))
+        everything = {name: min(everything[name], value) for name, value in lowest.items()}
     free = SpatialDesign(nest, architecture, MappingOptions(divisors_only=True, free_bypass=True))
     assert sum(name.startswith("keep.") for name in free.space.quantities) == 6
     assert least(free, crossed(tables_of(free.space))) == pytest.approx(everything)

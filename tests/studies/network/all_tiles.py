@@ -321,6 +321,7 @@ def least_of(chain: Chain) -> float:
     """The least of all homes, shared loops, storage nodes between these, groups and mappings."""
     numbers, architecture = range(len(chain.nests)), chain.architecture
     ones = (1,) * len(chain.shared)
+    outside: Nodes = dict.fromkeys(numbers, ())
     nothing = dict.fromkeys(numbers, (0.0,) * len(chain.rooms))
     able = [
         [
@@ -333,13 +334,7 @@ def least_of(chain: Chain) -> float:
         for nest in chain.nests[:-1]
     ]
     return min(
-        least_within(
-            replace(chain, homes=homes, known={}),
-            numbers,
-            ones,
-            dict.fromkeys(numbers, ()),
-            nothing,
-        )
+        least_within(replace(chain, homes=homes, known={}), numbers, ones, outside, nothing)
         for homes in product(*able)
     )
 

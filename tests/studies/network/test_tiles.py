@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from itertools import count, pairwise
 from math import inf
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from ithaca.formulations.spatial.architecture import Architecture, Compute
 from ithaca.formulations.spatial.mapping_space import MappingOptions
 from ithaca.formulations.spatial.uneven.design import UnevenDesign
 from ithaca.results.network import load_network_result, network_document
@@ -31,6 +33,7 @@ from tests.refusals import refusals
 from tests.studies.network.all_tiles import CHAINS, Chain, fitted_to, least_of
 from tests.studies.network.drawn_chains import (
     inner_buffers,
+    level,
     random_chain,
     thin_products,
     three_products,
@@ -107,6 +110,22 @@ def test_some_compute_tiles_again_or_their_halos(
 def test_proofs_of_tiles_at_inner_levels(seeds: range) -> None:
     for seed in seeds:
         check(seed, draw=inner_buffers)
+
+
+@pytest.mark.ci
+def test_bounds_hold_of_all_homes() -> None:
+    """With free bypass an outer home leaves out the slow level that an inner one is at."""
+    sizes = {"m": 2, "n": 2, "k": 1, "p": 1}
+    nests = [nest_of(text, {d: n for d, n in sizes.items() if d in text}) for text in CHAINS[0][0]]
+    slow = replace(level("Inner", 4, 1, None), read_bandwidth=Fraction(1, 4))
+    levels = (level("DRAM", None, 20, None), level("Buffer", 20, 2, None), slow)
+    architecture = Architecture("slow", levels, Compute("mac", 1, 1, 1, Fraction(1)))
+    options = MappingOptions(True, free_bypass=True, nodes_by_level=True)
+    search = search_of(Chain(tuple(nests), architecture, CHAINS[0][1], options, "latency"))
+    assert search.run().status is Status.OPTIMAL
+    assert not any(solution.problem.design.shared.homes for solution in search.best)
+    for roofs, solution in zip(search._roofs, search.best, strict=True):
+        assert all(roofs.get(name, 0) <= cost for name, cost in solution.metrics.items())
 
 
 @pytest.mark.slow
