@@ -19,6 +19,7 @@ from ithaca.formulations.family import Family, Profile
 if TYPE_CHECKING:
     from ithaca.formulations.hardware.kind import AcceleratorKind
     from ithaca.formulations.question import Question
+    from ithaca.formulations.question_kind import QuestionKind
 
 #: By the name that designs and documents give them.
 FAMILIES: Registry[Family[Any]] = Registry(
@@ -30,7 +31,16 @@ FAMILIES: Registry[Family[Any]] = Registry(
     }
 )
 
-#: What is asked of the designs of families; commands can ask of no other.
+#: The options of questions of families; commands can ask of no other.
+QUESTION_KINDS: Registry[QuestionKind] = Registry(
+    {
+        "systolic": "ithaca.formulations.systolic.options:KIND",
+        "spatial": "ithaca.formulations.spatial.options:KIND",
+        "recurrence": "ithaca.formulations.recurrence.options:KIND",
+    }
+)
+
+#: The questions themselves.
 QUESTIONS: Registry[type[Question]] = Registry(
     {
         "systolic": "ithaca.formulations.systolic.question:ArrayQuestion",

@@ -10,15 +10,14 @@ from enum import Enum
 from fractions import Fraction
 from math import inf
 from os import PathLike
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from typer import Option
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
 from ithaca.files.numbers import DECIMAL, scaled_number
-from ithaca.files.words import REPEATED, several, split_values
+from ithaca.files.words import several, split_values
 from ithaca.formulations.algebra.array_types import Floats
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.design import Design, Metric
@@ -30,9 +29,6 @@ from ithaca.workloads.nest import LoopNest, Stored
 
 if TYPE_CHECKING:
     from ithaca.workloads.networks.network import Layer, Network
-
-#: Limits as options state them.
-Limits = Mapping[str, float | str | None] | Sequence[str] | None
 
 
 class Minimise(Enum):
@@ -52,15 +48,6 @@ class Minimise(Enum):
     def nothing(self) -> float:
         """The value of a pipeline without stages."""
         return -inf if self is Minimise.SLOWEST else 0.0
-
-
-@dataclass(frozen=True)
-class QuestionOptions:
-    """Options that a family reads; those of all families together are what commands take."""
-
-    limit: Annotated[
-        Limits, Option("--limit", help="Upper limits on metrics, e.g. latency=1e6."), REPEATED
-    ] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,14 +84,6 @@ class Question(ABC):
     """The problems of a network's layers, where they are known as such; else its nests pose
     them."""
 
-    options: ClassVar[type[Any]] = QuestionOptions
-    """The options that it reads."""
-    selector: ClassVar[str] = ""
-    """The option that asks for this family."""
-    alone: ClassVar[Collection[str]] = ()
-    """Further options, of some commands, that go with this family alone."""
-    kind: ClassVar[str] = ""
-    """What its own options speak of, in the plural."""
     places: ClassVar[str] = "platforms"
     """What designs are for, in the plural."""
     metrics: ClassVar[Collection[str]] = ()
@@ -121,11 +100,6 @@ class Question(ABC):
     """Sizes of what arrays take whole shares of: DSP blocks, block RAM and bandwidth."""
 
     # -- reading -----------------------------------------------------------------------
-
-    @classmethod
-    def takes(cls, workload: object) -> bool:
-        """Whether only this family has such a workload, a name, a file or a nest."""
-        return False
 
     @classmethod
     def nest(cls, workload: str | PathLike[str] | LoopNest, sizes: Mapping[str, int]) -> LoopNest:

@@ -18,7 +18,8 @@ from ithaca.files.yaml_documents import parse_yaml
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.spatial.mapper_files import read_mapper_files
 from ithaca.formulations.spatial.mapping_design import MappingDesign
-from ithaca.formulations.spatial.question import HierarchyOptions, MappingQuestion
+from ithaca.formulations.spatial.options import HierarchyOptions
+from ithaca.formulations.spatial.question import MappingQuestion
 from tests.command_line import refused, succeed
 from tests.reference import DATA
 from tests.refusals import refusals

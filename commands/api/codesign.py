@@ -25,7 +25,8 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.families import module_of
 from ithaca.formulations.hardware.files import find_space, read_space
 from ithaca.formulations.hardware.space import HardwareSpace
-from ithaca.formulations.question import Limits, parse_limits
+from ithaca.formulations.question import parse_limits
+from ithaca.formulations.question_kind import Limits
 from ithaca.solver.options import Budget
 from ithaca.studies.codesign import codesign as searches
 from ithaca.studies.codesign.codesign import CodesignOptions, make_bank

@@ -24,7 +24,7 @@ from ithaca.commands.api.live_line import Hear, heard
 from ithaca.files.errors import InputError
 from ithaca.files.messages import meant, quoted
 from ithaca.files.words import parse_loops
-from ithaca.formulations.families import QUESTIONS, UNNAMED
+from ithaca.formulations.families import QUESTION_KINDS, QUESTIONS, UNNAMED
 from ithaca.formulations.question import Question
 from ithaca.workloads.kernel_files import with_loops, with_sparsity
 from ithaca.workloads.nest import LoopNest
@@ -60,24 +60,29 @@ class FamilyOptions:
     stated: Mapping[str, str]
     """All options that were given, by name, as they are written."""
 
-    def kind(self, workload: object = None) -> type[Question]:
-        """The question of the family that has the workload, or whose own option was given.
+    def family(self, workload: object = None) -> str:
+        """The family that has the workload, or whose own option was given.
 
         Raises `InputError` if options of another family were given, too.
         """
-        known = list(QUESTIONS.values())
-        kinds = [each for each in known if each.takes(workload)]
-        kind = (*kinds, QUESTIONS[family_of_options(self.stated)])[0]
+        known = [*QUESTION_KINDS.values()]
+        taking = (name for name, each in QUESTION_KINDS.items() if each.takes(workload))
+        family = next(taking, family_of_options(self.stated))
+        kind = QUESTION_KINDS[family]
         for name, option in sorted(self.stated.items(), key=lambda pair: pair[1]):
-            owners = [each for each in known if name in each.alone or name in option_names(each)]
+            owners = [each for each in known if name in each.alone or name in each.option_names]
             if owners and kind not in owners:
                 if (other := owners[0].selector) and other != option:
                     raise InputError(f"{option} goes with {other} only; allowed: with it")
                 raise InputError(
                     f"{option} does not go with {kind.selector or workload}; allowed: without it, "
-                    f"as it speaks of {owners[0].kind}"
+                    f"as it speaks of {owners[0].speaks_of}"
                 )
-        return kind
+        return family
+
+    def kind(self, workload: object = None) -> type[Question]:
+        """The questions of that family."""
+        return QUESTIONS[self.family(workload)]
 
     def nest(self, workload: Any, sizes: Mapping[str, int]) -> LoopNest:
         """The loop nest of a workload, with the loops inside PEs and of lanes, and the block
@@ -100,16 +105,17 @@ class FamilyOptions:
         **own : object
             Values of fields of the question; None where one was not given.
         """
-        kind = self.kind(workload)
+        family = self.family(workload)
+        kind, option_kind = QUESTIONS[family], QUESTION_KINDS[family]
         for name in ("untiled", "simd", "block_sparse"):
             if workload is None and name in self.stated:
                 raise InputError(
                     f"{self.stated[name]} is of one loop nest; allowed: without networks, whose "
                     "kernels or layers say it"
                 )
-        words = {name: self.words[name] for name in option_names(kind) & self.words.keys()}
+        words = {name: self.words[name] for name in option_kind.option_names & self.words.keys()}
         question = kind.read(
-            kind.options(**words), objective if "objective" in self.stated else None
+            option_kind.options(**words), objective if "objective" in self.stated else None
         )
         return replace(
             question, **{name: value for name, value in own.items() if value is not None}
@@ -119,14 +125,9 @@ class FamilyOptions:
 def family_of_options(options: Mapping[str, str]) -> str:
     """The family whose own option was given, or that of documents that name none."""
     return next(
-        (name for name, question in QUESTIONS.items() if question.selector in options.values()),
+        (name for name, kind in QUESTION_KINDS.items() if kind.selector in options.values()),
         UNNAMED,
     )
-
-
-def option_names(kind: type[Question]) -> set[str]:
-    """The options that a question reads."""
-    return {each.name for each in fields(kind.options)}
 
 
 @dataclass(frozen=True)
@@ -173,7 +174,7 @@ def declared(function: Callable[..., object]) -> tuple[Declared, ...]:
         every = [o for own in declarations.values() for o in own]
         taken = {o.name for o in every}.union(*(map(str, o.info.param_decls or ()) for o in every))
         shared: dict[str, Declared] = {}
-        for option in (o for kind in QUESTIONS.values() for o in _grouped(kind.options, name)):
+        for option in (o for kind in QUESTION_KINDS.values() for o in _grouped(kind.options, name)):
             if not {option.name, option.spelled} & taken:
                 shared.setdefault(option.name, option)
         declarations[name] = list(shared.values())

@@ -26,6 +26,7 @@ from ithaca.commands.api.parsing import check_sizes, parse_extents, parse_steady
 from ithaca.commands.api.vary import parse_variations, varied
 from ithaca.files.errors import InputError
 from ithaca.files.words import REPEATED, parse_number
+from ithaca.formulations.families import QUESTION_KINDS
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.question import Question
 from ithaca.studies.grid import StudyAxis
@@ -86,7 +87,8 @@ def whatif(
     nest = family.nest(workload, own)
     question = family.question(workload, objective)
     named = (name for name in question.variables if f"--{name}" in family.stated.values())
-    fixed = {*own, *question.bounds, *(name for name in named if f"--{name}" != question.selector)}
+    selector = QUESTION_KINDS[family.family(workload)].selector
+    fixed = {*own, *question.bounds, *(name for name in named if f"--{name}" != selector)}
     variations = parse_variations(vary or {}, question, nest, fixed)
     check_sizes(workload, nest, {*own, *(v.axis.name for v in variations)})
     if not variations and percent is None:

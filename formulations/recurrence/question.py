@@ -4,41 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from os import PathLike
-from typing import Annotated, Any, Self
-
-from typer import Option
+from typing import Any, Self
 
 from ithaca.files.errors import InputError
-from ithaca.files.words import REPEATED, parse_choice, parse_loops
+from ithaca.files.words import parse_choice, parse_loops
 from ithaca.formulations.design import Metric
 from ithaca.formulations.platform import Platform
 from ithaca.formulations.platform_files import platform_names, read_platform
 from ithaca.formulations.problem import Limit, Objective
-from ithaca.formulations.question import Limits, Question, Variable, parse_limits
+from ithaca.formulations.question import Question, Variable, parse_limits
 from ithaca.formulations.recurrence.array import Timing, dataflows
 from ithaca.formulations.recurrence.choice import HANGS, choose_designs
 from ithaca.formulations.recurrence.design import METRICS, RecurrenceDesign
+from ithaca.formulations.recurrence.options import RecurrenceOptions
 from ithaca.workloads.nest import LoopNest, Stored
-from ithaca.workloads.recurrence import Recurrence, find_recurrence, is_recurrence
-
-
-@dataclass(frozen=True)
-class RecurrenceOptions:
-    """The options that questions of recurrences read."""
-
-    platform: Annotated[
-        str | PathLike[str] | Platform,
-        Option("--platform", help="Name of a platform, or a path to a file of your own."),
-    ] = "u250"
-    dtype: Annotated[str, Option("--dtype", help="Of recurrences fp32 alone.")] = "fp32"
-    limit: Annotated[
-        Limits, Option("--limit", help="Upper limits, e.g. dsp=500,bram18k=50%."), REPEATED
-    ] = None
-    dataflow: Annotated[
-        str | Sequence[str] | None,
-        Option("--dataflow", help="Loops mapped to space, e.g. k,j; default: the best."),
-    ] = None
+from ithaca.workloads.recurrence import Recurrence, find_recurrence
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,13 +31,6 @@ class RecurrenceQuestion(Question):
     """The space loops; None for all choices."""
     timing: Timing | None = None
     """Cycles of what arrays consist of; None: with the platform's from module to module."""
-
-    options = RecurrenceOptions
-    kind = "arrays of recurrences"
-
-    @classmethod
-    def takes(cls, workload: object) -> bool:
-        return is_recurrence(workload)
 
     @classmethod
     def nest(cls, workload: Any, sizes: Mapping[str, int]) -> LoopNest:

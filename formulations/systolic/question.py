@@ -4,164 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from os import PathLike
 from pathlib import Path
-from typing import Annotated, Any, Self
-
-from typer import Option
+from typing import Any, Self
 
 from ithaca.files.errors import InputError
-from ithaca.files.words import REPEATED, parse_choice, parse_integer, parse_loops
+from ithaca.files.words import parse_choice, parse_integer, parse_loops
 from ithaca.formulations import platform as platforms
-from ithaca.formulations.data_types import DATA_TYPES, DTYPES, DataType, data_type
+from ithaca.formulations.data_types import DATA_TYPES, DataType, data_type
 from ithaca.formulations.design import Metric
 from ithaca.formulations.machine import Sums
 from ithaca.formulations.platform_files import platform_names, read_platform
 from ithaca.formulations.problem import Limit, Objective, Problem
-from ithaca.formulations.question import LayerProblems, Limits, Question, Variable, parse_limits
+from ithaca.formulations.question import LayerProblems, Question, Variable, parse_limits
 from ithaca.formulations.systolic.choice import choose_designs, hanging_text
 from ithaca.formulations.systolic.dataflows import dataflows, find_dataflow, loop_order
 from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign
 from ithaca.formulations.systolic.machine_options import changed_machine, machine_changes
 from ithaca.formulations.systolic.metrics import METRICS, parse_limit, parse_objective
+from ithaca.formulations.systolic.options import EDITION, UNBUILDABLE_EDITION, ArrayOptions
 from ithaca.formulations.systolic.ports import memory_ports, with_channels
 from ithaca.formulations.systolic.systolic_array import SERIALIZED, Edition, SystolicArray
 from ithaca.formulations.systolic.target import data_obstacles, design_obstacles, nest_obstacles
-from ithaca.formulations.systolic.two_level import TwoLevel, checked
+from ithaca.formulations.systolic.two_level import checked
 from ithaca.formulations.target import Target
 from ithaca.formulations.technology import Technology
 from ithaca.workloads.nest import LoopNest, Stored
 from ithaca.workloads.networks.network import Network
-
-#: The model edition, unless options say otherwise, and that of what cannot be built, of which that
-#: one says nothing.
-EDITION, UNBUILDABLE_EDITION = "cycle", "exact"
-
-EDITIONS = (
-    "cycle (modules word by word), exact (modules at their rates) or "
-    "odyssey (as published, to the digit)"
-)
-
-
-@dataclass(frozen=True)
-class ArrayOptions:
-    """The options that questions of systolic arrays read."""
-
-    platform: Annotated[
-        str | PathLike[str] | platforms.Platform,
-        Option("--platform", help="Name of a platform, or a path to a file of your own."),
-    ] = "u250"
-    dtype: Annotated[str | DataType, Option("--dtype", help=f"{DTYPES}.")] = "fp32"
-    accumulator: Annotated[
-        int | None,
-        Option("--accumulator", help="Bits of a sum of hardware: 16 or 32; default: 32."),
-    ] = None
-    limit: Annotated[
-        Limits,
-        Option(
-            "--limit",
-            help="Upper limits, e.g. dsp=8601,bram18k=50%,bandwidth=none; "
-            "they replace the platform's.",
-        ),
-        REPEATED,
-    ] = None
-    dataflow: Annotated[
-        str | Sequence[str] | None,
-        Option("--dataflow", help="Loops mapped to space, e.g. i,j; default: the best."),
-    ] = None
-    permutation: Annotated[
-        str | None,
-        Option("--permutation", help="Tensor whose reuse loops are innermost; default: the best."),
-    ] = None
-    edition: Annotated[
-        str | None,
-        Option(
-            "--edition",
-            help=f"Model edition: {EDITIONS}; default: {EDITION}, with "
-            "--include-unbuildable exact.",
-        ),
-    ] = None
-    include_unbuildable: Annotated[
-        bool, Option("--include-unbuildable", help="Consider designs that HLS cannot build, too.")
-    ] = False
-    untiled: Annotated[
-        str | Sequence[str] | None,
-        Option(
-            "--untiled",
-            metavar="LOOPS",
-            help="Loops that run inside the PE, or none; default: windows, such as a filter's.",
-        ),
-    ] = None
-    simd: Annotated[
-        str | None,
-        Option(
-            "--simd",
-            metavar="LOOP",
-            help="The loop that is vectorised, one: a PE has one vector; default: a reduction.",
-        ),
-    ] = None
-    block_sparse: Annotated[
-        str | None,
-        Option(
-            "--block-sparse",
-            metavar="X=N/V",
-            help="Of each V neighbours of tensor X along the SIMD loop, N are not zero, and "
-            "stored.",
-        ),
-    ] = None
-    min_lanes: Annotated[
-        int, Option("--min-lanes", metavar="N", help="Fewest PEs along each space loop.")
-    ] = 1
-    divisors_only: Annotated[
-        bool,
-        Option(
-            "--divisors-only",
-            help="Let array partitioning factors divide the extents (no padding).",
-        ),
-    ] = False
-    ports: Annotated[
-        int | None,
-        Option(
-            "--ports",
-            metavar="N",
-            help="Spread a tensor over up to N memory ports, each a channel of the platform's "
-            "memory; default: one of each tensor.",
-        ),
-    ] = None
-    no_host_serialize: Annotated[
-        bool,
-        Option(
-            "--no-host-serialize",
-            help="Let data lie in DRAM as programs have them, every row of a tile a burst; "
-            "default: the host lays them out in the order in which they are moved.",
-        ),
-    ] = False
-    uram: Annotated[
-        bool,
-        Option("--uram", help="Let buffers inside DRAM modules be of URAM; default: block RAM."),
-    ] = False
-    two_level: TwoLevel = False
-    regime: Annotated[
-        str | None,
-        Option(
-            "--regime",
-            help="Of edition cycle: rtl, or hls as synthesis times loops; default: the platform's.",
-        ),
-    ] = None
-    sums: Annotated[
-        str | None,
-        Option(
-            "--sums",
-            help="Of the cycle edition: a PE adds its neighbour's sum first (AutoSA) or last.",
-        ),
-    ] = None
-    target: Annotated[
-        str | None,
-        Option(
-            "--for", metavar="COMPILER", help="Consider only what this compiler builds: autosa."
-        ),
-    ] = None
-    """The compiler that answers are for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,9 +57,6 @@ class ArrayQuestion(Question):
     uram: bool = False
     """Whether buffers inside DRAM modules are of URAM."""
 
-    options = ArrayOptions
-    alone = frozenset({"descriptor", "mode", "arrays", "minimise"})
-    kind = "systolic arrays"
     metrics = tuple(METRICS)
 
     @classmethod

@@ -12,9 +12,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Annotated, TypeAlias
-
-from typer import Option
 
 from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.expression import (
@@ -39,16 +36,6 @@ from ithaca.formulations.systolic.systolic_array import (
 )
 from ithaca.workloads.affine import Access
 from ithaca.workloads.nest import LoopNest
-
-#: The option.
-TwoLevel: TypeAlias = Annotated[
-    bool,
-    Option(
-        "--two-level",
-        help="Tile the tiles again: modules beside DRAM have buffers of outer tiles, "
-        "of arrays with two parallel space loops.",
-    ),
-]
 
 
 def checked(two_level: bool, edition: Edition, ports: object) -> bool:

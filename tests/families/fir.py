@@ -17,6 +17,7 @@ from ithaca.formulations.design import Design, Metric
 from ithaca.formulations.family import Family, Profile
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.question import Question
+from ithaca.formulations.question_kind import QuestionKind
 from ithaca.formulations.schema import Document, ObjectiveDocument, PlatformDocument
 from ithaca.formulations.space import Axis, Link, Quantity, QuantityKind, Relation, Role, Space
 from ithaca.formulations.space import make_space as whole
@@ -113,15 +114,14 @@ class FirQuestion(Question):
     facts: ClassVar[Mapping[str, str]] = {"platform": "board", "edition": "exact"}
 
     @classmethod
-    def takes(cls, workload: object) -> bool:
-        return workload == "filter"
-
-    @classmethod
     def nest(cls, workload: Any, sizes: Mapping[str, int]) -> LoopNest:
         return statement_nest("y[samples] += h[taps] * x[samples + taps]", sizes, name="filter")
 
     def designs(self, nest: LoopNest, memory: Any = ()) -> tuple[Fir, ...]:
         return tuple(Fir(nest.sizes["taps"], nest.sizes["samples"], how) for how in (False, True))
+
+
+KIND = QuestionKind("filters", takes="filter".__eq__)
 
 
 class FirFamily(Family[Fir]):

@@ -9,6 +9,7 @@ from fractions import Fraction
 import pytest
 
 from ithaca.formulations.problem import Limit, Problem
+from ithaca.formulations.recurrence.options import RecurrenceOptions
 from ithaca.formulations.recurrence.question import RecurrenceQuestion
 from ithaca.solver.engines import Method
 from ithaca.workloads.recurrence import find_recurrence
@@ -99,9 +100,7 @@ SAMPLES = (
     ),
     Sample(
         "recurrence",
-        RecurrenceQuestion.read(RecurrenceQuestion.options()).problems(
-            find_recurrence("lu", {"n": 4})
-        ),
+        RecurrenceQuestion.read(RecurrenceOptions()).problems(find_recurrence("lu", {"n": 4})),
         counted_optimum,
         counted_front,
         Limit("dsp", Fraction(20)),

@@ -11,7 +11,8 @@ import pytest
 import ithaca
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.design import SpaceOptions
-from ithaca.formulations.systolic.question import ArrayOptions, ArrayQuestion
+from ithaca.formulations.systolic.options import ArrayOptions
+from ithaca.formulations.systolic.question import ArrayQuestion
 from ithaca.refine.evolution.engine import solve_evolve
 from ithaca.refine.evolution.genome import Genome
 from ithaca.refine.evolution.search import POPULATION, STAGNATION, Evolution

@@ -19,7 +19,8 @@ from ithaca.files.errors import InputError
 from ithaca.files.words import REPEATED
 from ithaca.files.writing import check_folder, write_folder
 from ithaca.formulations.spatial.mapper_files import read_mapper_files
-from ithaca.formulations.spatial.question import HierarchyOptions, MappingQuestion
+from ithaca.formulations.spatial.options import HierarchyOptions
+from ithaca.formulations.spatial.question import MappingQuestion
 from ithaca.solver.result import Result
 
 

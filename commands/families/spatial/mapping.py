@@ -23,7 +23,8 @@ from ithaca.commands.api.parsing import check_sizes, parse_engines, parse_extent
 from ithaca.commands.api.solving import answers, read_start, starts_of
 from ithaca.commands.families.spatial.layers import MappedLayers
 from ithaca.files.errors import InputError
-from ithaca.formulations.spatial.question import HierarchyOptions, MappingQuestion
+from ithaca.formulations.spatial.options import HierarchyOptions
+from ithaca.formulations.spatial.question import MappingQuestion
 from ithaca.solver.result import Result
 from ithaca.workloads.layer_files import read_layers
 from ithaca.workloads.library import read_nest

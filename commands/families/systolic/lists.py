@@ -19,7 +19,8 @@ from ithaca.formulations.data_types import DTYPES, DataType
 from ithaca.formulations.systolic.cost_model import evaluate
 from ithaca.formulations.systolic.derivation import designs
 from ithaca.formulations.systolic.design import SystolicDesign
-from ithaca.formulations.systolic.question import EDITIONS, read_data_type, read_edition
+from ithaca.formulations.systolic.options import EDITIONS
+from ithaca.formulations.systolic.question import read_data_type, read_edition
 from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray
 from ithaca.results.view import Table
 from ithaca.workloads.library import read_nest

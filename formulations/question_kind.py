@@ -1,0 +1,48 @@
+"""How commands offer the questions of a family, known before anything else of it is loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Annotated, Any
+
+from typer import Option
+
+from ithaca.files.words import REPEATED
+
+#: Limits as options state them.
+Limits = Mapping[str, float | str | None] | Sequence[str] | None
+
+
+@dataclass(frozen=True)
+class QuestionOptions:
+    """Options that a family reads; those of all families together are what commands take."""
+
+    limit: Annotated[
+        Limits, Option("--limit", help="Upper limits on metrics, e.g. latency=1e6."), REPEATED
+    ] = None
+
+
+def _no_workload(workload: object) -> bool:
+    return False
+
+
+@dataclass(frozen=True)
+class QuestionKind:
+    """A family's questions as commands offer them."""
+
+    speaks_of: str
+    """What its own options speak of, in the plural."""
+    options: type[Any] = QuestionOptions
+    """Dataclass of the options that it reads."""
+    selector: str = ""
+    """The option that asks for this family."""
+    alone: Collection[str] = ()
+    """Further options, of some commands, that go with this family alone."""
+    takes: Callable[[object], bool] = _no_workload
+    """Whether only this family has a workload: a name, a file or a nest."""
+
+    @property
+    def option_names(self) -> set[str]:
+        """The options that it reads, by name."""
+        return {each.name for each in fields(self.options)}
