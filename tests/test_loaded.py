@@ -1,0 +1,26 @@
+"""Commands load no family that they do not use."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks.loaded import modules
+
+#: What is loaded of a family whose options a command has, but which it does not use.
+OPTIONS = {"options", "architecture", "sparse"}
+FAMILIES = {"systolic", "spatial", "recurrence", "custom", "flow"}
+
+
+@pytest.mark.parametrize(
+    ("command", "families"),
+    [
+        ("solve mm -s i=4,j=4,k=4 --dataflow i,j --divisors-only", {"systolic"}),
+        ("whatif mm -s i=4,j=4,k=4 --dataflow i,j --vary dsp=99,100", {"systolic"}),
+        ("--help", set()),
+    ],
+)
+def test_a_command_loads_its_own_family_alone(command: str, families: set[str]) -> None:
+    """Of other families their options at the most."""
+    places = (name.split(".")[1:] for name in modules(command))
+    parts = (place[1:3] for place in places if place[:1] == ["formulations"] and len(place) > 2)
+    assert {family for family, part in parts if part not in OPTIONS} & FAMILIES == families
