@@ -276,12 +276,11 @@ def _as_generated(place: Path, *, trust: bool) -> Iterator[tuple[Path, tuple[str
         differs = differences(place, files)
     except InputError as error:
         if not trust:
-            raise InputError(f"{error}, or --trust, which runs what {place} holds") from error
+            raise InputError(f"{error}, or --trust, to run what {place} holds") from error
         files, differs = {}, (str(error),)
     if differs and not trust:
         raise InputError(
-            f"{in_words(differs)}; allowed in {place}: what ithaca export writes, or "
-            "anything with --trust, which runs it"
+            f"{in_words(differs)}; allowed in {place}: what was exported, or --trust, to run it"
         )
     if differs:
         yield place, differs
