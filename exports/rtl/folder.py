@@ -107,7 +107,17 @@ def expected(
 def simulated(
     hardware: Hardware, memory: MemoryTiming, known: Recorded | None = None
 ) -> dict[str, Any]:
-    """Cycles by `ithaca simulate`, and whether the array hangs; None where that cannot be said."""
+    """Cycles by `ithaca simulate`, and whether the array hangs; None where that cannot be said.
+
+    Parameters
+    ----------
+    hardware : Hardware
+        The array.
+    memory : MemoryTiming
+        The memory.
+    known : Recorded, optional
+        What was known when the hardware was first made.
+    """
     stated = {"simulated": known and known.simulated, "hangs": known and known.hangs}
     if known is not None and known.simulated is None:
         return stated

@@ -170,8 +170,8 @@ def compiled(folder: Path, *, traced: bool = False, work: int = 0) -> Iterator[B
 
 def _compiled(folder: Path, place: Path, *, traced: bool, fast: bool) -> tuple[str, list[str]]:
     """The name of a simulator, and the command that runs what it compiled."""
-    every = [path.relative_to(folder) for path in folder.glob("**/*.sv")]
-    modules = [path for path in every if not path.parts[0].startswith(".")]
+    modules = [path.relative_to(folder) for path in folder.glob("**/*.sv")]
+    modules = [path for path in modules if not path.parts[0].startswith(".")]
     sources = [*map(str, sorted(modules, key=lambda path: path.name != "bench.sv"))]
     if (verilator := find_verilator()) and (compiler := find_compiler()):
         root, binary = verilator
