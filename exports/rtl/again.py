@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
+from itertools import chain
 from pathlib import Path
 
 from ithaca.exports.configuration import RecurrenceConfiguration
@@ -51,7 +53,8 @@ def differences(folder: Path, files: Mapping[str, str]) -> tuple[str, ...]:
             found.append(f"{name} is missing")
         elif path.stat().st_size != len(content) or read_bytes(path, len(content)) != content:
             found.append(f"{name} is not as written")
-    for path in sorted(folder.rglob("*")):
+    entries = ((Path(at, each) for each in (*own, *more)) for at, own, more in os.walk(folder))
+    for path in sorted(chain.from_iterable(entries)):
         name = path.relative_to(folder).as_posix()
         read = path.suffix.lower() in READ or path.name.lower() in MAKEFILES
         if name not in files and (read or path.is_symlink()):
