@@ -116,6 +116,7 @@ def build(
     memory: Mapping[str, int] | Sequence[str] | None = None,
     synthesize: bool = False,
     block_ram: bool = False,
+    trust: bool = False,
 ) -> Build | NetworkBuild:
     """Simulate exported hardware by Verilator or Icarus Verilog, and synthesize it by Yosys; of a
     network that of every layer, one after the other."""

@@ -29,7 +29,7 @@ from ithaca.exports.rtl.folder import rtl_tool
 from ithaca.exports.rtl.hardware import Hardware, in_exact_edition
 from ithaca.exports.rtl.tools import synthesize
 from ithaca.files.numbers import number
-from ithaca.files.writing import write_folder
+from ithaca.files.writing import whole_file, write_folder
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.platform_files import load_platform
@@ -147,7 +147,8 @@ def keep(table: Sequence[Row]) -> None:
     writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     writer.writeheader()
     writer.writerows(table)
-    FIGURES.write_bytes(lzma.compress(text.getvalue().encode()))
+    with whole_file(FIGURES) as temporary:
+        temporary.write_bytes(lzma.compress(text.getvalue().encode()))
 
 
 def synthesized(chosen: ArrayConfiguration) -> dict[str, str]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ithaca.files.messages import quoted, refuse
+from ithaca.files.staging import recover
 
 #: Longest integer in a document: every number fits a double, and none takes long to print.
 MAX_DIGITS = 300
@@ -58,6 +59,7 @@ def read_bytes(path: Path, max_bytes: int) -> bytes:
 
     Raises `InputError` if it cannot be read or is larger than ``max_bytes``.
     """
+    recover(path.parent)
     try:
         with path.open("rb") as file:
             # in pieces, because a read of many bytes asks for the memory of all of them first

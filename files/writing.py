@@ -1,8 +1,9 @@
 """Write files whole or not at all.
 
 A result that took an hour to find must not replace an older one by half of itself. Content
-therefore goes to a temporary sibling first and is renamed only once it is safely on disk.
-Temporary files are removed on every way out, Ctrl-C included, also a second one.
+therefore goes to a temporary folder beside its place first and is renamed only once it is safely on
+disk. Temporary folders are removed on every way out, Ctrl-C included, also a second one, and those
+of killed processes by the next write.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from __future__ import annotations
 import errno
 import json
 import os
-import secrets
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from ithaca.files.errors import InputError
-from ithaca.files.signals import deferred, unbroken, undone
+from ithaca.files.signals import deferred, unbroken
+from ithaca.files.staging import exchange, exchangeable, move_into, staging, sync
 
 #: Version of all documents Ithaca reads and writes.
 SCHEMA = "ithaca/1"
@@ -37,32 +38,37 @@ def write_text_atomically(path: Path | str, text: str) -> None:
         if _is_device(target):
             target.write_bytes(text.encode())
             return
-        with _temporary(target) as temporary:
+        with staging(target.parent) as place:
+            temporary = place / target.name
             _write_new(temporary, text)
             if target.exists():
                 shutil.copymode(target, temporary)
             temporary.replace(target)
-        _sync_folder(target.parent)
+        sync(target.parent)
 
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """A temporary sibling for a library to write, renamed to the file on success.
+    """A temporary file for a library to write, moved to the file's place on success.
 
-    The sibling ends like the file, since libraries choose the format by that. A signal waits until
-    they are done. Raises `InputError` if the file cannot be written.
+    It has the file's name, since libraries choose the format by its end. A signal waits until they
+    are done. Raises `InputError` if the file cannot be written.
     """
     check_writable(path)
     target = path.resolve()
     if _is_device(target):
         raise InputError(f"cannot write {path}: it is a device or pipe; give the name of a file")
     try:
-        with _temporary(target, target.suffix) as temporary:
+        with staging(target.parent) as place:
+            temporary = place / target.name
             with deferred():
                 yield temporary
             with temporary.open("rb") as stream:
                 os.fsync(stream.fileno())
+            if target.exists():
+                shutil.copymode(target, temporary)
             temporary.replace(target)
+        sync(target.parent)
     except (OSError, RuntimeError) as error:  # HDF5 reports a full disk as a RuntimeError
         raise InputError(
             f"cannot write {path}: {getattr(error, 'strerror', None) or error}"
@@ -86,6 +92,9 @@ def check_folder(folder: Path | str, names: Iterable[str]) -> None:
         for name in names:
             if (target / name).is_dir():
                 raise InputError(f"cannot write {folder}: {name} in it is a directory")
+            for parent in map(str, Path(name).parents):
+                if (target / parent).is_symlink():
+                    raise InputError(f"cannot write {folder}: {parent} in it is a link to a folder")
         _need_parent(target, folder)
         _need_access(target if target.exists() else target.parent)
 
@@ -93,49 +102,43 @@ def check_folder(folder: Path | str, names: Iterable[str]) -> None:
 def write_folder(folder: Path | str, files: Mapping[str, str | bytes]) -> None:
     """Write a folder, content by name (``folder/name`` inside another): all files or none.
 
-    A new folder is built beside its place, in a folder that must exist, and renamed. In an existing
-    one the files replace those of the same names, and are put back should that fail half-way; other
-    files stay. Text is written as UTF-8; files that start with ``#!`` become executable.
+    It is built beside its place, in a folder that must exist, and put there in one step. In an
+    existing one the files replace those of the same names; other files stay, as links in what takes
+    its place. A folder that cannot be exchanged, since somebody works in it, say, gets file after
+    file; what a kill leaves is undone by the next command that reads or writes there. Text is
+    written as UTF-8; files that start with ``#!`` become executable.
 
     Raises `InputError` if the folder or one of its files cannot be written.
     """
     check_folder(folder, files)
     with _one_line_errors(folder):
         target = Path(folder).resolve()
-        # Inside an existing folder, lest a rename cross file systems where it is a mount point.
-        with _temporary(target / "any" if target.exists() else target) as staging:
-            staging.mkdir()
-            for name, text in files.items():
-                (staging / name).parent.mkdir(parents=True, exist_ok=True)
-                _write_new(staging / name, text)
-            _sync_folder(staging)
-            if target.exists():
+        exists = target.exists()
+        if not exists or exchangeable(target):
+            with staging(target.parent) as place:
+                new = _built(place, files)
+                if not exists:
+                    new.rename(target)
+                else:
+                    with unbroken(), suppress(OSError):
+                        exchange(new, target, files)
+                        exists = False
+        if exists:
+            with staging(target) as place:
+                new = _built(place, files)
                 with unbroken():
-                    _move_into(staging, target, tuple(files))
-            else:
-                staging.rename(target)
-        _sync_folder(target.parent)
+                    move_into(place, new, target, files)
+        sync(target.parent)
 
 
-def _move_into(staging: Path, target: Path, names: tuple[str, ...]) -> None:
-    """Move files into an existing folder; on failure put back what was there."""
-    before = staging / "before"
-    before.mkdir()
-    try:
-        for name in names:
-            for place in (target, before):
-                (place / name).parent.mkdir(parents=True, exist_ok=True)
-            if (target / name).exists():
-                (target / name).replace(before / name)
-            (staging / name).replace(target / name)
-    except BaseException:
-        for name in names:
-            if (before / name).exists():
-                (before / name).replace(target / name)
-            elif not (staging / name).exists():
-                (target / name).unlink(missing_ok=True)
-        raise
-    _sync_folder(target)
+def _built(place: Path, files: Mapping[str, str | bytes]) -> Path:
+    new = place / "new"
+    new.mkdir()
+    for name, text in files.items():
+        (new / name).parent.mkdir(parents=True, exist_ok=True)
+        _write_new(new / name, text)
+    sync(new)
+    return new
 
 
 def _write_new(path: Path, text: str | bytes) -> None:
@@ -148,35 +151,6 @@ def _write_new(path: Path, text: str | bytes) -> None:
         stream.write(content)
         stream.flush()
         os.fsync(stream.fileno())
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make renames in a folder durable, where the file system can."""
-    with suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-
-
-@contextmanager
-def _temporary(path: Path, suffix: str = "") -> Iterator[Path]:
-    """A path beside another; what is not renamed from there is removed on every way out."""
-    # Its own short name: one derived from the target's could exceed the longest name allowed.
-    temporary = path.with_name(f".ithaca-{secrets.token_hex(6)}.tmp{suffix}")
-
-    def remove() -> None:
-        if temporary.is_dir():
-            shutil.rmtree(temporary, ignore_errors=True)
-        else:
-            temporary.unlink(missing_ok=True)
-
-    try:
-        with undone(remove):
-            yield temporary
-    finally:
-        remove()
 
 
 def _file(path: Path | str) -> Path:

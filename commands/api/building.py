@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import sys
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -17,14 +19,17 @@ from ithaca.commands.api.keywords import public
 from ithaca.commands.api.live_line import tell
 from ithaca.commands.api.options import WRITTEN_FILE
 from ithaca.exports.layers import TABLE
+from ithaca.exports.rtl.again import differences, in_words, made_again
 from ithaca.exports.rtl.tools import Resources, Run, compiled
 from ithaca.exports.rtl.tools import synthesize as run_synthesis
 from ithaca.files.documents import validated
 from ithaca.files.errors import InputError
+from ithaca.files.messages import quoted
 from ithaca.files.numbers import number
 from ithaca.files.reading import parse_json, read_text
+from ithaca.files.staging import recover
 from ithaca.files.words import REPEATED, parse_choice, parse_counts, parse_integer
-from ithaca.files.writing import SCHEMA, check_writable
+from ithaca.files.writing import SCHEMA, check_writable, write_folder
 from ithaca.formulations.machine import MemoryTiming
 from ithaca.formulations.schema import Document
 
@@ -75,6 +80,9 @@ class Build:
     """Simulations: without stalls, and with them if that was asked for."""
     resources: Resources | None = None
     """What synthesis made of it, if that was asked for."""
+    differs: tuple[str, ...] = ()
+    """How it differs from what Ithaca generates, if it was run nevertheless: then nothing that it
+    does says anything about a proof."""
 
     @property
     def right(self) -> bool:
@@ -89,12 +97,16 @@ class Build:
         """Lines for people about the runs: cycles, elements, and broken rules."""
         plain, *stalled = self.runs
         lines = [f"{self._cycles(plain)}; {self._elements(plain)}"]
+        if self.differs:
+            lines.append(f"not what Ithaca generates: {in_words(self.differs)}")
         model: str = "the closed form"
         cycles: float | None = self.expected.cycle
         if self.expected.memory is not None:
             words = ",".join(f"{name}={n}" for name, n in self.expected.memory.items())
             model, cycles = f"ithaca simulate --memory {words}", self.expected.simulated
-        if not plain.hangs and not self.expected.hangs and cycles not in (None, plain.cycles):
+        if self.differs or plain.hangs or self.expected.hangs:
+            cycles = None
+        if cycles not in (None, plain.cycles):
             error = cycles / plain.cycles - 1
             lines.append(f"{model}: {number(cycles)} cycles ({error:+.2%})")
         for run in stalled:
@@ -106,13 +118,15 @@ class Build:
     def _cycles(self, run: Run) -> str:
         stated = self.expected
         if run.hangs:
-            if stated.hangs:
+            if stated.hangs and not self.differs:
                 return "hangs, as ithaca simulate says"
             return f"hangs: given up after {number(run.cycles)} cycles"
         took = f"{number(run.cycles)} cycles"
         if stated.memory is not None:
             each = ", ".join(f"{name} {number(n)}" for name, n in stated.memory.items())
             return f"{took} from start to done, twice (memory: {each})"
+        if self.differs:
+            return took
         if stated.hangs or stated.simulated not in (None, run.cycles):
             simulated = "that it hangs" if stated.hangs else number(stated.simulated)
             return f"{took}, but ithaca simulate says {simulated}"
@@ -142,6 +156,7 @@ class Build:
                 "right": self.right,
                 "runs": [asdict(run) for run in self.runs],
                 "resources": None if self.resources is None else asdict(self.resources),
+                **({"differs": list(self.differs)} if self.differs else {}),
             },
         }
 
@@ -205,19 +220,30 @@ def build(
         bool,
         Option("--block-ram", help="Synthesize it with every buffer in block RAM, as modelled."),
     ] = False,
+    trust: Annotated[
+        bool,
+        Option("--trust", help="Run what the folder holds, even if Ithaca would not write it so."),
+    ] = False,
 ) -> Build | NetworkBuild:
     """Simulate exported hardware by Verilator or Icarus Verilog, and synthesize it by Yosys; of a
     network that of every layer, one after the other.
 
-    Raises `InputError` if the folder holds no hardware, a tool is missing or fails, or the hardware
-    has no vectors.
+    Every file is made again from the folder's ``hardware.json``, and what is made is run. Raises
+    `InputError` if the folder holds anything else (and ``trust`` is not asked for) or no hardware,
+    a tool is missing or fails, or the hardware has no vectors.
     """
     place = Path(folder)
+    recover(place)
     if (place / TABLE).exists():
         if vcd is not None:
             raise InputError(f"--vcd does not go with a network's folder; allowed: one in {folder}")
         each = partial(
-            build, stalls=stalls, memory=memory, synthesize=synthesize, block_ram=block_ram
+            build,
+            stalls=stalls,
+            memory=memory,
+            synthesize=synthesize,
+            block_ram=block_ram,
+            trust=trust,
         )
         return NetworkBuild({name: each(place / name) for name in _folders(place / TABLE)})
     layers, words = _stated(place), _memory_words(memory)
@@ -226,15 +252,42 @@ def build(
     if vcd is not None:
         check_writable(vcd)
     waveform = None if vcd is None else Path(vcd)
-    runs = _simulated(place, [*stated.values()], seed=seed, vcd=waveform, memory=words)
-    resources = None
-    if synthesize or block_ram:
-        _note("synthesizing by Yosys")
-        resources = run_synthesis(place, block_ram=block_ram)
+    with _as_generated(place, trust=trust) as (source, differs):
+        runs = _simulated(source, [*stated.values()], seed=seed, vcd=waveform, memory=words)
+        resources = None
+        if synthesize or block_ram:
+            _note("synthesizing by Yosys")
+            resources = run_synthesis(source, block_ram=block_ram)
     *names, last = stated
-    builds = {name: Build(place, stated[name], runs[at]) for at, name in enumerate(names)}
-    builds[last] = Build(place, stated[last], runs[-1], resources)
+    builds = {
+        name: Build(place, stated[name], runs[at], differs=differs) for at, name in enumerate(names)
+    }
+    builds[last] = Build(place, stated[last], runs[-1], resources, differs)
     return NetworkBuild(builds, one_array=True) if names else builds[last]
+
+
+@contextmanager
+def _as_generated(place: Path, *, trust: bool) -> Iterator[tuple[Path, tuple[str, ...]]]:
+    """A folder with what Ithaca generates for hardware, which nobody else has written; or the
+    hardware's own with how it differs from that, if it is trusted."""
+    _note("comparing with what Ithaca generates")
+    try:
+        files = made_again(place)
+        differs = differences(place, files)
+    except InputError as error:
+        if not trust:
+            raise InputError(f"{error}, or --trust, to run what {place} holds") from error
+        files, differs = {}, (str(error),)
+    if differs and not trust:
+        raise InputError(
+            f"{in_words(differs)}; allowed in {place}: what was exported, or --trust, to run it"
+        )
+    if differs:
+        yield place, differs
+        return
+    with tempfile.TemporaryDirectory(prefix="ithaca-") as room:
+        write_folder(Path(room) / place.resolve().name, files)
+        yield Path(room) / place.resolve().name, ()
 
 
 def _folders(table: Path) -> list[str]:
@@ -243,6 +296,9 @@ def _folders(table: Path) -> list[str]:
     names = [*dict.fromkeys(row.get("folder") or "" for row in rows)]
     if not all(names):
         raise InputError(f"{table}: column folder is missing; allowed: a folder a row")
+    for name in names:
+        if Path(name).name != name or (table.parent / name).is_symlink():
+            raise InputError(f"{table}: folder is {quoted(name)}; allowed: a folder beside it")
     return names
 
 

@@ -19,11 +19,13 @@ from ithaca.exports.rtl.array_text import array_text, pe_text
 from ithaca.exports.rtl.bench_text import bench_text, vectors
 from ithaca.exports.rtl.hardware import Hardware, in_exact_edition, obstacles
 from ithaca.exports.rtl.memory_text import Masters
+from ithaca.exports.rtl.record import RECORD, Recorded, record_text
 from ithaca.exports.rtl.sizes import disagreements, register_files
 from ithaca.exports.templates import template
 from ithaca.files import signals
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import json_number, json_ready, number
+from ithaca.files.words import parse_choice
 from ithaca.files.writing import SCHEMA, document_text
 from ithaca.formulations.machine import IDEAL, MemoryTiming
 from ithaca.formulations.systolic.cycles import BURST_LATENCY
@@ -62,7 +64,9 @@ def memory_timing(chosen: ArrayConfiguration) -> MemoryTiming:
     return MemoryTiming(stated.latency, bandwidth=stated.bandwidth or floor(shared))
 
 
-def expected(hardware: Hardware, memory: MemoryTiming, *, proven: bool) -> dict[str, Any]:
+def expected(
+    hardware: Hardware, memory: MemoryTiming, *, proven: bool, known: Recorded | None = None
+) -> dict[str, Any]:
     """The expected results of the hardware of a configuration, and its costs by the model, as a
     document.
 
@@ -74,6 +78,9 @@ def expected(hardware: Hardware, memory: MemoryTiming, *, proven: bool) -> dict[
         Latency (cycles) and bandwidth (bytes per cycle) of the memory.
     proven : bool
         Whether the configuration is a proven optimum.
+    known : Recorded, optional
+        The record that hardware is made of again: nothing is simulated that was not then, and what
+        cannot be simulated now is as it was.
     """
     chosen = hardware.configuration
     closed = in_edition(chosen.nest, chosen.design, Edition.CYCLE)
@@ -89,7 +96,7 @@ def expected(hardware: Hardware, memory: MemoryTiming, *, proven: bool) -> dict[
         "design": chosen.design.name,
         "machine": json_ready(asdict(hardware.machine)),
         **{name: json_number(metrics[of]) for name, of in names.items()},
-        **simulated(hardware, memory),
+        **simulated(hardware, memory, known),
         "elements": prod(each.stop - each.start for each in hardware.place(hardware.out)),
         "macs": hardware.simd * hardware.value(chosen.design.pe.count),
         "proven": proven,
@@ -97,8 +104,23 @@ def expected(hardware: Hardware, memory: MemoryTiming, *, proven: bool) -> dict[
     }
 
 
-def simulated(hardware: Hardware, memory: MemoryTiming) -> dict[str, Any]:
-    """Cycles by `ithaca simulate`, and whether the array hangs; None where that cannot be said."""
+def simulated(
+    hardware: Hardware, memory: MemoryTiming, known: Recorded | None = None
+) -> dict[str, Any]:
+    """Cycles by `ithaca simulate`, and whether the array hangs; None where that cannot be said.
+
+    Parameters
+    ----------
+    hardware : Hardware
+        The array.
+    memory : MemoryTiming
+        The memory.
+    known : Recorded, optional
+        What was known when the hardware was first made.
+    """
+    stated = {"simulated": known and known.simulated, "hangs": known and known.hangs}
+    if known is not None and known.simulated is None:
+        return stated
     chosen = hardware.configuration
     design = SystolicDesign(chosen.nest, chosen.design, chosen.data, technology=chosen.technology)
     point = chosen.tiling.configuration(chosen.design, chosen.nest.sizes)
@@ -107,7 +129,7 @@ def simulated(hardware: Hardware, memory: MemoryTiming) -> dict[str, Any]:
             array_network(design, point, hardware.machine, memory), signals.check
         )
     except InputError:  # numba is not installed, or there are too many PEs
-        return {"simulated": None, "hangs": None}
+        return stated
     return {"simulated": run.cycles, "hangs": not run.finished}
 
 
@@ -131,18 +153,35 @@ def _written(
 ) -> Mapping[str, str]:
     """The files of an array that runs layers, by their names, one after the other; one alone has
     none. Raises `InputError` if something keeps several from one array."""
-    first, streams = next(iter(layers.values())), memory == STREAM
-    timing = IDEAL if streams else memory_timing(first)
-    runs = {name: _as_built(chosen, sum_bits) for name, chosen in layers.items()}
-    stated = {
-        name: expected(
-            runs[name],
-            timing,
-            proven=chosen.proven and chosen.edition == Edition.CYCLE.value,
-        )
+    known = {
+        name: Recorded(chosen, chosen.proven and chosen.edition == Edition.CYCLE.value)
         for name, chosen in layers.items()
     }
-    hardware, shared = runs[next(iter(runs))], len(runs) > 1
+    runs = {name: _as_built(chosen, sum_bits) for name, chosen in layers.items()}
+    return _files(runs, known, memory, again=False)
+
+
+def written_again(known: Mapping[str, Recorded], memory: str) -> Mapping[str, str]:
+    """The files of hardware, from its record. Raises `InputError` if there is no such hardware."""
+    runs = {}
+    for name, layer in known.items():
+        assert isinstance(layer.configuration, ArrayConfiguration)
+        if reasons := _obstacles(layer.configuration):
+            raise InputError(f"{name and f'{name}: '}{'; '.join(reasons)}")
+        runs[name] = _as_built(layer.configuration, None)
+    return _files(runs, known, parse_choice("memory", memory, MEMORIES), again=True)
+
+
+def _files(
+    runs: Mapping[str, Hardware], known: Mapping[str, Recorded], memory: str, *, again: bool
+) -> Mapping[str, str]:
+    hardware, streams = next(iter(runs.values())), memory == STREAM
+    timing = IDEAL if streams else memory_timing(hardware.configuration)
+    stated = {
+        name: expected(own, timing, proven=known[name].proven, known=known[name] if again else None)
+        for name, own in runs.items()
+    }
+    shared = len(runs) > 1
     if shared:
         reasons = [*disagreements(runs)]
         reasons += [f"{name} hangs, as simulated" for name in runs if stated[name]["hangs"]]
@@ -151,10 +190,17 @@ def _written(
         if reasons:
             raise InputError("; ".join(reasons))
         hardware = Hardware(hardware.configuration, tuple(runs.values()))
+    record = {
+        name: Recorded(
+            own.configuration, known[name].proven, stated[name]["simulated"], stated[name]["hangs"]
+        )
+        for name, own in runs.items()
+    }
     files = {
         "array.sv": array_text(hardware),
         "array_pe.sv": pe_text(hardware),
         "README.md": _readme(hardware, stated, memory=not streams),
+        RECORD: record_text(record, memory),
     }
     if streams:
         files["bench.sv"] = bench_text(hardware, [limit(each) for each in stated.values()], [*runs])

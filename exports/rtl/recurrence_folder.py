@@ -12,7 +12,8 @@ import numpy as np
 from ithaca.exports.configuration import RecurrenceConfiguration
 from ithaca.exports.rtl.bench_text import BenchMemory, hexadecimal
 from ithaca.exports.rtl.float_sums import bit_patterns, rounded
-from ithaca.exports.rtl.folder import RTL, fixed_files, limit
+from ithaca.exports.rtl.folder import RTL, STREAM, fixed_files, limit
+from ithaca.exports.rtl.record import RECORD, Recorded, record_text
 from ithaca.exports.rtl.recurrence_loops import bounds, sum_text
 from ithaca.exports.rtl.recurrence_pe import PE
 from ithaca.exports.templates import template
@@ -67,7 +68,8 @@ def _array_text(array: RecurrenceArray) -> str:
     )
 
 
-def _files(configuration: RecurrenceConfiguration) -> Mapping[str, str]:
+def recurrence_files(configuration: RecurrenceConfiguration) -> Mapping[str, str]:
+    """The files of an array of recurrences."""
     array, metrics = configuration.array, configuration.metrics
     nest, cycles = array.nest, int(metrics["latency"])
     stated = {
@@ -104,6 +106,7 @@ def _files(configuration: RecurrenceConfiguration) -> Mapping[str, str]:
         "array_pe.sv": PE(array).text,
         "bench.sv": template("rtl/bench.sv.txt", layers=[memories], registers=0, **head),
         "README.md": template("rtl/recurrence.md.txt", **head, counts=counts),
+        RECORD: record_text({"": Recorded(configuration, configuration.proven)}, STREAM),
         **fixed_files({"rtl": stated}),
     }
 
@@ -134,7 +137,7 @@ def _computed(nest: Recurrence) -> Mapping[tuple[str, Point], int]:
 RECURRENCE_RTL = replace(
     RTL,
     obstacles=obstacles,
-    files=_files,
+    files=recurrence_files,
     family=RecurrenceDesign.family,
     configured=RecurrenceConfiguration.of,
     shared=None,

@@ -20,6 +20,8 @@ from types import MappingProxyType
 from typing import Any
 
 from ithaca.files.errors import InputError
+from ithaca.files.staging import staging
+from ithaca.files.writing import whole_file
 
 #: What to install where nothing is found.
 NO_SIMULATOR = (
@@ -120,8 +122,14 @@ class Bench:
         """
         words = {**memory, "stalls": stalls, **({"runs": runs} if runs else {})}
         options = [f"+{name}={value}" for name, value in words.items()]
-        options += [f"+vcd={vcd.resolve()}"] if vcd is not None else []
-        text = _run([*self.command, *options], self.folder)
+        if vcd is None:
+            text = _run([*self.command, *options], self.folder)
+        else:  # it is long in being written
+            with tempfile.TemporaryDirectory(prefix="ithaca-") as place:
+                wave = Path(place) / "wave.vcd"
+                text = _run([*self.command, *options, f"+vcd={wave}"], self.folder)
+                with whole_file(vcd) as temporary:
+                    shutil.copyfile(wave, temporary)
         rules = tuple(re.findall(r"ithaca: rule: (.+)", text))
         layers = tuple(
             Run(self.simulator, int(cycles), how != "cycles", int(right), int(wrong), rules)
@@ -162,8 +170,9 @@ def compiled(folder: Path, *, traced: bool = False, work: int = 0) -> Iterator[B
 
 def _compiled(folder: Path, place: Path, *, traced: bool, fast: bool) -> tuple[str, list[str]]:
     """The name of a simulator, and the command that runs what it compiled."""
-    modules = sorted(folder.glob("**/*.sv"), key=lambda path: path.name != "bench.sv")
-    sources = [str(path.relative_to(folder)) for path in modules]
+    modules = [path.relative_to(folder) for path in folder.glob("**/*.sv")]
+    modules = [path for path in modules if not path.parts[0].startswith(".")]
+    sources = [*map(str, sorted(modules, key=lambda path: path.name != "bench.sv"))]
     if (verilator := find_verilator()) and (compiler := find_compiler()):
         root, binary = verilator
         options = ["--trace"] if traced else []
@@ -229,10 +238,11 @@ def _runtime(compiler: str, root: str, place: Path) -> list[str]:
     for part in _RUNTIME:
         target = kept / f"{part}.o"
         if not target.exists():
-            fresh = target.with_suffix(f".{os.getpid()}.o")
             source = f"{root}/include/{part}.cpp"
-            _run([compiler, *_flags(root), "-O1", "-c", source, "-o", str(fresh)], place)
-            fresh.replace(target)
+            with staging(kept) as fresh:
+                made = fresh / target.name
+                _run([compiler, *_flags(root), "-O1", "-c", source, "-o", str(made)], place)
+                made.replace(target)
         objects.append(str(target))
     return objects
 

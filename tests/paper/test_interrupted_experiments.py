@@ -124,10 +124,11 @@ def test_a_failure_while_renaming_puts_back_the_files_of_before(
 ) -> None:
     write_experiment(tmp_path, SMALL, Run(), small_outcome(Run()))
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    monkeypatch.chdir(tmp_path)  # so that files are moved into it one by one
     rename: Callable[[Path, Path], Path] = Path.replace
 
     def interrupted(self: Path, target: Path) -> Path:
-        if Path(target) == tmp_path / "small.json" and self.parent.name != "before":
+        if Path(target) == tmp_path / "small.json" and self.parent.name != "kept":
             raise KeyboardInterrupt
         return rename(self, target)
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from ithaca.files import staging
 from ithaca.files.errors import InputError
 from ithaca.files.writing import write_folder, write_text_atomically
 
@@ -147,18 +148,34 @@ class TestFolder:
 
     @pytest.mark.parametrize("error", [FULL, KeyboardInterrupt()], ids=["full", "ctrl-c"])
     @pytest.mark.parametrize(
-        ("owner", "name", "call"), [(os, "fsync", 2), *((Path, "replace", n) for n in (1, 2, 3, 4))]
+        ("owner", "name", "call"),
+        [
+            (os, "fsync", 2),
+            (Path, "rename", 1),
+            (Path, "rename", 2),
+            *((Path, "replace", n) for n in (1, 2, 3)),
+        ],
     )
     def test_an_existing_folder_is_put_back(self, owner, name, call, error, tmp_path, monkeypatch):
         before = {"one.txt": "old", "other.txt": "other"}
         for file, text in before.items():
             (tmp_path / file).write_text(text)
+        monkeypatch.chdir(tmp_path)  # so that it is not exchanged as a whole
         fail_at(monkeypatch, owner, name, call, error)
         with pytest.raises(InputError if error is FULL else KeyboardInterrupt):
             write_folder(tmp_path, FILES)
         monkeypatch.undo()
         assert content(tmp_path) == before
         assert not [p for p in tmp_path.iterdir() if p.is_dir()]
+
+    def test_ctrl_c_in_the_exchange_leaves_the_old_folder(self, tmp_path, monkeypatch):
+        (tmp_path / "out").mkdir()
+        (tmp_path / "out" / "one.txt").write_text("old")
+        fail_at(monkeypatch, staging, "_rename_exchange", 1, KeyboardInterrupt())
+        with pytest.raises(KeyboardInterrupt):
+            write_folder(tmp_path / "out", FILES)
+        assert content(tmp_path) == {"out/one.txt": "old"}
+        assert [p.name for p in tmp_path.iterdir()] == ["out"]
 
     @pytest.mark.parametrize(
         ("name", "reason"),

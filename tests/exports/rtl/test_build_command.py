@@ -21,14 +21,21 @@ from tests.exports.rtl.cases import configuration, write_case
 
 
 @pytest.fixture
-def hardware(tmp_path: Path) -> Path:
-    """Hardware of 13 × 15 elements that is proven to take 7 cycles."""
+def hardware(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Hardware of 13 × 15 elements that is proven to take 7 cycles, and may be changed."""
+    monkeypatch.setattr(building, "made_again", content)
     write_case(tmp_path / "rtl", configuration("mm", "ij", 1))
     path = tmp_path / "rtl" / "expected.json"
     document = json.loads(path.read_text())
     document["rtl"] |= {"simulated": 7, "proven": True, "cycle": 7}
     path.write_text(json.dumps(document))
     return tmp_path / "rtl"
+
+
+def content(folder: Path) -> dict[str, str]:
+    """The files of a folder."""
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): path.read_text() for path in files}
 
 
 def state(folder: Path, **fields: Any) -> None:
