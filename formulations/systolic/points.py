@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from functools import partial
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -255,8 +256,9 @@ def _point(
         own = {name: _of_machine(row, name) for name in MACHINE if row.get(name, "").strip()}
         uram = parse_choice("in_uram", row.get("in_uram") or "false", BOOLEANS) == "true"
         device = setting.platform
-        if uram and device is not None and "uram" not in device.resources:
-            raise InputError(f"in_uram is true; allowed: false, as {device.name} states no uram")
+        blocks = None if device is None else device.resources.get("uram")
+        if uram and device is not None and (blocks is None or not blocks.total):
+            raise InputError(f"in_uram is true; allowed: false, as {device.name} has no uram")
         data = setting.words(row, array.edition)
         technology, memory = setting.technology(row, data, array, tiling.ports)
         machine = replace(setting.machine or technology.machine, **own)
@@ -390,7 +392,8 @@ def _evaluated(points: Sequence[Point]) -> Iterator[dict[str, Any]]:
             [json_ratio(over, under) for over, under in column.entries(count)]
             for column in columns.values()
         )
-        return (dict(zip(columns, row, strict=True)) for row in zip(*numbers, strict=True))
+        table = zip(*numbers, strict=True) if columns else repeat((), count)
+        return (dict(zip(columns, row, strict=True)) for row in table)
 
     parts = {name: rows(columns) for name, columns in by_part(costs).items()}
     bounds = np.broadcast_to(costs.meets_bounds, (count,)).tolist()
