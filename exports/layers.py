@@ -43,12 +43,21 @@ class ExportedLayer:
 
 
 def export_layers(
-    tool: Tool, layers: Sequence[ExportedLayer]
+    tool: Tool, layers: Sequence[ExportedLayer], counted: str
 ) -> tuple[Mapping[str, str], tuple[str, ...]]:
     """Content by path in a folder, and lines on what layers share.
 
     Layers that are run alike share a folder, and so do those on one array, where the tool has
     hardware that runs them all.
+
+    Parameters
+    ----------
+    tool : Tool
+        The tool.
+    layers : sequence of ExportedLayer
+        The layers.
+    counted : str
+        How much of the network's arithmetic they are, in words.
     """
     folders: dict[str, ExportedLayer] = {}
     where = []
@@ -92,11 +101,13 @@ def export_layers(
         (layer.name, layer.count, folder, layer.configuration.name)
         for layer, folder in zip(layers, where, strict=True)
     ]
-    files |= {TABLE: csv_text(HEADINGS, rows), "README.md": _readme(tool, layers, where)}
+    files |= {TABLE: csv_text(HEADINGS, rows), "README.md": _readme(tool, layers, where, counted)}
     return files, tuple(remarks)
 
 
-def _readme(tool: Tool, layers: Sequence[ExportedLayer], folders: Sequence[str]) -> str:
+def _readme(
+    tool: Tool, layers: Sequence[ExportedLayer], folders: Sequence[str], counted: str
+) -> str:
     """The figures of all layers, of one run each, and how to go on."""
     known = layers[0].configuration.metrics
     return template(
@@ -107,6 +118,7 @@ def _readme(tool: Tool, layers: Sequence[ExportedLayer], folders: Sequence[str])
         script=SCRIPT if tool.command else "",
         builds=tool.builds,
         edition=layers[0].configuration.edition,
+        counted=counted,
     )
 
 

@@ -38,7 +38,13 @@ from ithaca.formulations.schema import (
 )
 from ithaca.results.codesign_layers import of_runs
 from ithaca.results.files import check_same, read_shortfalls, read_solution
-from ithaca.results.network_parts import Count, DesignShortfallDocument, read_certificate
+from ithaca.results.network_parts import (
+    Count,
+    CountedDocument,
+    DesignShortfallDocument,
+    OmissionDocument,
+    read_certificate,
+)
 from ithaca.results.schema import FirstPart, configuration_fields, tightest
 from ithaca.solver.certificate import Status
 from ithaca.solver.documents import ProofDocument
@@ -64,14 +70,23 @@ class CodesignWorkloadDocument(Document):
     name: Text
     weight: Positive = Fraction(1)
     layers: Annotated[list[CodesignLayerDocument], Field(min_length=1)]
+    omissions: list[OmissionDocument] = Field(default_factory=list)
 
     def works(self) -> list[Work]:
         """Its layers. Raises `InputError` if a nest is none."""
-        layers = []
+        layers, omitted = [], tuple(each.omission() for each in self.omissions)
         for layer in self.layers:
             stored = tuple((tensor, tuple(sizes)) for tensor, sizes in layer.memory.items())
             layers.append(
-                Work(layer.name, layer.problem.nest(), layer.count, self.weight, self.name, stored)
+                Work(
+                    layer.name,
+                    layer.problem.nest(),
+                    layer.count,
+                    self.weight,
+                    self.name,
+                    stored,
+                    omitted,
+                )
             )
         return layers
 
@@ -133,6 +148,9 @@ class CodesignPart(FirstPart):
     open: list[OpenDocument] = Field(default_factory=list)
     counts: dict[str, int]
     shortfalls: list[DesignShortfallDocument] = Field(default_factory=list)
+    complete: bool | None = None
+    counted: CountedDocument | None = None
+    """How much of the arithmetic it is about; earlier versions stated neither."""
 
 
 @cache
@@ -167,6 +185,8 @@ def codesign_document(result: CodesignResult) -> dict[str, Any]:
         "open": list(result.open),
         "counts": asdict(result.counts),
         "shortfalls": list(result.shortfalls),
+        "complete": result.complete,
+        "counted": result.share.document,
     }
     if one:
         parts["objective"] = {"expression": question.objectives[0].text, "value": result.value}
@@ -192,7 +212,12 @@ def _workload(question: CodesignQuestion, name: str) -> dict[str, Any]:
         }
         for work in own
     ]
-    return {"name": name, "weight": own[0].weight, "layers": layers}
+    return {
+        "name": name,
+        "weight": own[0].weight,
+        "layers": layers,
+        "omissions": list(own[0].omitted),
+    }
 
 
 def _accelerator(question: CodesignQuestion, accelerator: HardwarePoint) -> dict[str, Any]:
@@ -232,7 +257,11 @@ def read_codesign(document: Any, path: Path) -> CodesignResult:
     read = validated(codesign_model(FAMILIES[family]), document, path)
     with errors_at(path):
         result = _read(read)
-        check_same(read.as_json(), codesign_document(result), "")
+        model = codesign_document(result)
+        for name in ("complete", "counted"):  # earlier versions did not state them
+            if name not in document:
+                del model[name]
+        check_same(read.as_json(), model, "")
         _check(result)
     return result
 

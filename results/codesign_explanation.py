@@ -120,12 +120,14 @@ def statements(result: CodesignResult) -> Iterator[str]:
         ", ".join(objective.text for objective in question.objectives),
     )
     yield f"Result: {space.name} for {', '.join(question.workloads)}, minimising {objectives}."
+    yield f"Counted: {question.share.statement}."
     if best is None:
         return
     if len(question.objectives) > 1:
         among = f" among {result.certificate.among}" if result.certificate.among else ""
-        proof = f"the whole front{among}, proven" if result.complete else "others may be better"
-        yield f"Front: {counted(len(result.front), 'point')}, {proof}{as_stated(result)}."
+        proof = f"the whole front{among}, proven" if result.settled else "others may be better"
+        many = counted(len(result.front), "point")
+        yield f"Front: {many}, {proof}{result.share.words}{as_stated(result)}."
         for place, objective in enumerate(question.objectives):
             accelerator = min(result.front, key=lambda accelerator: accelerator.values[place])
             yield (
@@ -137,9 +139,9 @@ def statements(result: CodesignResult) -> Iterator[str]:
     least = "" if bound is None else f"; no accelerator of the space is below {number(bound)}"
     among = f", with {result.certificate.among}" if result.certificate.among else ""
     proof = (
-        f"proven: no accelerator of the space is better{among}"
-        if result.complete
-        else f"not proven{least}"
+        f"proven{result.share.words}: no accelerator of the space is better{among}"
+        if result.settled
+        else f"not proven{result.share.words}{least}"
     )
     proof += as_stated(result)
     yield f"Hardware: {space.text(best.point)}."
@@ -160,7 +162,7 @@ def statements(result: CodesignResult) -> Iterator[str]:
     several = len(question.workloads) > 1
     for network in result.networks:
         for statement in network_statements(network, explain_network(network)):
-            if not statement.startswith(("Result: ", "In full: ")):
+            if not statement.startswith(("Result: ", "In full: ", *("Counted: ",) * (not several))):
                 yield f"{network.network.name}: {statement}" if several else statement
 
 

@@ -53,11 +53,11 @@ def _network(result: CodesignResult, name: str) -> NetworkResult:
     factors, runs = amount.factors, [(work.count**amount.degree, answer) for work, answer in own]
     whole = taken_together(factors, runs, method)
     one_each = all(work.factor == work.count for work, _ in own)
-    if factors and result.complete and alone and one_each:
+    if factors and result.settled and alone and one_each:
         whole = Total(whole.value, conclude(whole.value, whole.value, method=method))
     return NetworkResult(
         PER_LAYER,
-        Network(name, tuple(layer.layer for layer in layers)),
+        Network(name, tuple(layer.layer for layer in layers), unsupported=own[0][0].omitted),
         documents(question.space.accelerator.family).request(
             question.space.accelerator,
             architecture_of(result),
@@ -66,7 +66,7 @@ def _network(result: CodesignResult, name: str) -> NetworkResult:
         method,
         layers,
         whole,
-        complete=True,
+        finished=True,
         source=result.source,
     )
 

@@ -51,6 +51,8 @@ def verify_codesign(result: CodesignResult, options: SolveOptions) -> Iterator[C
     units |= {name: metric.unit for name, metric in space.units.items()}
     if words := ", ".join(f"{name} in {unit}" for name, unit in units.items() if unit):
         yield as_stated(words)
+    if not result.share.whole:
+        yield as_stated(f"totals are of {result.share.statement}")
     claim, checked = result.certificate, True
     options = whole.share()
     for place, box in enumerate(result.open):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ithaca.files.numbers import counted, number, percent
 from ithaca.results.codesign_layers import cost_text, front_rows, limit_uses
-from ithaca.results.network_view import layers_view
+from ithaca.results.network_view import layers_view, left_out_facts
 from ithaca.results.view import Block, Fact, Table, View, tabled
 from ithaca.results.wording import proof
 from ithaca.studies.codesign.result import CodesignResult, HardwarePoint
@@ -34,6 +34,8 @@ def _view(result: CodesignResult) -> Iterator[Block]:
         yield from _front(result)
     elif result.best is not None:
         yield from _best(result, result.best)
+    if not result.share.whole:
+        yield Fact("counted", result.share.statement)
     if result.open:
         yield Fact("still open", _open(result))
     boxes = f"{counts.boxes:,} box{'' if counts.boxes == 1 else 'es'} of accelerators"
@@ -41,7 +43,8 @@ def _view(result: CodesignResult) -> Iterator[Block]:
     boxes += "".join(result.certificate.method.partition(", begun")[1:])
     layers = counted(counts.layers, "layer problem")
     yield ""
-    yield Fact("search", f"{boxes}; {layers}; {result.certificate.seconds:.2f} s")
+    took = result.certificate.took
+    yield Fact("search", f"{boxes}; {layers}{took and f'; {took}'}")
 
 
 def _open(result: CodesignResult) -> str:
@@ -65,15 +68,16 @@ def _best(result: CodesignResult, best: HardwarePoint) -> Iterator[Block]:
     if best.costs:
         costs = (cost_text(question, name, cost) for name, cost in best.costs.items())
         yield Fact("", "; ".join(costs))
-    meaning = ": no accelerator of the space is better" if result.complete else ""
+    meaning = ": no accelerator of the space is better" if result.settled else ""
     meaning += ", with such mappings" if meaning and result.certificate.among else ""
     value = cost_text(question, question.objectives[0].text, best.values[0])
-    yield Fact("objective", f"{value}  ({proof(result.certificate)}{meaning})")
-    where = "" if result.complete and len(result.networks) == 1 else " on this accelerator"
+    yield Fact("objective", f"{value}  ({proof(result.certificate, result.share.words)}{meaning})")
+    where = "" if result.settled and len(result.networks) == 1 else " on this accelerator"
     for network in result.networks:
         yield ""
         yield network.network.name
         yield from layers_view(network, where)
+        yield from left_out_facts(network.network)
     for use in limit_uses(question, best):
         share = f" ({percent(use.used / use.bound)})" if use.bound else ""
         used = cost_text(question, use.metric, use.used)
@@ -82,8 +86,9 @@ def _best(result: CodesignResult, best: HardwarePoint) -> Iterator[Block]:
 
 def _front(result: CodesignResult) -> Iterator[str | Table]:
     many = counted(len(result.front), "point")
-    if result.complete:
+    if result.settled:
         among = f" among {result.certificate.among}" if result.certificate.among else ""
+        among += result.share.words
         yield f"complete: {many}, and no other vector of objectives is on the front{among}"
     else:
         bound, objective = result.lower_bound, result.question.objectives[0].text

@@ -1,7 +1,8 @@
 """Studies and fronts as labelled data (`xarray.Dataset`).
 
 Numbers become doubles here; exact values stay in the objects and in JSON. What does not exist
-(the value of an infeasible point) is NaN, 0 boxes, or an empty text.
+(the value of an infeasible point, the time of a search that a file does not state) is NaN, or an
+empty text.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ ANSWER: Columns = {
     "gap": (float, "", "(value - lower_bound) / |value|"),
     "status": (str, "", "what is proven over all designs"),
     "method": (str, "", ""),
-    "boxes": (int, "", "boxes examined for the proof"),
+    "boxes": (float, "", "boxes examined for the proof"),
     "seconds": (float, "s", "time of the search"),
     "shortfall": (str, "", "limits that cannot be met"),
 }
@@ -144,13 +145,21 @@ def network_dataset(result: NetworkResult) -> xr.Dataset:
         for r in layers
     ]
     title = f"Ithaca network {result.network.name}"
-    attributes = {"mode": result.mode, **_asked(layers[0].answer.problem, result.request.place)}
+    asked = _asked(layers[0].answer.problem, result.request.place)
+    attributes = {"mode": result.mode, **shared_attributes(result), **asked}
     return _dataset(
         title, attributes, {**LAYER, **ANSWER, **columns}, rows, {"layer": len(layers)}, coordinates
     )
 
 
-def _asked(problem: Problem, platform: str) -> dict[str, str]:
+def shared_attributes(result: NetworkResult | CodesignResult) -> dict[str, Any]:
+    """Whether a result is complete, and how much of the arithmetic it is about, as attributes."""
+    share = result.share.document
+    uncounted = ", ".join(share.pop("uncounted"))
+    return {"complete": int(result.complete), **share, "uncounted": uncounted}
+
+
+def _asked(problem: Problem, platform: str) -> dict[str, Any]:
     attributes, design = {"objective": problem.objective.text, "platform": platform}, problem.design
     dtype = profile_of(design).attributes.get("dtype")
     return attributes if dtype is None else attributes | {"dtype": str(dtype)}
@@ -248,7 +257,9 @@ def codesign_dataset(result: CodesignResult) -> xr.Dataset:
         [list(map(float, point.values)) for point in result.front],
     )
     return xr.Dataset(
-        columns, {"point": range(len(result.front)), "objective": texts}, {"title": result.headline}
+        columns,
+        {"point": range(len(result.front)), "objective": texts},
+        {"title": result.headline, **shared_attributes(result)},
     )
 
 
@@ -299,8 +310,8 @@ def _solution_row(answer: Solution, loops: Sequence[str], columns: Columns) -> d
         "gap": _float(certificate.gap),
         "status": certificate.status.value,
         "method": certificate.method,
-        "boxes": certificate.nodes,
-        "seconds": certificate.seconds,
+        "boxes": float(certificate.nodes) if certificate.measured else np.nan,
+        "seconds": certificate.seconds if certificate.measured else np.nan,
         "shortfall": answer.explain(),
         **_design_row(answer.problem, answer.configuration, loops, columns),
     }

@@ -310,6 +310,9 @@ def check_legal(space: Space, configuration: Configuration, at: str) -> None:
     InputError
         Naming the first rule that it breaks.
     """
+    names = [quantity.name for axis in space.axes for quantity in axis.quantities]
+    if missing := [name for name in names if name not in configuration]:
+        raise InputError(f"{at} misses {quoted(missing[0])}; allowed: {', '.join(names)}")
     for axis in space.axes:
         for quantity in axis.quantities:
             if not quantity.allows(configuration):

@@ -59,10 +59,11 @@ def network_document(result: NetworkResult) -> dict[str, Any]:
         "layer_objective": None if minimised == request.objective.text else minimised,
         "method": result.method,
         "complete": result.complete,
+        "finished": result.finished if result.finished != result.complete else None,
         "total": {
             "value": None if total is None else total.value,
             "certificate": None if total is None else total.certificate,
-            "operations": sum(layer.layer.operations for layer in result.layers),
+            **result.share.document,
             "latency": result.sum_of("latency"),
             **own.total_fields(result),
         },
@@ -122,8 +123,14 @@ def read_network_result(document: Any, path: Path) -> NetworkResult:
             (model["total"], *model["layers"]),
             strict=True,
         ):
-            if "utilisation" not in own:  # earlier versions did not state it
-                part.pop("utilisation", None)
+            for name in ("utilisation", "share"):  # earlier versions did not state them
+                if name not in own:
+                    part.pop(name, None)
+        if "share" not in document["total"]:
+            model |= {"complete": read.complete}
+            model.pop("finished", None)
+            for name in ("left_out", "uncounted"):
+                model["total"].pop(name, None)
         check_same(read.as_json(), model, "")
         check_consistent(result)
     return result

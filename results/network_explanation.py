@@ -84,6 +84,16 @@ def layers_take(
     ]
 
 
+def whole_taken(result: NetworkResult) -> tuple[str, Fraction | None]:
+    """The name of the amount, and what the whole network takes of it; None where a layer has no
+    configuration."""
+    if result.total is not None and result.layer_objective.text != result.request.objective.text:
+        return result.request.objective.text, result.total.value
+    what, taken = layers_take(result)
+    whole = sum((takes for takes, _ in taken), Fraction(0))
+    return what, whole if result.answered else None
+
+
 def explain_network(result: NetworkResult) -> NetworkExplanation:
     """Find the layers that dominate, and what limits each; nothing is solved again."""
     what, taken = layers_take(result)
@@ -144,6 +154,7 @@ def network_statements(result: NetworkResult, explained: NetworkExplanation) -> 
         f"Result: {result.network.name} {request.label}, {request.model} model edition, "
         f"on {request.place}, {result.mode}, minimising {request.objective.text}."
     )
+    yield f"Counted: {result.share.statement}."
     missing = [r.layer.name for r in result.layers if r.answer.configured is None]
     if missing:
         yield f"No configuration: {', '.join(missing)}."
@@ -158,7 +169,8 @@ def network_statements(result: NetworkResult, explained: NetworkExplanation) -> 
     elif result.total is not None and slowest:
         proof = f"; the slowest array takes {number(result.total.value)}{proof}"
     of = f"{counted(runs, 'run')} of {counted(len(explained.parts), 'layer')}"
-    yield f"Total: {explained.what} is {number(explained.whole)} in {of}{proof}."
+    known = "" if result.answered else "of the whole is not known; it "
+    yield f"Total: {explained.what} {known}is {number(explained.whole)} in {of}{proof}."
     yield from (f"{statement}." for statement in kept_statements(result))
     dominant = explained.dominant
     share = sum((part.share for part in dominant), Fraction(0))
@@ -223,12 +235,12 @@ def _proof(result: NetworkResult) -> str:
     assert result.total is not None
     certificate = result.total.certificate
     if certificate.status is Status.OPTIMAL:
-        return f"proven {certificate.statement}{as_stated(result)}"
+        return f"proven {certificate.stated(result.share.words)}{as_stated(result)}"
     bound = certificate.lower_bound
     least = (
         "" if bound is None else f"; no less than {number(bound)} is possible{as_stated(result)}"
     )
-    return f"not proven optimal{least}"
+    return f"not proven optimal{result.share.words}{least}"
 
 
 def _part(part: LayerPart, what: str) -> Iterator[str]:
@@ -279,6 +291,7 @@ def network_explanation_document(
         "mode": result.mode,
     }
     return document | {
+        "counted": result.share.document,
         "what": explained.what,
         "value": json_ready(explained.whole),
         "layers": layers,

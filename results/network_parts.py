@@ -29,7 +29,6 @@ from ithaca.workloads.networks.network import LayerRun, Network, Omission, Omiss
 
 Names = Annotated[tuple[str, ...], Field(strict=False)]
 
-
 Count = Annotated[int, Field(ge=1, le=10**9)]
 
 
@@ -42,6 +41,11 @@ class OmissionDocument(Document):
     # nobody reads from a file what earlier versions stated, too
     reason: Annotated[str, Field(exclude=True)] = ""
     sources: Annotated[Names, Field(exclude=True)] = ()
+    operations: Annotated[int, Field(ge=0)] | None = None
+
+    def omission(self) -> Omission:
+        """The same as an object."""
+        return Omission(self.operator, self.count, self.kind, operations=self.operations)
 
 
 class LayerRunDocument(Document):
@@ -63,7 +67,7 @@ class NetworkPart(Document):
     def network(self, results: Iterable[LayerResult]) -> Network:
         """The network, of these layers. Raises `InputError` if the order has others."""
         layers = tuple(result.layer for result in results)
-        omissions = tuple(Omission(o.operator, o.count, o.kind) for o in self.omissions)
+        omissions = tuple(each.omission() for each in self.omissions)
         parameters = tuple(self.parameters.items())
         nests = {source: layer.nest for layer in layers for source in layer.sources}
         for run in self.order:
@@ -84,14 +88,30 @@ class NetworkHead(FirstPart):
     study: Literal["network"]
     mode: Text
     network: NetworkPart
+    finished: bool | None = None
+    """Whether all was searched as far as it was asked for, where it is not complete."""
 
 
-class TotalPart(Document):
-    """The first fields of what a whole network takes."""
+class CountedDocument(Document):
+    """How much of the arithmetic is counted."""
+
+    operations: Number
+    share: Number | None = None
+    """Of all multiply-accumulates; earlier versions did not state it."""
+    left_out: Number = Fraction(0)
+    uncounted: Names = ()
+
+
+class ProvenDocument(Document):
+    """A value, and what is proven of it."""
 
     value: Number | None
     certificate: ProofDocument | None
-    operations: int
+
+
+class TotalPart(CountedDocument, ProvenDocument):
+    """The first fields of what a whole network takes."""
+
     latency: Number | None
 
 
@@ -189,7 +209,7 @@ def read_result(
         read.method,
         layers,
         total,
-        read.complete,
+        read.complete if read.finished is None else read.finished,
         failures=tuple(Failure(failure.place, failure.reason) for failure in read.failures),
         fusing=None if read.fusing is None else read.fusing.fusing(),
         **more,

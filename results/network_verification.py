@@ -64,7 +64,10 @@ def verify_network(result: NetworkResult, options: SolveOptions) -> Iterator[Che
         )
     if words := "; ".join(_words(result.network)):
         yield as_stated(words)
+    if not result.share.whole:
+        yield as_stated(f"the total is of {result.share.statement}")
     total, budget = result.total, Budget(whole.share())  # of all further searches together
+    words = "" if total is None else _claimed(result, total)
     if total is None:
         yield Check("total", "none is claimed: the objective does not add up over layers", True)
     elif result.fusing is not None:
@@ -74,14 +77,14 @@ def verify_network(result: NetworkResult, options: SolveOptions) -> Iterator[Che
     elif not adds_up(result.request.objective):
         solve = partial(_total, result, result.request, fused=False)
         left = 1 + (result.unrestricted is not None)
-        yield Check("total", *repeat(total, solve, budget.share(left), "total"))
+        yield Check("total", *repeat(total, solve, budget.share(left), "total", words=words))
     else:
         what = (
             "the sum over the layers"
             if confirmed
             else "the sum over the layers, not all of which are confirmed"
         )
-        yield Check("total", f"{claimed(total)}, {what}", confirmed)
+        yield Check("total", f"{words}, {what}", confirmed)
     if result.unrestricted is not None and (free := result.request.unrestricted) is not None:
         again = partial(_total, result, free, fused=result.fusing is not None)
         search = budget.share()
@@ -89,11 +92,22 @@ def verify_network(result: NetworkResult, options: SolveOptions) -> Iterator[Che
         yield Check("unrestricted", line, proven)
 
 
+def _claimed(result: NetworkResult, total: Total) -> str:
+    """A total in words, and how much of the arithmetic it is about, where that is not all."""
+    share = result.share
+    part = "" if share.whole else f" ({share.amount} of the multiply-accumulates)"
+    return f"{claimed(total)}{part}"
+
+
 def _words(network: Network) -> Iterator[str]:
     """Words of a file about where layers come from."""
     if network.parameters:
         yield ", ".join(f"{name}={value}" for name, value in network.parameters)
-    left_out = [f"{o.operator} × {o.count} ({o.kind.value})" for o in network.unsupported]
+    left_out = [
+        f"{o.operator} × {o.count} ({o.kind.value}"
+        f"{'' if o.operations is None else f', {number(o.operations)} multiply-accumulates'})"
+        for o in network.unsupported
+    ]
     if left_out:
         yield f"left out {', '.join(left_out)}"
     for layer in network.layers:
@@ -173,7 +187,8 @@ def _search_again(
     left = 2 + (result.unrestricted is not None)
     if total.certificate.lower_bound is None and not all(edge.fits for edge in fusing.edges):
         solve(time_for(total.certificate, budget.share(left + 1)))
-    yield Check("total", *repeat(total, solve, budget.share(left), "total"))
+    words = _claimed(result, total)
+    yield Check("total", *repeat(total, solve, budget.share(left), "total", words=words))
     apart, search = partial(_total, result, result.request, fused=False), budget.share(left - 1)
     yield Check("unfused", *repeat(fusing.without, apart, search, "fusing", evaluated=False))
 
@@ -201,7 +216,7 @@ def _prove_arrays(result: NetworkResult, total: Total, options: SolveOptions) ->
         result.request,
         result.mode == SHARED_ARRAY,
         total.certificate,
-        claimed(total),
+        _claimed(result, total),
     )
     budget, infeasible = Budget(time_for(claim, options)), claim.status is Status.INFEASIBLE
     own = module_of("ithaca.studies.families", result.family)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ithaca.files.numbers import number, percent
+from ithaca.files.numbers import counted, number, percent
 from ithaca.formulations.families import module_of
-from ithaca.results.network_explanation import kept_statements, layers_take
+from ithaca.results.network_explanation import kept_statements, whole_taken
 from ithaca.results.view import Block, Fact, Table, View, tabled
 from ithaca.results.wording import gap, microjoules, proof, shortened
-from ithaca.solver.certificate import as_stated
+from ithaca.solver.certificate import Certificate, as_stated
 from ithaca.studies.network.result import NetworkResult
-from ithaca.workloads.networks.network import OmissionKind
+from ithaca.workloads.networks.network import Network, OmissionKind
 
 
 def network_view(result: NetworkResult) -> View:
@@ -27,19 +27,15 @@ def _view(result: NetworkResult) -> Iterator[Block]:
     what += "".join(f" {fact}" for _, fact in request.terms)
     what += f" on {request.place}, {request.model} model edition, {result.mode}"
     yield f"{what}, minimising {request.objective.text}"
-    if not result.complete:
+    if not result.finished:
         yield "the run ended early, by the time limit or an interrupt"
     own = module_of("ithaca.results.families.views", result.family, "network")
     if own is not None:
         yield from own.view(result)
     else:
         yield from layers_view(result)
-        proofs = [layer.answer.certificate for layer in result.layers]
-        if result.total is not None:
-            proofs = [result.total.certificate]
-        seconds, boxes = sum(p.seconds for p in proofs), sum(p.nodes for p in proofs)
-        proven = f"{result.proven} of {len(result.layers)} layers"
-        yield Fact("proven", f"{proven}; {boxes:,} boxes, {seconds:.2f} s")
+        effort = search_effort(result).effort
+        yield proven_fact(result, effort)
     for statement in kept_statements(result):
         term, _, text = statement.partition(": ")
         yield Fact(term.lower(), text)
@@ -49,10 +45,9 @@ def _view(result: NetworkResult) -> Iterator[Block]:
             runs = f"{layer.folded} runs as {layer.nest.name} {sizes}"
             same = "the same multiply-accumulates and tensors"
             yield Fact("folded", f"{layer.name}: {runs}: {same}")
-    for omission in network.omissions(OmissionKind.UNSUPPORTED):
-        reason = f": {omission.reason}" if omission.reason else ""
-        what = f"{omission.operator} × {omission.count}, which is arithmetic{reason}"
-        yield Fact("left out", what)
+    if not result.share.whole:
+        yield Fact("counted", result.share.statement)
+    yield from left_out_facts(network)
     for kind in (OmissionKind.ELEMENTWISE, OmissionKind.MOVEMENT):
         operators = [
             f"{omission.operator} × {omission.count}" for omission in network.omissions(kind)
@@ -61,6 +56,17 @@ def _view(result: NetworkResult) -> Iterator[Block]:
             what = "element by element" if kind is OmissionKind.ELEMENTWISE else "data movement"
             yield Fact("left out", f"{', '.join(operators)} ({what})")
     yield from result.remarks
+
+
+def left_out_facts(network: Network) -> Iterator[Fact]:
+    """What multiplies and is left out, how much that is, and why."""
+    for omission in network.unsupported:
+        if omission.kind.multiplies:
+            work = omission.operations
+            much = "how many" if work is None else number(work)
+            much += " multiply-accumulates" + (" is not known" if work is None else "")
+            reason = f": {omission.reason}" if omission.reason else ""
+            yield Fact("left out", f"{omission.operator} × {omission.count}, {much}{reason}")
 
 
 def comparison(result: NetworkResult, other: NetworkResult, name: str) -> Fact:
@@ -76,14 +82,36 @@ def comparison(result: NetworkResult, other: NetworkResult, name: str) -> Fact:
     name : str
         What tells that from the result.
     """
-    (what, own), (_, others) = map(layers_take, (result, other))
-    mine, whole = (sum(takes for takes, _ in taken) for taken in (own, others))
-    how = "the same" if whole == mine else "more" if whole > mine else "less"
-    difference = f"{percent(abs(whole / mine - 1))} {how}" if mine and whole != mine else how
+    (what, mine), (_, whole) = map(whole_taken, (result, other))
+    if mine is None or whole is None:
+        difference = "no difference is known"
+    else:
+        difference = "the same" if whole == mine else "more" if whole > mine else "less"
+        if mine and whole != mine:
+            difference = f"{percent(abs(whole - mine) / abs(mine))} {difference}"
     proven = (
-        "" if other.total is None else f"  ({proof(other.total.certificate)}{as_stated(other)})"
+        ""
+        if other.total is None
+        else f"  ({proof(other.total.certificate, other.share.words)}{as_stated(other)})"
     )
     return Fact("compared", f"{name}: {what} {number(whole)}, {difference}{proven}")
+
+
+def search_effort(result: NetworkResult) -> Certificate:
+    """A certificate with the boxes and seconds of all searches."""
+    if result.total is not None:
+        return result.total.certificate
+    proofs = [layer.answer.certificate for layer in result.layers]
+    nodes, seconds = sum(p.nodes for p in proofs), sum(p.seconds for p in proofs)
+    return replace(proofs[0], nodes=nodes, seconds=seconds)
+
+
+def proven_fact(result: NetworkResult, effort: str) -> Fact:
+    """How many of the network's layers are settled, and what that took, where it is known."""
+    missing = [each.count for each in result.network.unsupported if each.kind.multiplies]
+    others = f", {counted(sum(missing), 'more operator')} not counted" if missing else ""
+    proven = f"{result.proven} of {len(result.layers)} layers{others}"
+    return Fact("proven", f"{proven}{effort and f'; {effort}'}")
 
 
 def layers_view(result: NetworkResult, where: str = "") -> Iterator[Fact | Table]:
@@ -123,5 +151,5 @@ def total_fact(result: NetworkResult, where: str = "") -> Fact:
         return Fact("total", f"none: '{objective}' does not add up over layers")
     certificate = result.total.certificate
     what = f" ({result.request.minimise.value})" if result.request.arrays > 1 else ""
-    proven = proof(certificate) + (where if certificate.status.proven else "")
+    proven = proof(certificate, result.share.words) + (where if certificate.status.proven else "")
     return Fact("total", f"{objective}{what} {number(result.total.value)}  ({proven})")

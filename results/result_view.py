@@ -8,7 +8,7 @@ from fractions import Fraction
 from ithaca.files.numbers import is_or_are, number, percent
 from ithaca.formulations.families import module_of, profile_of
 from ithaca.results.view import Block, Fact, Loops, Table, View, tabled
-from ithaca.results.wording import WHOLE, limited_metrics, proof_text, unit_cells
+from ithaca.results.wording import WHOLE, limited_metrics, proof_text, seconds, unit_cells
 from ithaca.solver.certificate import Status, Termination, as_stated
 from ithaca.solver.result import Result
 from ithaca.solver.solution import Solution
@@ -119,7 +119,7 @@ def design_table(
                     (name, number(solution.metrics.get(name)))
                     for name in limited_metrics(result.limits)
                 ),
-                ("seconds", f"{certificate.seconds:.2f}"),
+                ("seconds", seconds(certificate)),
             ]
         )
     texts = {"status", *(name for name, _ in cells(result.designs[0]))}

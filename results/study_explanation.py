@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from ithaca.files.numbers import counted, number, percent
 from ithaca.results.view import Table, View, tabled
-from ithaca.results.wording import bound_cells, limited_metrics, metric_label, unit_cells
+from ithaca.results.wording import bound_cells, limited_metrics, metric_label, seconds, unit_cells
 from ithaca.solver.certificate import Status, as_stated
 from ithaca.solver.infeasibility import why_infeasible
 from ithaca.studies.front import Front
@@ -192,7 +192,7 @@ def study_rows(study: Study) -> list[list[tuple[str, str]]]:
         row.append(("best design", "–" if answer.configured is None else answer.design))
         row += unit_cells(metrics, point.problems[0].design.vocabulary)
         row += [(metric_label(name, design), number(metrics.get(name))) for name in limited]
-        rows.append([*row, ("seconds", f"{certificate.seconds:.2f}")])
+        rows.append([*row, ("seconds", seconds(certificate))])
     return rows
 
 

@@ -17,12 +17,18 @@ def network_table(result: NetworkResult) -> str:
     layer.
 
     ``sizes`` and ``dataflow`` read as on the command line; factors are iterations, packs words.
+    ``share``, alike in all rows, is how much of the network's multiply-accumulates the layers are;
+    at most, where ``uncounted`` names operators.
     """
     known = dict.fromkeys(
         name for layer in result.layers for name in layer.answer.problem.design.vocabulary
     )
     own = module_of("ithaca.results.families.tables", result.family)
-    rows = []
+    share, rows = result.share, []
+    counted = {
+        "share": json_number(share.value),
+        "uncounted": ", ".join(share.uncounted),
+    }
     for each in result.layers:
         layer = each.layer
         chosen, figures = _mapping(each, known) if own is None else own.layer_row(each)
@@ -33,7 +39,7 @@ def network_table(result: NetworkResult) -> str:
             "sizes": pairs(layer.nest.settings),
         }
         cells = {name: _number(value) for name, value in figures.items()}
-        rows.append({**head, **chosen, **_proven(each), **cells})
+        rows.append({**head, **chosen, **_proven(each), **cells, **counted})
     return csv_text(list(rows[0]), (list(row.values()) for row in rows))
 
 

@@ -27,6 +27,11 @@ def bound_cells(certificate: Certificate) -> list[tuple[str, str]]:
     return [("lower bound", number(certificate.lower_bound)), ("gap", gap_text(certificate.gap))]
 
 
+def seconds(certificate: Certificate) -> str:
+    """The time of a search as a cell of a table."""
+    return f"{certificate.seconds:.2f}" if certificate.measured else number(None)
+
+
 def gap_text(gap: float | None) -> str:
     """A relative gap in per cent."""
     return "–" if gap is None else f"{gap:.2%}"
@@ -68,7 +73,7 @@ def unit_cells(metrics: Mapping[str, Any], vocabulary: Collection[str]) -> list[
 
 
 def proof_text(certificate: Certificate) -> str:
-    effort = f"{certificate.nodes:,} boxes, {certificate.seconds:.2f} s"
+    effort = certificate.effort and f"; {certificate.effort}"
     if certificate.status is Status.OPTIMAL:
         ties = (
             "; not all that are as good were compared" if certificate.ties_broken is False else ""
@@ -79,9 +84,9 @@ def proof_text(certificate: Certificate) -> str:
             else "optimal: no configuration of this design is better"
         )
         further = "" if certificate.among else certificate.and_then
-        return f"{better}{ties}{further}; {effort}"
+        return f"{better}{ties}{further}{effort}"
     gap = "unknown gap" if certificate.gap is None else f"gap {certificate.gap:.2%}"
-    return f"not proven: lower bound {number(certificate.lower_bound)}, {gap}; {effort}"
+    return f"not proven: lower bound {number(certificate.lower_bound)}, {gap}{effort}"
 
 
 def gap(certificate: Certificate) -> str:
@@ -89,14 +94,15 @@ def gap(certificate: Certificate) -> str:
     return gap_text(certificate.gap) if certificate.status.configured else certificate.status.value
 
 
-def proof(certificate: Certificate) -> str:
+def proof(certificate: Certificate, share: str = "") -> str:
+    """What is proven, with words on how much of what was asked for it is about."""
     if certificate.status is Status.OPTIMAL:
-        return certificate.statement
+        return certificate.stated(share)
     if certificate.status is Status.FEASIBLE and certificate.lower_bound is None:
-        return "not proven"
+        return f"not proven{share}"
     if certificate.status is Status.FEASIBLE:
         return (
-            f"not proven: lower bound {number(certificate.lower_bound)}, "
+            f"not proven{share}: lower bound {number(certificate.lower_bound)}, "
             f"gap {gap_text(certificate.gap)}"
         )
     bound = (
@@ -104,7 +110,7 @@ def proof(certificate: Certificate) -> str:
         if certificate.lower_bound is None
         else f"; lower bound {number(certificate.lower_bound)}"
     )
-    return f"{certificate.status.value}{bound}"
+    return f"{certificate.status.value}{share}{bound}"
 
 
 def shortened(name: str) -> str:

@@ -121,6 +121,21 @@ class Certificate:
         return () if self.then is None else (self.then, *self.then.certificate.further)
 
     @property
+    def measured(self) -> bool:
+        """Whether it is known what the search took: documents of networks do not state it."""
+        return self.nodes > 0 or self.seconds > 0
+
+    @property
+    def took(self) -> str:
+        """The time of the search; empty where that is not known."""
+        return f"{self.seconds:.2f} s" if self.measured else ""
+
+    @property
+    def effort(self) -> str:
+        """Boxes and time of the search; empty where they are not known."""
+        return f"{self.nodes:,} boxes, {self.seconds:.2f} s" if self.measured else ""
+
+    @property
     def empty(self) -> bool:
         """Whether nothing is left to be found of what was searched."""
         return self.status is Status.INFEASIBLE or self.termination is Termination.NARROWED
@@ -133,8 +148,12 @@ class Certificate:
     @property
     def statement(self) -> str:
         """The status in words, and those of further objectives."""
+        return self.stated()
+
+    def stated(self, share: str = "") -> str:
+        """The same, with words on how much of what was asked for it is about."""
         among = f" among {self.among}" if self.among and self.settled else ""
-        return f"{self.status.value}{among}{self.and_then}"
+        return f"{self.status.value}{among}{share}{self.and_then}"
 
     @property
     def and_then(self) -> str:

@@ -37,6 +37,7 @@ from ithaca.studies.codesign.result import CodesignResult
 from ithaca.studies.codesign.workloads import positive_weight
 from ithaca.studies.grid import Cell, Index, StudyAxis, indices, visits
 from ithaca.studies.points import PointAnswer
+from ithaca.workloads.networks.share import Share
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -75,8 +76,15 @@ class CodesignStudy(PointAnswer):
         return next(iter(self.points.values()))
 
     @property
+    def share(self) -> Share:
+        """How much of the multiply-accumulates of the workloads is counted; weights may vary."""
+        return self.first.share
+
+    @property
     def headline(self) -> str:
-        return f"{self.title}: {counted(len(self.points), 'point')} ({self.status})"
+        return (
+            f"{self.title}: {counted(len(self.points), 'point')} ({self.status}{self.share.words})"
+        )
 
     @property
     def view(self) -> View:
@@ -87,6 +95,7 @@ class CodesignStudy(PointAnswer):
         """Statements, one a line: the study, and the best points along its axes."""
         texts = {self.objective_of(point) for point in self.points.values()}
         lines = [f"Study: {self.headline[:-1]}{as_stated(self)})."]
+        lines.append(f"Counted: {self.share.statement}.")
         if len(texts) == 1:
             lines += grid_statements(texts.pop(), self.axes, self.cells)
         return tuple(lines)
@@ -125,7 +134,7 @@ class CodesignStudy(PointAnswer):
             row = [(name, str(label)) for name, label in self.labels(index).items()]
             text = self.objective_of(point)
             row.append(("value" if "objective" in dict(row) else text, number(point.value)))
-            row.append(("status", point.status))
+            row.append(("status", f"{point.status}{point.share.words}"))
             row += self.columns(point, [name for name, _ in row])
             rows.append(row)
         return rows
@@ -180,7 +189,7 @@ class CodesignStudy(PointAnswer):
             **({} if point.best is None else point.best.costs),
         }
         known = {name: float(value) for name, value in numbers.items() if value is not None}
-        return {"status": point.status, **known, **point.hardware}
+        return {"status": point.status, **known, **point.hardware, **counted_columns(point.share)}
 
     @property
     def cells(self) -> Mapping[Index, Cell]:
@@ -203,6 +212,11 @@ class CodesignStudy(PointAnswer):
             self.cells,
             other_unit(metric.unit) if alone else None,
         )
+
+
+def counted_columns(share: Share) -> dict[str, Any]:
+    """The share of the arithmetic that a point counts, as columns of a table."""
+    return {"share": float(share.value), "uncounted": ", ".join(share.uncounted)}
 
 
 def run_codesign_study(

@@ -20,6 +20,7 @@ from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
 from ithaca.formulations.data_types import DTYPES, DataType
 from ithaca.formulations.flow.graph import FlowGraph, is_graph
+from ithaca.formulations.platform import Platform
 from ithaca.solver.result import Result
 from ithaca.workloads.nest import LoopNest
 
@@ -72,9 +73,22 @@ def evaluate(
             "neighbour's sum first (AutoSA) or last.",
         ),
     ] = None,
+    platform: Annotated[
+        str | PathLike[str] | Platform | None,
+        Option(
+            "--platform",
+            help="Of a CSV: the platform, by name or file, whose clock, energies, machine and "
+            "memory ports hold; default: as columns say, else those of U250 without its memory.",
+        ),
+    ] = None,
+    accumulator: Annotated[
+        int | None,
+        Option("--accumulator", help="Of a CSV: bits of a sum of hardware, 16 or 32; default: 32."),
+    ] = None,
 ) -> EvaluatedPoints:
     """Compute all metrics of given configurations afresh, by the exact reference."""
-    stated = {"--points": points, "--dtype": dtype, "--edition": edition, "--sums": sums}
+    device = {"--platform": platform, "--accumulator": accumulator}
+    stated = {"--points": points, "--dtype": dtype, "--edition": edition, "--sums": sums} | device
     if isinstance(source, FlowGraph) or is_graph(source):
         own = {"--layer": layer, "--arch": arch} | stated
         return evaluate_graph(source, own.pop("--points"), own)
@@ -92,8 +106,19 @@ def evaluate(
             return evaluated(solutions_of(opened))
         if layer is not None:
             raise InputError(f"--layer is {quoted(layer)}; allowed with a network's result")
+    if arch is not None and (other := [name for name, value in device.items() if value]):
+        raise InputError(
+            f"{other[0]} cannot be given with --arch, which states its hardware; allowed with "
+            "systolic arrays"
+        )
     family = family_of_options({} if arch is None else {"arch": "--arch"})
     answer: EvaluatedPoints = points_of(family).read(
-        source, points, arch=arch, dtype=dtype, edition=edition, sums=sums
+        source,
+        points,
+        arch=arch,
+        dtype=dtype,
+        edition=edition,
+        sums=sums,
+        **{option.removeprefix("--"): value for option, value in device.items() if value},
     )
     return answer

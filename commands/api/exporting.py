@@ -114,6 +114,7 @@ def export(
         folders = counted(len({path.split("/")[0] for path in files if "/" in path}), "folder")
         how = "the nearest that can be taken" if nearest else "the result's configurations"
         summary = f"{counted(len(answer.layers), 'layer')} in {folders} ({TABLE}), {how}"
+        summary += share_text(answer)
         return Wrote(output, "\n".join((summary, *remarks)))
     tool = _tool(name, chosen_tool, answer.problem.design, nearest=nearest)
     if tool in (RECURRENCES, RECURRENCE_RTL):
@@ -214,6 +215,7 @@ def _export_accelerator(
                 for name, text in _layer_files(tool, network, nearest)[0].items()
             }
         summary += f", and {counted(len(result.question.works), 'layer')} ({TABLE})"
+        summary += share_text(result)
     write_folder(output, files)
     return Wrote(output, summary)
 
@@ -249,7 +251,13 @@ def _layer_files(
     return export_layers(
         tool,
         [ExportedLayer(p.layer.name, p.layer.count, own, p.array) for p, own in chosen],
+        result.share.statement,
     )
+
+
+def share_text(result: NetworkResult | CodesignResult) -> str:
+    """Words on how much of the arithmetic is exported, where that is not all."""
+    return "" if result.share.whole else f"; {result.share.statement}"
 
 
 def _reasons(tool: Tool, result: Result) -> tuple[str, ...]:

@@ -10,7 +10,11 @@ from math import ceil
 from pathlib import Path
 from typing import Any
 
-from ithaca.commands.api.codesign_study import CodesignStudy, read_codesign_study
+from ithaca.commands.api.codesign_study import (
+    CodesignStudy,
+    counted_columns,
+    read_codesign_study,
+)
 from ithaca.commands.api.vary import LIMITS
 from ithaca.files.documents import validated
 from ithaca.files.errors import EDITED, InputError
@@ -21,6 +25,7 @@ from ithaca.results.network import read_network_result
 from ithaca.results.studies import CodesignStudyDocument
 from ithaca.studies.grid import Index, StudyAxis, indices
 from ithaca.studies.network.result import NetworkResult
+from ithaca.workloads.networks.share import Share
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -47,6 +52,10 @@ class SplitStudy(CodesignStudy):
     def texts(self) -> set[str]:
         return {"status", *(f"shares of {metric}" for metric in self._whole.request.shares)}
 
+    @property
+    def share(self) -> Share:
+        return self._whole.share
+
     def objective_of(self, point: NetworkResult) -> str:  # type: ignore[override]
         return point.request.objective.text
 
@@ -70,7 +79,7 @@ class SplitStudy(CodesignStudy):
         if point.arrays:
             known |= {f"shares.{m}": Fraction(sum(shares(point, m))) for m in point.request.shares}
         numbers = {name: float(value) for name, value in known.items() if value is not None}
-        return {"status": point.status, **numbers}
+        return {"status": point.status, **numbers, **counted_columns(point.share)}
 
 
 def shares(result: NetworkResult, metric: str) -> list[int]:

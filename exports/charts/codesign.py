@@ -38,7 +38,8 @@ def accelerators_chart(result: CodesignResult) -> LineChart:
     ]
     title = (
         f"{question.space.name} for "
-        f"{', '.join(question.workloads)}{'' if result.complete else ', partial'}"
+        f"{', '.join(question.workloads)}{'' if result.settled else ', partial'}"
+        f"{result.share.words}"
     )
     labels = objective_labels(question)
     return points_chart(title, labels, [other_unit(metric.unit) for metric in metrics], points)

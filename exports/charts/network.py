@@ -18,7 +18,7 @@ from ithaca.exports.charts.chart import (
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
 from ithaca.files.numbers import number, percent
-from ithaca.results.network_explanation import explain_network, layers_take
+from ithaca.results.network_explanation import explain_network, layers_take, whole_taken
 from ithaca.results.wording import metric_label
 from ithaca.studies.network.result import NetworkResult
 
@@ -32,6 +32,7 @@ def layer_bars(result: NetworkResult) -> BarChart:
     """A bar chart of the costs of each layer, all runs of it, in the order of the network; the part
     in which MAC units do its operations is dark."""
     explained, bars = explain_network(result), []
+    whole = explained.whole if result.answered else None
     parts = {id(part.result): part for part in explained.parts}
     for layer in result.layers:
         part, name = parts.get(id(layer)), f"{layer.layer.name} × {layer.layer.count}"
@@ -47,11 +48,12 @@ def layer_bars(result: NetworkResult) -> BarChart:
         mark = None if layer.answer.settled or bound is None else float(layer.layer.count * bound)
         used = "" if busy is None else f"; {percent(busy)} at work"
         used += "" if mark is None else ", not proven"
-        note = f"{number(part.takes)} ({percent(part.share)}){used}"
+        share = "" if whole is None else f" ({percent(part.share)})"
+        note = f"{number(part.takes)}{share}{used}"
         dark = None if busy is None else float(part.takes * busy)
         bars.append(Bar(name, float(part.takes), note, part=dark, mark=mark))
     title = (
-        f"{_title(result)}: {explained.what} {number(explained.whole)} by "
+        f"{_title(result)}: {explained.what} {number(whole)}{result.share.words} by "
         "layer, dark where MAC units work"
     )
     design = result.layers[0].answer.problem.design
@@ -75,14 +77,10 @@ def modes_compared(results: Sequence[NetworkResult]) -> LineChart:
         for own, layer in taken:  # a layer may run on several arrays
             takes[layer.layer.name] = takes.get(layer.layer.name, Fraction(0)) + own
         layers = tuple(name for name in names if name in takes)
-        whole = (
-            sum(takes.values())
-            if result.total is None or result.total.value is None
-            else result.total.value
-        )
+        whole = whole_taken(result)[1] if result.total is None else result.total.value
         label = (
             f"{compared_name(result, results)} "
-            f"({number(whole)}{'' if result.complete else ', partial'})"
+            f"({number(whole)}{'' if result.finished else ', partial'}{result.share.words})"
         )
         series.append(Series(label, layers, tuple(float(takes[name]) for name in layers)))
     design = results[0].layers[0].answer.problem.design

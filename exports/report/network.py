@@ -27,7 +27,7 @@ from ithaca.exports.report.blocks import (
 from ithaca.exports.report.page import rendered
 from ithaca.files.numbers import counted, number
 from ithaca.formulations.families import module_of
-from ithaca.results.network_explanation import NetworkExplanation
+from ithaca.results.network_explanation import NetworkExplanation, whole_taken
 from ithaca.results.view import Table
 from ithaca.studies.network.parts import layer_result
 from ithaca.studies.network.result import LayerResult, NetworkResult
@@ -67,7 +67,7 @@ def network_page(
 
 def _cards(result: NetworkResult, explained: NetworkExplanation) -> tuple[Card, ...]:
     total, what = result.total, result.request.objective.text
-    what, value = (explained.what, explained.whole) if total is None else (what, total.value)
+    what, value = whole_taken(result) if total is None else (what, total.value)
     metrics = {name: result.sum_of(name) for name in AT_ONCE}
     metrics["throughput"] = result.throughput
     return cards(what, value, metrics, result.vocabulary, result.mode)
@@ -89,9 +89,8 @@ def _layers(result: NetworkResult) -> Section:
     )
     linked = replace(table, caption="The layers, one run of each", rows=tuple(rows))
     view[view.index(table)] = linked
-    work = number(sum(layer.layer.operations for layer in result.layers))
     runs = counted(sum(layer.layer.count for layer in result.layers), "run")
-    view.append(f"{runs} of layers, {work} multiply-accumulates; by {result.method}.")
+    view.append(f"{runs} of layers, {result.share.statement}; by {result.method}.")
     chart = chart_figure("layers-chart", layer_bars(result))
     return Section("layers", "The layers", (text, chart, *view_blocks(view)))
 

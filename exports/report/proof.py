@@ -41,10 +41,8 @@ def certificate(best: BestConfiguration) -> Section:
             f"search could find better{among}."
         )
         blocks.append(text)
-    proof = (
-        f"Over all designs: {whole.statement}; engine {whole.method}; {number(whole.nodes)} boxes"
-    )
-    blocks.append(f"{proof}, {whole.seconds:.2f} s.")
+    effort = whole.effort and f"; {whole.effort}"
+    blocks.append(f"Over all designs: {whole.statement}; engine {whole.method}{effort}.")
     if own.trace:
         title = f"Incumbent and lower bound over time, design {best.solution.design}"
         blocks.append(chart_figure("convergence", _convergence(own.trace, title, best)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
 from typing import ClassVar, Protocol
@@ -11,6 +11,7 @@ from typing import ClassVar, Protocol
 from ithaca.formulations.design import Metric
 from ithaca.formulations.problem import Objective, Problem
 from ithaca.workloads.nest import LoopNest, Stored
+from ithaca.workloads.networks.network import Omission
 
 
 class Trend(Enum):
@@ -42,6 +43,8 @@ class Work:
     """The workload that it belongs to."""
     stored: Stored = ()
     """Extents of tensors in memory, where they are not as needed."""
+    omitted: tuple[Omission, ...] = field(default=(), compare=False)
+    """What its workload has beside its layers, which nothing is solved for."""
 
     @property
     def factor(self) -> Fraction:

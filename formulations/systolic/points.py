@@ -6,30 +6,36 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from functools import partial
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ithaca.files.csv_text import Rows, csv_text, read_rows, records, table_text
+from ithaca.files.documents import validated
 from ithaca.files.errors import InputError
 from ithaca.files.messages import errors_at, refuse
 from ithaca.files.numbers import json_ratio
 from ithaca.files.reading import parse_json, read_text
 from ithaca.files.words import parse_choice
+from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.algebra.parsing import quoted
 from ithaca.formulations.algebra.rational_arrays import RATIONAL_ARRAYS, Rationals
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.data_types import DataType
+from ithaca.formulations.data_models import built
+from ithaca.formulations.data_types import DataType, data_type, stated_data_type
 from ithaca.formulations.machine import LEAST, LETTERS, RTL, Machine, Sums
+from ithaca.formulations.platform import Platform
 from ithaca.formulations.systolic.cost_model import evaluate
 from ithaca.formulations.systolic.dataflows import find_dataflow
 from ithaca.formulations.systolic.derivation import derive
-from ithaca.formulations.systolic.design import SystolicDesign
+from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign
 from ithaca.formulations.systolic.metrics import METRICS, by_part, metric_values
+from ithaca.formulations.systolic.ports import MemoryPorts, port_links, with_channels
 from ithaca.formulations.systolic.systolic_array import (
     DramAccess,
     Edition,
@@ -37,6 +43,7 @@ from ithaca.formulations.systolic.systolic_array import (
 )
 from ithaca.formulations.systolic.tiling import Tiling, group_packs
 from ithaca.formulations.systolic.two_level import checked
+from ithaca.formulations.technology import Technology
 from ithaca.workloads.kernel_files import with_sparsity
 from ithaca.workloads.nest import LoopNest
 
@@ -57,6 +64,7 @@ MACHINE = (*LEAST, "sums")
 OPTIONAL = (
     *("edition", "ports", "array_part_l2", "host_serialize", "in_uram", "block_sparse"),
     *MACHINE,
+    *("dtype", "technology"),
 )
 
 #: How a column states what is true or not.
@@ -75,10 +83,12 @@ Point = tuple[SystolicDesign, Configuration]
 def load_points(
     path: Path | Rows,
     nest: LoopNest,
-    data: DataType,
+    data: DataType | None,
     edition: Edition | None = None,
-    machine: Machine = RTL,
+    machine: Machine | None = None,
     stated: Collection[str] = (),
+    *,
+    platform: Platform | None = None,
 ) -> tuple[Point, ...]:
     """Read points of a workload from a CSV file, or of rows in Python, one per row.
 
@@ -93,15 +103,18 @@ def load_points(
         The file or rows.
     nest : LoopNest
         The workload; each row has extents of its own.
-    data : DataType
-        The data type.
+    data : DataType or None
+        The data type; None: what the column ``dtype`` says, or fp32.
     edition : Edition, optional
         The edition; by default what the column ``edition`` says.
     machine : Machine, optional
         The machine, but for what the columns ``swap``, ``entry``, ``hop``, ``mac``, ``fifo_depth``
-        and ``sums`` say.
+        and ``sums`` say; by default the platform's.
     stated : Collection of str, optional
         Names of the machine that may be no columns, as options state them.
+    platform : Platform, optional
+        The device, whose clock, energies, machine and memory hold; None: what the column
+        ``technology`` says, or the usual ones without memory.
 
     Returns
     -------
@@ -120,7 +133,7 @@ def load_points(
     fixed = {} if edition is None else {"edition": edition.value}
     arrays: _Designs = {}
     return tuple(
-        _point(cells | fixed, nest, data, arrays, machine, where)
+        _point(cells | fixed, nest, _Setting(data, machine, platform), arrays, where)
         for where, cells in read_rows(text, path, partial(_header, path=path, stated=stated))
     )
 
@@ -168,12 +181,63 @@ def _header(row: list[str], path: Path, stated: Collection[str]) -> list[str]:
     return header
 
 
+@dataclass(frozen=True, slots=True)
+class _Setting:
+    """The words and the technology of points, unless columns state them."""
+
+    data: DataType | None
+    machine: Machine | None
+    platform: Platform | None
+
+    def words(self, row: Mapping[str, str], edition: Edition) -> DataType:
+        """The data type of a row. Raises `InputError` if a column contradicts what is given."""
+        text = row.get("dtype", "").strip()
+        if not text:
+            return self.data or data_type("fp32")
+        read = stated_data_type(text, summed=edition is Edition.CYCLE)
+        if self.data is not None and read.published != self.data.published:
+            raise InputError(
+                f"dtype is {quoted(text)}; allowed: {self.data.name}, the data type asked for"
+            )
+        return read
+
+    def technology(
+        self, row: Mapping[str, str], data: DataType, array: SystolicArray, ports: Mapping[str, int]
+    ) -> tuple[Technology, MemoryPorts | None]:
+        """The technology of a row but for its machine, and the ports that the memory has.
+
+        Raises `InputError` if a column contradicts the platform, which has too few channels, say.
+        """
+        text = row.get("technology", "").strip()
+        device, memory = self.platform, None
+        own = data.energies() if device is None else data.on(device)
+        if ports:
+            others = [m for g, m in array.modules if m.dram and g.name not in ports]
+            memory = MemoryPorts(max(ports.values()), sum(ports.values()) + len(others))
+        if memory is not None and device is not None:
+            has = 0 if device.memory is None else device.memory.channels
+            if has < memory.channels:
+                raise InputError(
+                    f"ports are {memory.channels} of all tensors; allowed: up to {has}, the memory "
+                    f"channels of platform {device.name}"
+                )
+            memory = replace(memory, channels=has)
+            own = with_channels(own, device, memory)
+        if not text:
+            return own, memory
+        read = read_technology(parse_json(text, "technology"), data.energies())
+        if device is not None and technology_text(read, own):
+            raise InputError(
+                f"technology is not that of platform {device.name}; allowed: without --platform"
+            )
+        return read, memory
+
+
 def _point(
     row: Mapping[str, str],
     nest: LoopNest,
-    data: DataType,
+    setting: _Setting,
     arrays: _Designs,
-    machine: Machine,
     where: str,
 ) -> Point:
     with errors_at(where):
@@ -191,9 +255,45 @@ def _point(
         )
         own = {name: _of_machine(row, name) for name in MACHINE if row.get(name, "").strip()}
         uram = parse_choice("in_uram", row.get("in_uram") or "false", BOOLEANS) == "true"
-        technology = replace(data.energies(), machine=replace(machine, **own), uram=uram)
-        design = SystolicDesign(sized, array, data, technology=technology)
+        device = setting.platform
+        blocks = None if device is None else device.resources.get("uram")
+        if uram and device is not None and (blocks is None or not blocks.total):
+            raise InputError(f"in_uram is true; allowed: false, as {device.name} has no uram")
+        data = setting.words(row, array.edition)
+        technology, memory = setting.technology(row, data, array, tiling.ports)
+        machine = replace(setting.machine or technology.machine, **own)
+        technology = replace(technology, machine=machine, uram=uram)
+        design = SystolicDesign(sized, array, data, SpaceOptions(ports=memory), technology)
         return design, design.configuration(tiling)
+
+
+def read_technology(document: Any, usual: Technology) -> Technology:
+    """A technology that a document states, where it is not as usual.
+
+    Raises `InputError` if it is none.
+    """
+    from ithaca.formulations.systolic.family import TechnologyDocument
+
+    read = validated(TechnologyDocument, document, "technology")
+    stated = built(Technology, read)
+    return replace(usual, **{name: getattr(stated, name) for name in read.model_fields_set})
+
+
+def technology_text(technology: Technology, usual: Technology) -> str:
+    """What a technology states that is not as usual, but for what columns of their own do; empty
+    where nothing is."""
+    from ithaca.formulations.systolic.family import TechnologyDocument
+
+    other = {
+        field.name: getattr(technology, field.name)
+        for field in fields(Technology)
+        if field.name not in ("machine", "uram")
+        and getattr(technology, field.name) != getattr(usual, field.name)
+    }
+    if not other:
+        return ""
+    document = TechnologyDocument.model_validate(other, from_attributes=True)
+    return json.dumps(document.model_dump(mode="json", by_alias=True, include={*other}))
 
 
 def _array(row: Mapping[str, str], nest: LoopNest, arrays: _Designs) -> SystolicArray:
@@ -292,10 +392,12 @@ def _evaluated(points: Sequence[Point]) -> Iterator[dict[str, Any]]:
             [json_ratio(over, under) for over, under in column.entries(count)]
             for column in columns.values()
         )
-        return (dict(zip(columns, row, strict=True)) for row in zip(*numbers, strict=True))
+        table = zip(*numbers, strict=True) if columns else repeat((), count)
+        return (dict(zip(columns, row, strict=True)) for row in table)
 
     parts = {name: rows(columns) for name, columns in by_part(costs).items()}
-    meets_bounds = np.broadcast_to(costs.meets_bounds, (count,)).tolist()
+    bounds = np.broadcast_to(costs.meets_bounds, (count,)).tolist()
+    meets_bounds = (ok and _shares_ports(*point) for ok, point in zip(bounds, points, strict=True))
     for metrics, meets in zip(rows(metric_values(costs)), meets_bounds, strict=True):
         yield {
             "dataflow": list(design.array.dataflow),
@@ -304,6 +406,14 @@ def _evaluated(points: Sequence[Point]) -> Iterator[dict[str, Any]]:
             "metrics": {**metrics, **{name: next(split) for name, split in parts.items()}},
             "meets_bounds": meets,
         }
+
+
+def _shares_ports(design: SystolicDesign, configuration: Configuration) -> bool:
+    """Whether lanes are shared out among memory ports by the rules of these."""
+    memory = design.options.ports
+    links = [] if memory is None else port_links(design.array, memory)
+    values = {**design.extents, **configuration}
+    return all(bool(link.holds(values, FRACTION)) for link in links)
 
 
 # -- written ---------------------------------------------------------------------------
@@ -328,8 +438,10 @@ def points_text(points: Sequence[Point]) -> str:
     in_uram = any(design.technology.uram for design, _ in points)
     bursts = any(not array.dram.serialized for array in arrays)
     blocked = any(design.nest.sparse is not None for design, _ in points)
+    typed = any(design.data.stated != "fp32" for design, _ in points)
+    prices = [technology_text(d.technology, d.data.energies()) for d, _ in points]
 
-    def row(point: Point, costs: Mapping[str, Any]) -> dict[str, object]:
+    def row(point: Point, costs: Mapping[str, Any], price: str) -> dict[str, object]:
         (design, configuration), metrics = point, costs["metrics"]
         tiling = design.tiling(configuration)
         machine = {name: getattr(design.technology.machine, name) for name in own}
@@ -349,9 +461,11 @@ def points_text(points: Sequence[Point]) -> str:
             **({"in_uram": str(design.technology.uram).lower()} if in_uram else {}),
             **({"block_sparse": design.nest.sparse or ""} if blocked else {}),
             **{name: getattr(value, "value", value) for name, value in machine.items()},
+            **({"dtype": design.data.stated} if typed else {}),
+            **({"technology": price} if any(prices) else {}),
             **{name: metrics[name] for name in known},
             "meets_bounds": costs["meets_bounds"],
         }
 
-    rows = list(map(row, points, evaluate_points(points)))
+    rows = list(map(row, points, evaluate_points(points), prices))
     return csv_text(list(rows[0]), (list(each.values()) for each in rows))

@@ -19,6 +19,8 @@ from ithaca.formulations.problem import Limit, Objective, read_objective
 from ithaca.formulations.region import Region
 from ithaca.studies.network.products import Factors, check_products, factors_of, multiplies
 from ithaca.studies.scale import check_distinct, wording
+from ithaca.workloads.networks.network import share_of
+from ithaca.workloads.networks.share import Share, together
 
 #: More than any metric of a layer: where expressions over metrics are asked which way they move.
 HUGE = Fraction(10**60)
@@ -77,6 +79,18 @@ class CodesignQuestion:
     def workloads(self) -> tuple[str, ...]:
         """Names of the workloads, in the order of their first layers."""
         return tuple(dict.fromkeys(work.workload for work in self.works))
+
+    def share_of(self, workload: str) -> Share:
+        """How much of a workload's multiply-accumulates its layers are."""
+        own = [work for work in self.works if work.workload == workload]
+        counted = sum(work.count * work.nest.operations for work in own)
+        return share_of(counted, own[0].omitted)
+
+    @cached_property
+    def share(self) -> Share:
+        """The same of all workloads, each by its weight."""
+        weights = {work.workload: work.weight for work in self.works}
+        return together((weight, self.share_of(name)) for name, weight in weights.items())
 
     def of_runs(self, expression: Expression) -> bool:
         """Whether an expression depends on mappings, not on the hardware alone."""

@@ -21,6 +21,7 @@ from ithaca.solver.shortfall import Shortfall, explain
 from ithaca.solver.solution import Solution
 from ithaca.studies.codesign.question import Amount, CodesignQuestion
 from ithaca.studies.network.result import NetworkResult
+from ithaca.workloads.networks.share import Share
 
 
 @dataclass(frozen=True)
@@ -125,7 +126,17 @@ class CodesignResult(StudyAnswer):
         return None if self.best is None else self.best.values[0]
 
     @property
+    def share(self) -> Share:
+        """How much of the multiply-accumulates of all workloads the layers are."""
+        return self.question.share
+
+    @property
     def complete(self) -> bool:
+        """Whether everything is proven, and nothing that multiplies is left out."""
+        return self.settled and self.share.whole
+
+    @property
+    def settled(self) -> bool:
         """Whether everything is proven: the optimum (of all objectives in order), the whole front,
         or that there is nothing."""
         proof = self.certificate
@@ -136,9 +147,10 @@ class CodesignResult(StudyAnswer):
         objectives = ", ".join(objective.text for objective in self.question.objectives)
         what = f"{self.question.space.name} for {', '.join(self.question.workloads)}: {objectives}"
         if len(self.question.objectives) > 1:
-            return f"{what}: {counted(len(self.front), 'point')} of the front ({self.status})"
+            many = counted(len(self.front), "point")
+            return f"{what}: {many} of the front ({self.status}{self.share.words})"
         value = "" if self.value is None else f" {number(self.value)}"
-        return f"{what}{value} ({self.certificate.statement})"
+        return f"{what}{value} ({self.certificate.stated(self.share.words)})"
 
     @property
     def status(self) -> str:

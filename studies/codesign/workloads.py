@@ -136,12 +136,26 @@ def _works(workload: Workload, layers: Sequence[str]) -> Iterator[Work]:
                 "allowed: names that differ, or none",
             )
         nests = tuple(Layer(name, row.nest, 1, (name,)) for name, row in rows.items())
-        for layer in only_layers(Network(own.stem, nests), layers).layers:
-            yield Work(layer.name, layer.nest, workload=own.stem, stored=rows[layer.name].stored)
+        chosen = only_layers(Network(own.stem, nests), layers)
+        for layer in chosen.layers:
+            stored = rows[layer.name].stored
+            yield Work(
+                layer.name,
+                layer.nest,
+                workload=own.stem,
+                stored=stored,
+                omitted=chosen.unsupported,
+            )
         return
-    network = _network(workload)
-    for layer in only_layers(network, layers).layers:
-        yield Work(layer.name, layer.nest, layer.count, workload=network.name)
+    network = only_layers(_network(workload), layers)
+    for layer in network.layers:
+        yield Work(
+            layer.name,
+            layer.nest,
+            layer.count,
+            workload=network.name,
+            omitted=network.unsupported,
+        )
 
 
 def _network(workload: Workload) -> Network:

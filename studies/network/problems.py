@@ -10,7 +10,7 @@ from ithaca.files.errors import InputError
 from ithaca.files.messages import meant, quoted
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.question import Question
-from ithaca.workloads.networks.network import Network
+from ithaca.workloads.networks.network import Network, Omission, OmissionKind
 
 
 def only_layers(network: Network, patterns: Sequence[str]) -> Network:
@@ -39,9 +39,20 @@ def only_layers(network: Network, patterns: Sequence[str]) -> Network:
                 f"{meant(pattern, (f'{kernels}, {names}').split(', '))}"
             )
         kept |= hits
-    return replace(
-        network, layers=tuple(layer for index, layer in enumerate(network.layers) if index in kept)
+    layers = tuple(layer for index, layer in enumerate(network.layers) if index in kept)
+    others = [layer for index, layer in enumerate(network.layers) if index not in kept]
+    if not others:
+        return network
+    sources = tuple(source for layer in others for source in layer.sources)
+    left_out = Omission(
+        "layers",
+        len(sources),
+        OmissionKind.DESELECTED,
+        "--layers does not name them",
+        sources,
+        sum(layer.operations for layer in others),
     )
+    return replace(network, layers=layers, unsupported=(*network.unsupported, left_out))
 
 
 def common_designs(network: Network, request: Question, mode: str) -> list[tuple[Problem, ...]]:

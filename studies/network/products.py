@@ -249,7 +249,7 @@ def with_products(solve: Callable[..., NetworkResult]) -> Callable[..., NetworkR
 
         best, total = ProductSearch[NetworkResult](factors, budget).run(at, options.method.value)
         complete = total.certificate.settled or not options.search.stopped
-        return replace(best, request=request, total=total, complete=complete)
+        return replace(best, request=request, total=total, finished=complete)
 
     return solve_product
 

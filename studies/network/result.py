@@ -19,7 +19,8 @@ from ithaca.formulations.question import Question
 from ithaca.solver.certificate import OWN, Certificate, Status, as_stated, least
 from ithaca.solver.result import Unrestricted, loop_text, value_text
 from ithaca.solver.solution import Solution
-from ithaca.workloads.networks.network import Layer, Network
+from ithaca.workloads.networks.network import Layer, Network, share_of
+from ithaca.workloads.networks.share import Share
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -171,7 +172,7 @@ class NetworkResult(StudyAnswer):
     """In the order of the network."""
     total: Total | None
     """The objective over the whole network; None where it does not add up over layers."""
-    complete: bool
+    finished: bool
     """Whether every problem was solved as far as it was asked for; an interrupted run is not."""
     choices: tuple[SharedDesign, ...] = ()
     """The designs compared for all layers of a kernel, the best first."""
@@ -185,6 +186,17 @@ class NetworkResult(StudyAnswer):
     """The file it was read from, for messages."""
     remarks: tuple[str, ...] = ()
     """What else a co-design found of the arrays' shares, line by line; files do not have it."""
+
+    @property
+    def share(self) -> Share:
+        """How much of the network's multiply-accumulates the layers are."""
+        counted = sum(layer.layer.operations for layer in self.layers)
+        return share_of(counted, self.network.unsupported)
+
+    @property
+    def complete(self) -> bool:
+        """Whether the run finished, and nothing that multiplies is left out."""
+        return self.finished and self.share.whole
 
     @property
     def layer_objective(self) -> Objective:
@@ -286,7 +298,8 @@ class NetworkResult(StudyAnswer):
     def headline(self) -> str:
         question = self.request
         what = f"{self.network.name} {question.label}, {self.mode}, on {question.place}"
-        return f"{what}: {value_text(question.objective.text, self.value, self.status)}"
+        status = f"{self.status}{self.share.words}"
+        return f"{what}: {value_text(question.objective.text, self.value, status)}"
 
     @property
     def certificate(self) -> Certificate:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from fractions import Fraction
 from math import prod
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import among
 from ithaca.workloads.nest import LoopNest
+from ithaca.workloads.networks.share import Share
 
 
 class OmissionKind(Enum):
@@ -21,6 +23,13 @@ class OmissionKind(Enum):
     """A few operations per element (activations, normalisation, pooling, sums): not modelled."""
     MOVEMENT = "movement"
     """No arithmetic: shapes are changed or data moved."""
+    DESELECTED = "deselected"
+    """Layers that were not asked for."""
+
+    @property
+    def multiplies(self) -> bool:
+        """Whether multiply-accumulates are left out."""
+        return self in (OmissionKind.UNSUPPORTED, OmissionKind.DESELECTED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +46,17 @@ class Omission:
     """Why they are not modelled; empty where the kind says it all."""
     sources: tuple[str, ...] = ()
     """Their names in the network; empty where it does not name them."""
+    operations: int | None = None
+    """Multiply-accumulates of all of them; None where there are none to count, or where they cannot
+    be counted."""
 
     def __post_init__(self) -> None:
         _check_count(f"operator {self.operator}", self.count)
+        if self.operations is not None and not self.kind.multiplies:
+            raise InputError(
+                f"operator {self.operator}: operations of kind {self.kind.value} are "
+                f"{self.operations}; allowed: none, as they are no multiply-accumulates"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,9 +141,22 @@ class Network:
         """Multiply-accumulate operations of all layers."""
         return sum(layer.operations for layer in self.layers)
 
+    @property
+    def share(self) -> Share:
+        """How much of its multiply-accumulates are those of the layers."""
+        return share_of(self.operations, self.unsupported)
+
     def omissions(self, kind: OmissionKind) -> tuple[Omission, ...]:
         """The operations that are left out for one kind of reason."""
         return tuple(omission for omission in self.unsupported if omission.kind is kind)
+
+
+def share_of(counted: Fraction | int, omissions: Iterable[Omission]) -> Share:
+    """The share of multiply-accumulates that are counted, beside what is left out."""
+    missing = [omission for omission in omissions if omission.kind.multiplies]
+    unknown = (omission.operator for omission in missing if omission.operations is None)
+    left_out = sum(omission.operations or 0 for omission in missing)  # at least
+    return Share(Fraction(counted), Fraction(left_out), tuple(dict.fromkeys(unknown)))
 
 
 def merge(layers: Iterable[Layer]) -> tuple[Layer, ...]:

@@ -7,11 +7,11 @@ dropped before shapes are inferred.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import escaped, quoted, refuse
@@ -26,6 +26,7 @@ from ithaca.workloads.networks.network import (
     merge,
 )
 from ithaca.workloads.networks.onnx_operators import PASSING, omission
+from ithaca.workloads.networks.onnx_work import attribute, bodies_reads, multiplications
 from ithaca.workloads.networks.operators import FeatureMap, KernelUse, convolution, matrix_product
 
 if TYPE_CHECKING:
@@ -63,7 +64,14 @@ def import_onnx(path: Path, sizes: Mapping[str, int] | None = None) -> Network:
     writers: dict[
         str, str
     ] = {}  # what a layer wrote, perhaps element by element changed, by tensor
-    omitted: dict[tuple[str, OmissionKind, str], list[str]] = {}
+    omitted: dict[tuple[str, OmissionKind, str], list[tuple[str, int | None]]] = {}
+
+    def leave_out(operator: str, kind: OmissionKind, reason: str = "") -> None:
+        work = None
+        if kind is OmissionKind.UNSUPPORTED:
+            work = multiplications(node, lambda tensor: _extents(model, tensor))
+        omitted.setdefault((operator, kind, reason), []).append((name, work))
+
     for index, node in enumerate(model.nodes):
         name = escaped(node.name or next(filter(None, node.output), f"{node.op_type}_{index}"))
         operator = escaped(
@@ -72,7 +80,7 @@ def import_onnx(path: Path, sizes: Mapping[str, int] | None = None) -> Network:
         if operator not in OPERATORS:
             if operator in PASSING and model.only_reads(node) in writers:
                 writers[node.output[0]] = writers[node.input[0]]
-            omitted.setdefault((operator, *omission(node.domain, node.op_type)), []).append(name)
+            leave_out(operator, *omission(node.domain, node.op_type))
             continue
         try:
             layer = _kernel_use(model, node).layer(name)
@@ -81,13 +89,11 @@ def import_onnx(path: Path, sizes: Mapping[str, int] | None = None) -> Network:
             writers[node.output[0]] = name
         except InputError as error:
             reason = escaped(str(error).removeprefix(f"layer {name}: "))
-            omitted.setdefault((operator, OmissionKind.UNSUPPORTED, reason), []).append(name)
+            leave_out(operator, OmissionKind.UNSUPPORTED, reason)
             continue
         if any(node.input[OPERATORS[operator] :]):
-            omitted.setdefault((BIAS, OmissionKind.ELEMENTWISE, ""), []).append(name)
-    omissions = tuple(
-        Omission(key[0], len(names), *key[1:], tuple(names)) for key, names in omitted.items()
-    )
+            leave_out(BIAS, OmissionKind.ELEMENTWISE)
+    omissions = tuple(_omission(*key, nodes) for key, nodes in omitted.items())
     layers = merge(Layer(run.source, run.nest, run.count, (run.source,)) for run in runs)
     if not layers:
         raise refuse(
@@ -97,6 +103,16 @@ def import_onnx(path: Path, sizes: Mapping[str, int] | None = None) -> Network:
         )
     parameters = tuple((escaped(symbol), value) for symbol, value in model.parameters)
     return Network(escaped(path.stem), layers, "ONNX model", omissions, parameters, tuple(runs), "")
+
+
+def _omission(
+    operator: str, kind: OmissionKind, reason: str, nodes: Sequence[tuple[str, int | None]]
+) -> Omission:
+    """What nodes of an operator leave out; the work of all of them, where that of each is known."""
+    known = [work for _, work in nodes if work is not None]
+    operations = sum(known) if len(known) == len(nodes) else None
+    names = tuple(name for name, _ in nodes)
+    return Omission(operator, len(nodes), kind, reason, names, operations)
 
 
 def _kernel_use(model: _Model, node: NodeProto) -> KernelUse:
@@ -111,8 +127,8 @@ def _kernel_use(model: _Model, node: NodeProto) -> KernelUse:
     if node.op_type == "Gemm":
         if len(left) != 2 or len(right) != 2:
             raise InputError(f"factors of {len(left)} and {len(right)} dimensions; allowed: 2")
-        left = left[::-1] if _attribute(node, "transA", 0) else left
-        right = right[::-1] if _attribute(node, "transB", 0) else right
+        left = left[::-1] if attribute(node, "transA", 0) else left
+        right = right[::-1] if attribute(node, "transB", 0) else right
     return matrix_product(left, right)
 
 
@@ -122,14 +138,14 @@ def _convolution(
     """The kernel of a convolution (https://onnx.ai/onnx/operators/onnx__Conv.html)."""
     if len(image) != 4 or len(weights) != 4:
         raise InputError(f"convolution along {max(len(image) - 2, 0)} dimensions; allowed: 2")
-    groups = _attribute(node, "group", 1)
+    groups = attribute(node, "group", 1)
     before, window = FeatureMap(*image), (weights[2], weights[3])
     if groups < 1 or weights[1] * groups != before.channels:
         raise InputError(
             f"weights for {weights[1]} channels in {groups} groups, but "
             f"{before.channels} input channels"
         )
-    if _attribute(node, "kernel_shape", list(window)) != list(window):
+    if attribute(node, "kernel_shape", list(window)) != list(window):
         raise InputError("kernel_shape differs from the shape of the weights")
     stride, dilation = _pair(node, "strides"), _pair(node, "dilations")
     padding = _padding(node, before, window, stride, dilation)
@@ -153,7 +169,7 @@ def _padding(
     dilation: tuple[int, int],
 ) -> tuple[int, int]:
     """Elements of padding along rows and columns, both sides together."""
-    mode = _attribute(node, "auto_pad", "NOTSET")
+    mode = attribute(node, "auto_pad", "NOTSET")
     if mode in ("SAME_UPPER", "SAME_LOWER"):
         # enough for ⌈extent / stride⌉ windows
         needed = zip(before.size, window, stride, dilation, strict=True)
@@ -161,7 +177,7 @@ def _padding(
             max((-(-n // s) - 1) * s + d * (w - 1) + 1 - n, 0) for n, w, s, d in needed
         )
         return rows, columns
-    pads = _attribute(node, "pads", [0, 0, 0, 0]) if mode == "NOTSET" else [0, 0, 0, 0]
+    pads = attribute(node, "pads", [0, 0, 0, 0]) if mode == "NOTSET" else [0, 0, 0, 0]
     if mode not in ("NOTSET", "VALID") or len(pads) != 4:
         raise InputError(
             f"auto_pad is {quoted(mode)} and pads are {pads}; allowed: one of ONNX's modes, 4 pads"
@@ -170,7 +186,7 @@ def _padding(
 
 
 def _pair(node: NodeProto, name: str) -> tuple[int, int]:
-    values = _attribute(node, name, [1, 1])
+    values = attribute(node, name, [1, 1])
     if len(values) != 2 or min(values) < 1:
         raise InputError(f"{name} are {values}; allowed: two positive integers")
     return values[0], values[1]
@@ -192,25 +208,6 @@ def _extents(model: _Model, tensor: str) -> tuple[int, ...]:
                 "inference or a simplifier first"
             )
     return tuple(extent for extent in shape if isinstance(extent, int))
-
-
-def _attribute(node: NodeProto, name: str, default: int | str | list[int]) -> Any:
-    """An attribute of a node, an integer, a list of them or text.
-
-    Raises `InputError` if it is of another kind than its default value.
-    """
-    from onnx import AttributeProto
-
-    match = next((attribute for attribute in node.attribute if attribute.name == name), None)
-    if match is None:
-        return default
-    kind, field = {int: ("INT", "i"), list: ("INTS", "ints"), str: ("STRING", "s")}[type(default)]
-    if match.type != AttributeProto.AttributeType.Value(kind):
-        raise InputError(
-            f"attribute {name} is of the wrong type; allowed: {kind}, as ONNX defines it"
-        )
-    value = getattr(match, field)
-    return value.decode(errors="replace") if kind == "STRING" else type(default)(value)
 
 
 def _summary(omissions: tuple[Omission, ...]) -> str:
@@ -271,18 +268,9 @@ def _read(path: Path, sizes: Mapping[str, int]) -> _Model:
     for value in (*graph.input, *graph.value_info, *graph.output):
         if (shape := _shape(value)) is not None:
             shapes[value.name] = shape
-    reads = Counter(tensor for node in graph.node for tensor in _reads(node))
+    reads = Counter(tensor for node in graph.node for tensor in bodies_reads(node))
     reads.update(output.name for output in graph.output)
     return _Model(tuple(graph.node), shapes, symbols, parameters, reads)
-
-
-def _reads(node: NodeProto) -> Iterator[str]:
-    """The tensors that a node reads, those that its bodies take from around them among them."""
-    yield from node.input
-    for attribute in node.attribute:
-        for graph in (attribute.g, *attribute.graphs):
-            for inner in graph.node:
-                yield from _reads(inner)
 
 
 def _parse(path: Path) -> ModelProto:

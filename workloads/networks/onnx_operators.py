@@ -41,8 +41,8 @@ ELEMENTWISE = _names(
     NegativeLogLikelihoodLoss Not Or PRelu Pow QuantizeLinear RMSNormalization Reciprocal ReduceL1
     ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum
     ReduceSumSquare Relu Resize RoiAlign RotaryEmbedding Round Selu Shrink Sigmoid Sign Sin Sinh
-    Softmax SoftmaxCrossEntropyLoss Softplus Softsign Sqrt Sub Sum SwiGLU Swish Tan Tanh
-    ThresholdedRelu TopK Upsample Xor
+    Softmax SoftmaxCrossEntropyLoss Softplus Softsign Sqrt Sub Sum
+    SwiGLU Swish Tan Tanh ThresholdedRelu TopK Upsample Xor
     """
 )
 
@@ -54,6 +54,18 @@ PASSING = _names(
     InstanceNormalization LRN LayerNormalization LeakyRelu LogSoftmax Mish PRelu QuantizeLinear
     Relu Reshape Selu Sigmoid Softmax Softplus Softsign Squeeze Swish Tanh ThresholdedRelu
     Unsqueeze
+    """
+)
+
+#: The same of operators that ONNX Runtime adds, in its domain ``com.microsoft`` or in none.
+FUSED_ELEMENTWISE = _names(
+    """
+    BiasAdd BiasDropout BiasGelu BiasSoftmax BiasSplitGelu DequantizeLinear EmbedLayerNormalization
+    FastGelu GatherBlockQuantized Gelu GroupNorm QLinearAdd QLinearAveragePool
+    QLinearGlobalAveragePool QLinearLeakyRelu QLinearMul QLinearSigmoid QLinearSoftmax
+    QuantizeLinear QuickGelu RotaryEmbedding
+    SimplifiedLayerNormalization SkipGroupNorm SkipLayerNormalization
+    SkipSimplifiedLayerNormalization
     """
 )
 
@@ -72,6 +84,8 @@ REASONS = {
 
 def omission(domain: str, operator: str) -> tuple[OmissionKind, str]:
     """The kind of omission that an operator is, and why it is not supported."""
+    if domain in ("", "com.microsoft") and operator in FUSED_ELEMENTWISE:
+        return OmissionKind.ELEMENTWISE, ""
     if domain not in ("", "ai.onnx"):
         return OmissionKind.UNSUPPORTED, f"operator of domain {domain}, not of ONNX"
     if operator in MOVEMENT:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ithaca.commands.api.live_line import note
 from ithaca.commands.api.opening import opened_layers, solutions_of
 from ithaca.commands.api.points import EvaluatedPoints
 from ithaca.commands.display import loop_nest
@@ -19,6 +21,8 @@ from ithaca.formulations.data_types import DataType, data_type
 from ithaca.formulations.families import profile_of
 from ithaca.formulations.family import Breakdown
 from ithaca.formulations.machine import RTL
+from ithaca.formulations.platform import Platform
+from ithaca.formulations.platform_files import read_platform
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.machine_options import changed_machine, machine_changes
@@ -110,6 +114,8 @@ def read(
     dtype: str | DataType | None = None,
     edition: str | None = None,
     sums: str | None = None,
+    platform: str | PathLike[str] | Platform | None = None,
+    accumulator: int | None = None,
 ) -> Points:
     """Evaluate the configurations of a CSV file, or of a result, of a workload.
 
@@ -127,6 +133,10 @@ def read(
         The edition of a CSV file; by default what it says.
     sums : str, optional
         When PEs of a CSV file add their neighbours' sums.
+    platform : str or PathLike or Platform, optional
+        The device of a CSV file; by default none.
+    accumulator : int, optional
+        Bits of a sum of hardware, of a CSV file.
     """
     if source is None:
         raise InputError(
@@ -141,7 +151,11 @@ def read(
         )
     stated = None if edition is None else read_edition(edition)
     data = None if dtype is None else read_data_type(dtype)
-    configured = load_any_points(points, nest, data, stated, sums)
+    if accumulator is not None:
+        if data is None:
+            raise InputError("--accumulator is given without --dtype; allowed: with it")
+        data = data.accumulating(accumulator)
+    configured = load_any_points(points, nest, data, stated, sums, platform)
     return Points.of_points(map(str, range(1, len(configured) + 1)), configured)
 
 
@@ -187,6 +201,7 @@ def load_any_points(
     data: DataType | None,
     edition: Edition | None = None,
     sums: str | None = None,
+    platform: str | PathLike[str] | Platform | None = None,
 ) -> tuple[Point, ...]:
     """Read the points of a CSV file, or of a result file (one that ends in .json), which states its
     data type and edition.
@@ -198,11 +213,13 @@ def load_any_points(
     nest : LoopNest
         The workload.
     data : DataType or None
-        The data type; None: the result's, of a CSV file fp32.
+        The data type; None: the result's, of a CSV file what it says, or fp32.
     edition : Edition, optional
         The edition of a CSV file; by default what it says.
     sums : str, optional
         When PEs of a CSV file add their neighbours' sums.
+    platform : str or PathLike or Platform, optional
+        The device of a CSV file.
 
     Raises
     ------
@@ -212,16 +229,19 @@ def load_any_points(
     if isinstance(path, str):
         path = Path(path)
     if not isinstance(path, Result) and not (isinstance(path, Path) and path.suffix == ".json"):
-        stated = machine_changes(sums=sums)
-        return load_points(
-            path,
-            nest,
-            data or data_type("fp32"),
-            edition,
-            changed_machine(RTL, stated),
-            stated,
-        )
-    for option, text in (("--edition", edition), ("--sums", sums)):
+        stated, device = machine_changes(sums=sums), None
+        if platform is not None:
+            device = read_platform(platform)
+        machine = None
+        if stated:
+            machine = changed_machine(
+                (RTL if device is None else device.technology.machine), stated
+            )
+        loaded = load_points(path, nest, data, edition, machine, stated, platform=device)
+        if any(d.options.ports and not d.technology.memory.port for d, _ in loaded):
+            note("ports are taken to be as fast as their packs; --platform states the memory's")
+        return loaded
+    for option, text in (("--edition", edition), ("--sums", sums), ("--platform", platform)):
         if text is not None:
             raise InputError(
                 f"{option} cannot be given with a result, which states "

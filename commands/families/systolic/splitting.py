@@ -41,7 +41,7 @@ from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.network.runner import NetworkProgress, RunOptions
 from ithaca.workloads.library import workload_names
 from ithaca.workloads.networks.find import find_network
-from ithaca.workloads.networks.network import Layer, Network
+from ithaca.workloads.networks.network import Layer, Network, Omission
 
 
 def split_device(
@@ -252,6 +252,18 @@ def _network(
                 f"--workload {quoted(work.workload)} has the weight {number(work.weight)}; "
                 "allowed: whole numbers, the inputs of each network in a round"
             )
+    omitted: list[Omission] = []
+    for name in names:
+        own = next(work for work in works if work.workload == name)
+        for each in own.omitted:
+            rounds, work = int(own.weight), each.operations
+            omitted.append(
+                replace(
+                    each,
+                    count=each.count * rounds,
+                    operations=None if work is None else work * rounds,
+                )
+            )
     return Network(
         " and ".join(names),
         tuple(
@@ -259,6 +271,7 @@ def _network(
             for work in works
             for name in [work.name if len(names) == 1 else f"{work.workload}.{work.name}"]
         ),
+        unsupported=tuple(omitted),
         unordered="it is a round of inputs",
     )
 

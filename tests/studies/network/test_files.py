@@ -52,7 +52,7 @@ COLUMNS += [
     "dsp",
     "bram18k",
 ]
-COLUMNS += ["off_chip_words", "time", "bandwidth", "energy"]
+COLUMNS += ["off_chip_words", "time", "bandwidth", "energy", "share", "uncounted"]
 
 
 @pytest.fixture(scope="module")
@@ -96,8 +96,12 @@ def test_a_document_reads_back(solve: Solve, name: str, objective: str, tmp_path
         assert one.answer.configured.configuration == other.answer.configured.configuration
     assert document["space"] == {"divisors_only": True}
     assert document["network"]["omissions"] == [
-        {"operator": "Relu", "count": 2, "kind": "elementwise"}
+        {"operator": "Relu", "count": 2, "kind": "elementwise"},
+        *document["network"]["omissions"][1:],
     ]
+    assert [each["kind"] for each in document["network"]["omissions"][1:]] == (
+        ["deselected"] if document["total"]["share"] < 1 else []
+    )
 
 
 def test_a_document_without_answers_reads_back(solve: Solve, tmp_path: Path) -> None:

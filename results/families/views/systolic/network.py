@@ -8,7 +8,7 @@ from ithaca.files.numbers import number, rounded
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.question import ArrayQuestion
 from ithaca.results.families.views.systolic.result import target_text
-from ithaca.results.network_view import total_fact
+from ithaca.results.network_view import proven_fact, search_effort, total_fact
 from ithaca.results.view import Block, Fact, Table, tabled
 from ithaca.results.wording import gap, limited_metrics, microjoules, shortened
 from ithaca.solver.solution import Solution
@@ -152,10 +152,6 @@ def _totals(result: NetworkResult) -> Iterator[Fact]:
             total = result.total
             text = target_text(target, total.value, total.certificate, result.unrestricted)
             yield Fact(f"for {target.title}", text)
-    boxes = sum(r.answer.certificate.nodes for r in result.layers)
-    seconds = sum(r.answer.certificate.seconds for r in result.layers)
-    if result.total is not None:
-        boxes, seconds = result.total.certificate.nodes, result.total.certificate.seconds
     latency = result.sum_of("latency")
     if latency is not None and result.mac_cycles:
         clock = result.request.technology.clock_mhz
@@ -168,10 +164,13 @@ def _totals(result: NetworkResult) -> Iterator[Fact]:
         )
         yield Fact("", _units(result))
     counted, meaning = COUNTED.get(result.mode, ("boxes", "sets of candidates bounded at once"))
-    effort = f"{boxes:,} {counted}, {seconds:.2f} s"
-    proven = Fact("proven", f"{result.proven} of {len(result.layers)} layers; {effort}")
-    yield Fact("search", effort) if result.arrays else proven
-    yield Fact("words", f"{WORDS}{counted}: {meaning}")
+    whole = search_effort(result)
+    effort = f"{whole.nodes:,} {counted}, {whole.took}" if whole.measured else ""
+    if not result.arrays:
+        yield proven_fact(result, effort)
+    elif effort:
+        yield Fact("search", effort)
+    yield Fact("words", f"{WORDS}{counted}: {meaning}" if effort else WORDS.rstrip("; "))
 
 
 def _units(result: NetworkResult) -> str:

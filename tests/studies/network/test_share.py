@@ -1,0 +1,190 @@
+"""Totals over a part of a network: everything that states one says how much is counted, and nothing
+that is left out is taken for nothing."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from onnx import TensorProto, helper, save
+
+import ithaca
+from ithaca.files.errors import InputError
+from ithaca.workloads.networks.network import Omission, OmissionKind, share_of
+from ithaca.workloads.networks.share import Share
+from tests import command_line as commands
+from tests.command_line import ithaca as run
+from tests.command_line import refused
+
+#: Multiply-accumulates of the layer, and of the node that becomes none.
+COUNTED, LEFT_OUT = 8 * 8 * 8, 8 * 8 * 24
+
+LIMITS = ("--limit", "dsp=20", "--dataflow", "i,j")
+
+
+def succeed(*words: object) -> str:
+    """What a command prints, which must succeed."""
+    return commands.succeed(*words).stdout
+
+
+def model(folder: Path, *, known: bool = True) -> Path:
+    """A product, and a quarter of the arithmetic: three times as much is in packed weights, or in
+    a node that nobody knows."""
+    packed = helper.make_node(
+        "MatMulNBits", ["x", "b", "s"], ["h"], domain="com.microsoft", K=8, N=24, bits=4
+    )
+    unknown = helper.make_node("Mystery", ["x"], ["h"], domain="some.vendor")
+    nodes = [packed if known else unknown, helper.make_node("MatMul", ["x", "w"], ["y"], name="mm")]
+
+    def tensor(name: str, *shape: int) -> object:
+        return helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+
+    inputs = [tensor("x", 8, 8), tensor("w", 8, 8), tensor("b", 24, 1, 16), tensor("s", 24)]
+    graph = helper.make_graph(nodes, "g", inputs, [tensor("y", 8, 8), tensor("h", 8, 24)])
+    domains = [helper.make_opsetid(name, 1) for name in ("com.microsoft", "some.vendor")]
+    path = folder / "part.onnx"
+    save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17), *domains]), str(path))
+    return path
+
+
+@pytest.fixture(scope="module")
+def part(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file of a result of which a quarter is counted."""
+    folder = tmp_path_factory.mktemp("part")
+    path = folder / "part.json"
+    table = folder / "part.csv"
+    output = succeed("network", model(folder), *LIMITS, "-o", path, "--table", table)
+    (folder / "part.txt").write_text(output)
+    return path
+
+
+def test_a_total_says_how_much_is_counted(part: Path) -> None:
+    text = part.with_suffix(".txt").read_text()
+    assert "(optimal of the 25.0 % counted)" in text
+    assert f"25.0 % of the multiply-accumulates: {COUNTED} of {COUNTED + LEFT_OUT:,}" in text
+    assert f"MatMulNBits × 1, {LEFT_OUT:,} multiply-accumulates" in text
+    assert "proven     1 of 1 layers, 1 more operator not counted" in text
+
+
+def test_a_document_is_not_complete(part: Path) -> None:
+    document = json.loads(part.read_text())
+    assert document["complete"] is False
+    total = document["total"]
+    assert (total["share"], total["left_out"]) == (0.25, LEFT_OUT)
+    assert document["network"]["omissions"][0]["operations"] == LEFT_OUT
+
+
+def test_a_loaded_result_says_the_same(part: Path) -> None:
+    result = ithaca.load(part)
+    assert (result.complete, result.finished, result.share.value) == (False, True, Fraction(1, 4))
+    assert "(optimal of the 25.0 % counted)" in result.headline
+    assert "of the 25.0 % counted" in result._repr_html_()
+    data = result.to_xarray()
+    assert (data.attrs["share"], data.attrs["complete"]) == (0.25, 0)
+
+
+def test_a_table_states_the_share(part: Path) -> None:
+    heading, row = part.with_suffix(".csv").read_text().splitlines()
+    assert heading.endswith(",share,uncounted")
+    assert row.endswith(",0.25,")
+
+
+def test_an_explanation_a_page_and_a_check_state_the_share(part: Path, tmp_path: Path) -> None:
+    words = succeed("explain", part)
+    assert f"Counted: 25.0 % of the multiply-accumulates: {COUNTED} of" in words
+    assert "proven optimal of the 25.0 % counted" in words
+    assert json.loads(succeed("explain", part, "--json"))["counted"]["share"] == 0.25
+    succeed("report", part, "-o", tmp_path / "r.html")
+    page = (tmp_path / "r.html").read_text()
+    assert "Proven optimal of the 25.0 % counted" in page
+    assert "(25.0 % of the multiply-accumulates)" in succeed("verify", part)
+
+
+@pytest.mark.ci
+def test_a_comparison_and_an_export_state_the_share(part: Path, tmp_path: Path) -> None:
+    text = succeed("network", model(tmp_path), *LIMITS, "--compare", part)
+    assert "the same  (optimal of the 25.0 % counted, as stated" in text
+    line = run("export", part, "--to", "scalesim", "-o", tmp_path / "s", together=True).stdout
+    assert "25.0 % of the multiply-accumulates" in line
+    assert "25.0 % of the multiply-accumulates" in (tmp_path / "s" / "README.md").read_text()
+
+
+def test_a_share_that_was_edited_is_refused(part: Path, tmp_path: Path) -> None:
+    for field, value in (("share", 1), ("left_out", 0)):
+        document = json.loads(part.read_text())
+        document["total"][field] = value
+        (tmp_path / "e.json").write_text(json.dumps(document))
+        assert f"total.{field}" in refused("verify", tmp_path / "e.json")
+
+
+def test_what_cannot_be_counted_is_said_by_name(tmp_path: Path) -> None:
+    text = succeed("network", model(tmp_path, known=False), *LIMITS, "-o", tmp_path / "u.json")
+    assert "(optimal of the unknown share counted)" in text
+    assert "Mystery × 1, how many multiply-accumulates is not known" in text
+    document = json.loads((tmp_path / "u.json").read_text())
+    assert document["complete"] is False
+    assert document["total"]["uncounted"] == ["some.vendor.Mystery"]
+    assert ithaca.load(tmp_path / "u.json").share.uncounted == ("some.vendor.Mystery",)
+
+
+@pytest.mark.ci
+def test_layers_that_are_not_asked_for_are_left_out(tmp_path: Path) -> None:
+    net = tmp_path / "net.yaml"
+    net.write_text(
+        "name: net\ninput: {batch: 1, channels: 4, height: 1, width: 1}\nlayers:\n"
+        "  - {op: linear, name: a, features: 8}\n  - {op: linear, name: b, features: 4}\n"
+        "  - {op: linear, name: c, features: 8}\nelementwise: {Relu: 3}\n"
+    )
+    result = ithaca.network(net, layers="a", limit={"dsp": 20}, dataflow="i,j")
+    assert result.share == Share(Fraction(64), Fraction(32))
+    assert not result.complete
+    whole = ithaca.network(net, limit={"dsp": 20}, dataflow="i,j")
+    assert whole.complete
+    assert whole.document["total"]["share"] == 1
+    assert "counted" not in succeed("network", net, "--limit", "dsp=20", "--dataflow", "i,j")
+
+
+@pytest.mark.ci
+def test_a_codesign_states_the_share_of_all_workloads(tmp_path: Path) -> None:
+    answer = ithaca.codesign(
+        "dmazerunner-memory", str(model(tmp_path)), divisors_only=True, time_limit=20
+    )
+    assert isinstance(answer, ithaca.CodesignResult)
+    assert answer.share.value == Fraction(1, 4)
+    assert not answer.complete
+    assert "of the 25.0 % counted" in answer.headline
+    answer.save(tmp_path / "c.json")
+    document = json.loads((tmp_path / "c.json").read_text())
+    assert (document["complete"], document["counted"]["share"]) == (False, 0.25)
+    again = ithaca.load(tmp_path / "c.json")
+    assert again.share == answer.share
+    assert "Counted: 25.0 %" in str(again.explain(quick=True))
+    assert "optimal of the 25.0 % counted" in succeed("explain", tmp_path / "c.json", "--quick")
+    assert again.document == document
+
+
+@pytest.mark.parametrize(
+    ("omissions", "words"),
+    [
+        ([], ""),
+        ([(1, 1)], " of the more than 99.9 % counted"),
+        ([(999_999_999, None)], " of the 0.1 % counted"),
+        ([(1_000_000, 7), (None, 1)], " of the at most 50.0 % counted"),
+        ([(None, 1)], " of the unknown share counted"),
+    ],
+)
+def test_shares_are_never_rounded_to_all(
+    omissions: list[tuple[int | None, object]], words: str
+) -> None:
+    made = [Omission("X", 1, OmissionKind.UNSUPPORTED, operations=n) for n, _ in omissions]
+    share = share_of(1_000_000, made)
+    assert share.words == words
+    assert share.whole == (not omissions)
+
+
+def test_elements_have_no_multiply_accumulates() -> None:
+    assert share_of(4, [Omission("Relu", 9, OmissionKind.ELEMENTWISE)]).whole
+    with pytest.raises(InputError, match="operations of kind elementwise are 4; allowed: none"):
+        Omission("Relu", 9, OmissionKind.ELEMENTWISE, operations=4)
