@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
+from ithaca.files.clock import StoppedError, finishing
 from ithaca.files.errors import InputError
 from ithaca.files.messages import among
 from ithaca.files.words import split_values
@@ -344,8 +346,13 @@ class Problem:
         ranges let metrics be.
 
         None if nothing is known, also where the objective falls below 0 with a metric that nothing
-        of these keeps small.
+        of these keeps small, or the call's time is over before it is.
         """
+        with finishing(), suppress(StoppedError):
+            return self._lowest()
+        return None
+
+    def _lowest(self) -> Fraction | None:
         expression, most = self.objective.expression, dict[str, Fraction]()
         for limit in self.limits:
             most[limit.metric] = min(limit.bound, most.get(limit.metric, limit.bound))

@@ -12,6 +12,7 @@ from ithaca.formulations.problem import Problem
 from ithaca.solver.certificate import Status, Termination
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.engines import Method, engine
+from ithaca.solver.exact.search import value_of
 from ithaca.solver.executor import Executor, Tell
 from ithaca.solver.executors import open_executor
 from ithaca.solver.infeasibility import shortfalls
@@ -211,7 +212,7 @@ def solve_design(
 
 def not_solved(problem: Problem, start: Configuration | None = None) -> Solution:
     """The solution of a problem that was not reached: its start, if it has one."""
-    value = None if start is None else problem.feasible_value(start)
+    value = value_of(problem, start)
     return make_solution(
         problem, None if value is None else start, conclude(value, problem.floor, method="none")
     )
