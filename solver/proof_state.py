@@ -27,9 +27,9 @@ from ithaca.solver.ties import breaking_ties, chosen_among_optima
 
 if TYPE_CHECKING:
     from ithaca.formulations.stage import Stage
+    from ithaca.solver.seeding import Start
     from ithaca.solver.tables.frame import LoweredProblem
     from ithaca.solver.tables.table import CandidateTable
-    from ithaca.solver.seeding import Start
 
 METHOD, EXACT, STAGED = "auto", "exact", "staged"
 
