@@ -17,8 +17,8 @@ from contextvars import ContextVar
 LEAST_SHARE = 0.5
 
 #: Seconds, and share of a time limit, that what an answer needs may take after its end: bounds that
-#: need no search.
-GRACE, GRACE_SHARE = 0.5, 0.2
+#: need no search. Each of them has a moment, at least (seconds).
+GRACE, GRACE_SHARE, MOMENT = 0.5, 0.2, 0.1
 
 
 class StoppedError(Exception):
@@ -98,7 +98,8 @@ def ending(stop: Callable[[], bool] | None = None) -> Iterator[None]:
 def finishing() -> Iterator[None]:
     """Let `poll` raise only after a moment beyond the call's time: for what an answer needs."""
     ends = _ends.get()
-    with _asking(None if ends is None else lambda: time.perf_counter() >= ends[1]):
+    last = None if ends is None else max(ends[1], time.perf_counter() + MOMENT)
+    with _asking(None if last is None else lambda: time.perf_counter() >= last):
         yield
 
 

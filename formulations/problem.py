@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from ithaca.files.clock import StoppedError, finishing
+from ithaca.files.clock import StoppedError, finishing, uninterrupted
 from ithaca.files.errors import InputError
 from ithaca.files.messages import among
 from ithaca.files.words import split_values
@@ -348,9 +347,8 @@ class Problem:
         None if nothing is known, also where the objective falls below 0 with a metric that nothing
         of these keeps small, or the call's time is over before it is.
         """
-        with finishing(), suppress(StoppedError):
+        with uninterrupted():
             return self._lowest()
-        return None
 
     def _lowest(self) -> Fraction | None:
         expression, most = self.objective.expression, dict[str, Fraction]()
@@ -362,7 +360,8 @@ class Problem:
         }
         try:
             if loose := expression.symbols - ranges.keys():
-                ranges |= self.design.metrics(self.intervals, INTERVAL, loose)
+                with finishing():
+                    ranges |= self.design.metrics(self.intervals, INTERVAL, loose)
             for name in falls:
                 reach = as_interval(ranges[name])
                 low = max(reach.low, least.get(name, reach.low))
@@ -373,7 +372,7 @@ class Problem:
                     if not self.design.vocabulary[name].most:
                         ranges[name] = Interval(ranges[name].low, Fraction(LARGEST))
                 lowest = Fraction(as_interval(expression.evaluate(ranges, INTERVAL)).low)
-        except (InputError, ZeroDivisionError):
+        except (InputError, ZeroDivisionError, StoppedError):
             return None
         return lowest if lowest > -SENSIBLE else None
 

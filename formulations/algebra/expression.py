@@ -106,6 +106,7 @@ class _Evaluation:
     def __call__(self, node: Expression) -> Any:
         key = id(node)
         if key not in self._known:
+            poll()
             self._known[key] = node._value(self)
         return self._known[key]
 

@@ -28,6 +28,7 @@ Edges = dict[Point, dict[Point, int]]
 def cycles(array: RecurrenceArray) -> int | None:
     """The cycles from the first word that is read to the last one written; None where it hangs: PEs
     wait for words, and for room in FIFOs, in a circle."""
+    poll()
     begin = _begins(array)
     if len(begin) < len(array.nest.iterations):
         return None
