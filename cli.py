@@ -21,7 +21,7 @@ import typer
 from typer.core import TyperGroup
 
 from ithaca.commands.outcome import BAD_INPUT
-from ithaca.files import signals
+from ithaca.files import clock, signals
 from ithaca.files.errors import DisagreementError, InputError
 from ithaca.files.messages import escaped
 from ithaca.files.signals import INTERRUPTED, STDERR
@@ -138,6 +138,7 @@ def main(program: typer.Typer = app, name: str = "ithaca") -> None:
     line on stderr)."""
     try:
         signals.install()  # first: what comes before finds only Python's own handlers
+        clock.begin()
         _keep_standard_error()
         if sys.stdout is None:
             raise InputError("standard output is closed")

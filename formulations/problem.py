@@ -9,6 +9,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
+from ithaca.files.clock import StoppedError, finishing, uninterrupted
 from ithaca.files.errors import InputError
 from ithaca.files.messages import among
 from ithaca.files.words import split_values
@@ -344,8 +345,12 @@ class Problem:
         ranges let metrics be.
 
         None if nothing is known, also where the objective falls below 0 with a metric that nothing
-        of these keeps small.
+        of these keeps small, or the call's time is over before it is.
         """
+        with uninterrupted():
+            return self._lowest()
+
+    def _lowest(self) -> Fraction | None:
         expression, most = self.objective.expression, dict[str, Fraction]()
         for limit in self.limits:
             most[limit.metric] = min(limit.bound, most.get(limit.metric, limit.bound))
@@ -355,7 +360,8 @@ class Problem:
         }
         try:
             if loose := expression.symbols - ranges.keys():
-                ranges |= self.design.metrics(self.intervals, INTERVAL, loose)
+                with finishing():
+                    ranges |= self.design.metrics(self.intervals, INTERVAL, loose)
             for name in falls:
                 reach = as_interval(ranges[name])
                 low = max(reach.low, least.get(name, reach.low))
@@ -366,7 +372,7 @@ class Problem:
                     if not self.design.vocabulary[name].most:
                         ranges[name] = Interval(ranges[name].low, Fraction(LARGEST))
                 lowest = Fraction(as_interval(expression.evaluate(ranges, INTERVAL)).low)
-        except (InputError, ZeroDivisionError):
+        except (InputError, ZeroDivisionError, StoppedError):
             return None
         return lowest if lowest > -SENSIBLE else None
 

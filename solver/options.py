@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-
-class StoppedError(Exception):
-    """A solve was stopped, or ran out of time, before its search began."""
+from ithaca.files.clock import StoppedError, ending
 
 
 def never() -> None:
@@ -57,6 +56,12 @@ class SolveOptions:
                 raise StoppedError
 
         return check
+
+    def building(self) -> AbstractContextManager[None]:
+        """A region for preparations that whoever opens it can go on without: in it, what is built
+        ends with `StoppedError` once the time limit, counted from now, is over or a stop is asked
+        for."""
+        return ending(deadline(self.time_limit, self.stop))
 
     def at_most(self, seconds: float | None) -> SolveOptions:
         """The same with this time limit, if it is tighter."""

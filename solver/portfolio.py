@@ -7,11 +7,13 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 
+from ithaca.files.clock import StoppedError
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.solver.certificate import Status, Termination
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.engines import Method, engine
+from ithaca.solver.exact.search import value_of
 from ithaca.solver.executor import Executor, Tell
 from ithaca.solver.executors import open_executor
 from ithaca.solver.infeasibility import shortfalls
@@ -196,7 +198,10 @@ def solve_design(
     """
     options = options or SolveOptions()
     tell = TraceRecorder(report=report)
-    solution = _bounded(engine(method)(problem, options, tell, start), options)
+    try:
+        solution = _bounded(engine(method)(problem, options, tell, start), options)
+    except StoppedError:  # before its search began
+        return not_solved(problem, start, options)
     if solution.certificate.status is not Status.INFEASIBLE:
         proof = solution.certificate
         trace = tell.trace(solution.value, proof.lower_bound, proof.nodes)
@@ -209,12 +214,23 @@ def solve_design(
     )
 
 
-def not_solved(problem: Problem, start: Configuration | None = None) -> Solution:
-    """The solution of a problem that was not reached: its start, if it has one."""
-    value = None if start is None else problem.feasible_value(start)
-    return make_solution(
-        problem, None if value is None else start, conclude(value, problem.floor, method="none")
-    )
+def not_solved(
+    problem: Problem, start: Configuration | None = None, options: SolveOptions | None = None
+) -> Solution:
+    """The solution of a problem that was not reached: its start, if it has one.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    start : Configuration, optional
+        A configuration to begin with.
+    options : SolveOptions, optional
+        What its search was told, if it was to begin.
+    """
+    value = value_of(problem, start)
+    proof = conclude(value, problem.floor, options, method="none")
+    return make_solution(problem, None if value is None else start, proof)
 
 
 def _bounded(solution: Solution, options: SolveOptions) -> Solution:

@@ -28,6 +28,8 @@ from ithaca.solver.ties import breaking_ties, chosen_among_optima
 if TYPE_CHECKING:
     from ithaca.formulations.stage import Stage
     from ithaca.solver.seeding import Start
+    from ithaca.solver.tables.frame import LoweredProblem
+    from ithaca.solver.tables.table import CandidateTable
 
 METHOD, EXACT, STAGED = "auto", "exact", "staged"
 
@@ -46,8 +48,7 @@ EARLY_STAGES, FIRST_STAGES = (12,), (1,)
 #: Share of a time limit that is kept for CP-SAT.
 CPSAT_SHARE = 0.25
 
-#: Seconds that CP-SAT has for what stages leave open, with or without a time limit: gaps of many
-#: digits it may never close.
+#: Seconds that CP-SAT has for what stages leave open: gaps of many digits it may never close.
 LAST = 60.0
 
 
@@ -309,15 +310,14 @@ class ProofState:
                 if self.closed(budget.options):
                     raise StoppedError  # enough is known without tables
 
+        def narrow(lowered: LoweredProblem, tables: list[CandidateTable]) -> list[CandidateTable]:
+            rest = self.state.value, self._offer, look_ahead_if_slow
+            return probe(self.problem, lowered, tables, *rest)
+
         try:
             checkpoint()
-            model = build_model(
-                self.problem,
-                look_ahead_if_slow,
-                lambda lowered, tables: probe(
-                    self.problem, lowered, tables, self.state.value, self._offer, look_ahead_if_slow
-                ),
-            )
+            with budget.options.building():
+                model = build_model(self.problem, look_ahead_if_slow, narrow)
         except StoppedError:
             return False
         self._begin(Search(model, budget.options), EXACT)

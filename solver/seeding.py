@@ -81,11 +81,11 @@ def solver_start(
         What they found.
     """
     should_stop = deadline(options.time_limit, options.stop)
-    bounded, search = problem, _search(problem)
+    bounded, search = problem, _search(problem, options)
     if search is None:
         first = next(iter(problem.design.vocabulary))
         bounded = replace(problem, objective=Objective(first, Symbol(first)))
-        search = _search(bounded)
+        search = _search(bounded, options)
         if search is None:
             return NOTHING
     rounding = rounding and (model is not None or Repair(problem.space).size <= MOST_ROWS)
@@ -98,7 +98,8 @@ def solver_start(
         points += search.points[:OPTIMA]
         if rounding:
             try:
-                model = model or build_model(bounded, checkpoint)
+                with options.building():
+                    model = model or build_model(bounded, checkpoint)
                 checkpoint()
                 seeds += round_points(bounded, search.points, SEEDS, model, ROUNDED)
             except StoppedError:
@@ -112,8 +113,9 @@ def solver_start(
     return Start(bound, False, tuple(seeds), tuple(points))
 
 
-def _search(problem: Problem) -> GpSearch | None:
+def _search(problem: Problem, options: SolveOptions) -> GpSearch | None:
     try:
-        return GpSearch(problem)
-    except NotPosynomialError:
+        with options.building():
+            return GpSearch(problem)
+    except (NotPosynomialError, StoppedError):
         return None

@@ -14,6 +14,7 @@ few of their rows.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import wraps
@@ -97,16 +98,18 @@ def preferred(
     equal : bool
         Whether what equals the rival is, too.
     """
-    search = _TieSearch(problem, value, options)
-    if rival is not None:
-        search.limit(rival, equal=equal)
-    if known is not None:
-        search.offer(known)
-    try:
+    chosen, complete, boxes = None if rival is not None else known, False, 0
+    search: _TieSearch | None = None
+    with options.building(), suppress(StoppedError):
+        search = _TieSearch(problem, value, options)
+        if rival is not None:
+            search.limit(rival, equal=equal)
+        if known is not None:
+            search.offer(known)
         complete = search.run()
-    except StoppedError:
-        complete = False
-    return Preferred(search.incumbent, complete, search.boxes)
+    if search is not None:
+        chosen, boxes = search.incumbent or chosen, search.boxes
+    return Preferred(chosen, complete, boxes)
 
 
 def breaking_ties(solve: Callable[..., Solution]) -> Callable[..., Solution]:

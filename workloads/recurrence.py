@@ -23,12 +23,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
-from itertools import islice
+from functools import cached_property
+from itertools import compress, islice
 from pathlib import Path
-from types import CodeType
 from typing import Annotated, Any
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 
 from ithaca.files.documents import InputDocument, find_document, validated
@@ -39,6 +40,7 @@ from ithaca.workloads.affine import Access, Affine
 from ithaca.workloads.kernel_files import MAX_BYTES, MAX_LOOPS, NAME
 from ithaca.workloads.nest import LoopNest, check_size
 from ithaca.workloads.statement import AccessReader
+from ithaca.workloads.sums import Columns, Point, columns, compiled, elements, evaluated, tree
 
 #: Most iterations: every one of them is looked at.
 MOST_ITERATIONS = 100_000
@@ -49,9 +51,6 @@ _NAMES = (ast.Name, ast.Constant, ast.Load)
 _CONDITIONS = (ast.Compare, ast.Eq, ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div)
 _FUNCTIONS = {"min": min, "max": max, "__builtins__": {}}
-
-#: Values of loops, outermost first.
-Point = tuple[int, ...]
 
 
 class RecurrenceDocument(InputDocument):
@@ -65,7 +64,7 @@ class RecurrenceDocument(InputDocument):
     outputs: dict[str, str]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Case:
     """A statement of a value, and when it holds."""
 
@@ -158,22 +157,54 @@ class Recurrence(LoopNest):
     @cached_property
     def iterations(self) -> dict[Point, tuple[Case, ...]]:
         """The cases that hold in every iteration, in the order of the loops."""
-        iterations: dict[Point, tuple[Case, ...]] = {}
-        for point in self._points():
-            holding: dict[str, Case] = {}
-            for case in self.cases:
-                if all(self._at(point, test) for test in case.conditions):
-                    holding.setdefault(case.value, case)
-            iterations[point] = tuple(holding.values())
-            for access in (access for case in holding.values() for access in case.reads):
-                if access.tensor in self.values:
-                    source = iterations.get(self.element(access, point), ())
-                    if all(case.value != access.tensor for case in source):
-                        self._refuse(
-                            f"{access} is read where {self._where(point)}, but has no value "
-                            "there; allowed: what an earlier statement or iteration computes"
-                        )
-        return iterations
+        points, holding, _ = self._holding
+        if unread := min(self._unread(), default=None):
+            self._refuse(
+                f"{unread[2]} is read where {self._where(unread[0])}, but has no value "
+                "there; allowed: what an earlier statement or iteration computes"
+            )
+        cases: dict[tuple[int, ...], tuple[Case, ...]] = {}
+        patterns = map(tuple, np.packbits(holding, axis=0).T.tolist())
+        return {
+            point: cases.get(pattern)
+            or cases.setdefault(pattern, tuple(compress(self.cases, holding[:, number])))
+            for number, (point, pattern) in enumerate(zip(points, patterns, strict=True))
+        }
+
+    @cached_property
+    def _holding(self) -> tuple[Sequence[Point], NDArray[np.bool_], Columns]:
+        """All iterations, for each case whether it holds there, of those of a value the first, and
+        the values of loops."""
+        points = self._points()
+        here, holding = columns(self.loops, points), []
+        taken = dict.fromkeys(self._statements, np.zeros(len(points), bool))
+        for case in self.cases:
+            holds = ~taken[case.value]
+            for test in case.conditions:
+                holds &= evaluated(test, here, self.sizes, len(points)).astype(bool)
+            taken[case.value] = taken[case.value] | holds
+            holding.append(holds)
+        return points, np.array(holding), here
+
+    def _accessed(self, number: int, access: Access) -> list[tuple[Point, Point]]:
+        """The iterations in which the case of a number holds, each with the element that it
+        accesses."""
+        points, holding, here = self._holding
+        own = [*compress(points, holding[number])]
+        inside = {loop: column[holding[number]] for loop, column in here.items()}
+        return [*zip(own, elements(access, inside, len(own)), strict=True)]
+
+    def _unread(self) -> Iterator[tuple[Point, int, str]]:
+        """The first iteration in which each access reads a value that nothing has computed."""
+        points, holding, _ = self._holding
+        values = {name: set[Point]() for name in self.values}
+        for case, holds in zip(self.cases, holding, strict=True):
+            values.get(case.value, set()).update(compress(points, holds))
+        for number, case in enumerate(self.cases):
+            for access in (access for access in case.reads if access.tensor in values):
+                known = values[access.tensor]
+                pairs = self._accessed(number, access)
+                yield from islice(((p, number, str(access)) for p, e in pairs if e not in known), 1)
 
     @cached_property
     def stored(self) -> Mapping[str, tuple[int, ...]]:
@@ -215,22 +246,22 @@ class Recurrence(LoopNest):
 
         Raises `InputError` where one of an input is read again, or one of an output computed again.
         """
-        read = [access for case in self.cases for access in self.inputs_of(case)]
-        tensors: dict[str, dict[Point, Point]] = {
-            access.tensor: {} for access in (*read, *self.outputs.values())
-        }
-        for point, cases in self.iterations.items():
-            for case in cases:
-                outputs = [self.outputs[case]] if case in self.outputs else []
-                for access in (*self.inputs_of(case), *outputs):
-                    element = self.element(access, point)
-                    if element in tensors[access.tensor] or min(element) < 0:
-                        self._refuse(
-                            f"{access.tensor}{list(element)} is used again where "
-                            f"{self._where(point)}, or there is none; allowed: every element once, "
-                            "which a value hands on"
-                        )
-                    tensors[access.tensor][element] = point
+        read = ((n, a) for n, case in enumerate(self.cases) for a in self.inputs_of(case))
+        written = ((self.cases.index(case), access) for case, access in self.outputs.items())
+        tensors, wrong = dict[str, dict[Point, Point]](), list[tuple[Point, int, str, Point]]()
+        for number, access in (*read, *written):  # each tensor has one
+            own = tensors.setdefault(access.tensor, {})
+            for point, element in self._accessed(number, access):
+                if element in own or min(element) < 0:
+                    wrong.append((point, number, access.tensor, element))
+                    break
+                own[element] = point
+        if wrong:
+            point, _, tensor, element = min(wrong)
+            self._refuse(
+                f"{tensor}{list(element)} is used again where {self._where(point)}, or there is "
+                "none; allowed: every element once, which a value hands on"
+            )
         return tensors
 
     @property
@@ -262,24 +293,21 @@ class Recurrence(LoopNest):
         """The values of all loops in every iteration."""
         points: list[Point] = [()]
         for ends in self.bounds.values():
+            here = columns(self.loops, points)
+            first, end = (evaluated(e, here, self.sizes, len(points)).tolist() for e in ends)
             inside = (
                 (*point, value)
-                for point in points
-                for value in range(*(self._at(point, end) for end in ends))
+                for point, *span in zip(points, first, end, strict=True)
+                for value in range(*span)
             )
-            points = list(islice(inside, MOST_ITERATIONS + 1))
+            points = [*islice(inside, MOST_ITERATIONS + 1)]
             if len(points) > MOST_ITERATIONS:
                 self._refuse(f"more than {MOST_ITERATIONS:,} iterations; allowed: at most so many")
         return points
 
-    def _at(self, point: Point, text: str) -> int:
-        """A sum, or a condition, at the values of some outer loops."""
-        here = self.sizes | dict(zip(self.loops, point, strict=False))
-        return int(eval(_compiled(text), _FUNCTIONS, here))
-
     def _parsed(self, text: object) -> ast.expr:
         try:
-            return _tree(str(text).strip())
+            return tree(str(text).strip())
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             self._refuse(f"{quoted(str(text))} cannot be read; allowed: such as P / W if i == k")
 
@@ -296,7 +324,7 @@ class Recurrence(LoopNest):
                 if isinstance(node, ast.Constant) and type(node.value) is not int:
                     raise TypeError
             read = ast.unparse(tree)
-            value = eval(_compiled(read), _FUNCTIONS, known)
+            value = eval(compiled(read), _FUNCTIONS, known)
             if type(value) is not (bool if comparison else int):
                 raise TypeError
         except (TypeError, ValueError, NameError):
@@ -376,27 +404,6 @@ class Recurrence(LoopNest):
 
     def _where(self, point: Point) -> str:
         return ", ".join(f"{x} = {value}" for x, value in zip(self.loops, point, strict=True))
-
-
-@cache
-def _tree(text: str) -> ast.expr:
-    """An expression, not nested too deeply to be written again."""
-    tree = ast.parse(text, mode="eval").body
-    ast.unparse(tree)
-    return tree
-
-
-@cache
-def _compiled(text: str) -> CodeType:
-    return compile(text, "", "eval")
-
-
-def ends(text: str, function: str) -> list[str]:
-    """The arguments of a loop's bound that is a ``min`` or ``max``, or else the bound alone."""
-    node = _tree(text)
-    if isinstance(node, ast.Call) and ast.unparse(node.func) == function:
-        return [ast.unparse(each) for each in node.args]
-    return [text]
 
 
 def recurrence_names() -> tuple[str, ...]:

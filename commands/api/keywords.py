@@ -21,6 +21,8 @@ from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 from typer.models import ArgumentInfo
 
 from ithaca.commands.api.live_line import Hear, heard
+from ithaca.commands.api.parsing import parse_search
+from ithaca.files.clock import running
 from ithaca.files.errors import InputError
 from ithaca.files.messages import meant, quoted
 from ithaca.files.words import parse_loops
@@ -40,6 +42,9 @@ EXTENTS = "Extents of loops, and parameters, by name: i=1024."
 
 #: The keyword of all that search, and what it is.
 PROGRESS = "progress"
+
+#: The option that says for how long the clock of a call runs.
+TIME_LIMIT = "time_limit"
 HEARD = (
     "Called with a SearchProgress (doing, value, lower_bound, seconds, done, total) at each new "
     "incumbent and now and then; a true answer, or an error, ends the search as Ctrl-C does: the "
@@ -244,7 +249,7 @@ def public(function: Callable[..., T]) -> Callable[..., T]:
             for option in options:
                 if option.name in words:
                     _check_type(option.name, words[option.name], get_args(option.hint)[0])
-            with heard(hear):
+            with running(parse_search(words.get(TIME_LIMIT)).time_limit), heard(hear):
                 return function(**gathered(function, words), **extents)
         except InputError as error:
             line = error.line
@@ -316,7 +321,7 @@ def _flat(function: Callable[..., object]) -> Signature:
         elif hint is not StatedOptions:
             plain = get_args(hint)[0] if get_origin(hint) is Annotated else hint
             parameters.append(parameter.replace(annotation=plain or Parameter.empty))
-    if any(option.name == "time_limit" for option in options):
+    if any(option.name == TIME_LIMIT for option in options):
         place = len(parameters) - (parameters[-1].kind is Parameter.VAR_KEYWORD)
         hears = Parameter(PROGRESS, Parameter.KEYWORD_ONLY, default=None, annotation=Hear | None)
         parameters.insert(place, hears)

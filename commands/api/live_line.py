@@ -14,6 +14,7 @@ from math import inf
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from ithaca.files.clock import left, until
 from ithaca.files.messages import escaped, printable
 from ithaca.files.numbers import number
 from ithaca.files.signals import Interrupt, unwanted
@@ -165,8 +166,8 @@ def searching(
     rivals : bool, optional
         Whether only the best of them matters.
     """
-    with Interrupt() as interrupt, LiveLine(begin, names, rivals=rivals) as line:
-        yield replace(options, stop=interrupt), line
+    with Interrupt() as interrupt, LiveLine(begin, names, rivals=rivals) as line, until(interrupt):
+        yield replace(options.at_most(left()), stop=interrupt), line
 
 
 def _in_notebook() -> bool:

@@ -12,6 +12,7 @@ from ithaca.commands.api.matching import STUDY as MATCH
 from ithaca.commands.api.opening import Opened, answer_of, read_answer, read_document
 from ithaca.commands.api.options import LayerName, ResultFile, TimeLimit
 from ithaca.commands.api.parsing import parse_search
+from ithaca.files import clock
 from ithaca.files.answer import Answer, Check, Verification
 from ithaca.files.messages import errors_at, refuse
 from ithaca.files.reading import parse_json
@@ -55,8 +56,13 @@ def verify(
     """
     options, checks = parse_search(time_limit), []
     answer, open_checks = _read(result, layer)
-    with Interrupt() as interrupt, errors_at(getattr(answer, "source", OWN)):
-        for check in chain(open_checks, _checks(answer, replace(options, stop=interrupt))):
+    with (
+        Interrupt() as interrupt,
+        clock.until(interrupt),
+        errors_at(getattr(answer, "source", OWN)),
+    ):
+        within = replace(options.at_most(clock.left()), stop=interrupt)
+        for check in chain(open_checks, _checks(answer, within)):
             checks.append(replace(check, width=_width(answer)))
             if hear is not None:
                 hear(checks[-1])

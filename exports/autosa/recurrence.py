@@ -15,7 +15,8 @@ from ithaca.formulations.recurrence.array import RecurrenceArray, dataflows
 from ithaca.formulations.recurrence.design import RecurrenceDesign
 from ithaca.formulations.systolic.target import KEYWORDS
 from ithaca.workloads.nest import LoopNest
-from ithaca.workloads.recurrence import Case, Recurrence, ends
+from ithaca.workloads.recurrence import Case, Recurrence
+from ithaca.workloads.sums import ends
 
 #: Names that the program has of its own.
 OWN_NAMES = {"float", "golden", "device", "errors", "main", "printf", "rand"}

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping
 from itertools import product
 
 from ithaca.formulations.recurrence.array import RecurrenceArray
-from ithaca.workloads.recurrence import Recurrence, ends
+from ithaca.workloads.recurrence import Recurrence
 from ithaca.workloads.statement import AccessReader
+from ithaca.workloads.sums import ends
 
 #: Coefficient by loop of a sum that is 0 at least; that of the empty name is its constant.
 Sum = Mapping[str, int]

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, TypeAlias
 
+from ithaca.files.clock import poll
 from ithaca.formulations.algebra.number_systems import NumberSystem
 
 Operand: TypeAlias = "Expression | int | Fraction"
@@ -105,6 +106,7 @@ class _Evaluation:
     def __call__(self, node: Expression) -> Any:
         key = id(node)
         if key not in self._known:
+            poll()
             self._known[key] = node._value(self)
         return self._known[key]
 
@@ -272,6 +274,7 @@ def as_expression(value: Operand) -> Expression:
 
 def add(*values: Operand) -> Expression:
     """Flat sum with constants folded and equal terms collected."""
+    poll()
     constant = Fraction(0)
     collected: dict[Expression, Fraction] = {}
     stack = [as_expression(v) for v in reversed(values)]
@@ -283,8 +286,9 @@ def add(*values: Operand) -> Expression:
             constant += node.value
         else:
             coefficient, monic = split_coefficient(node)
-            collected[monic] = collected.get(monic, Fraction(0)) + coefficient
-    terms = [t if c == 1 else multiply(c, t) for t, c in collected.items() if c]
+            before = collected.get(monic)  # most are new; arithmetic on fractions is slow
+            collected[monic] = coefficient if before is None else before + coefficient
+    terms = [t if c is UNIT or c == 1 else multiply(c, t) for t, c in collected.items() if c]
     if constant or not terms:
         terms.append(Constant(constant))
     return terms[0] if len(terms) == 1 else Sum(tuple(terms))
@@ -416,4 +420,4 @@ def walk(node: Expression) -> Iterable[Expression]:
 
 
 #: Expressions as numbers: the metrics are written down.
-SYMBOLIC = NumberSystem("symbolic", Constant, ceiling_division, maximum, minimum)
+SYMBOLIC = NumberSystem("symbolic", Constant, ceiling_division, maximum, minimum, add)

@@ -21,6 +21,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
+from operator import add
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -37,7 +38,7 @@ class NumberSystem:
     """The operations in which number systems differ.
 
     ``number`` converts an exact rational constant, ``ceil_div`` is ``ceil(a / b)`` for ``b > 0``;
-    ``maximum`` and ``minimum`` take one or more numbers, entrywise for arrays.
+    ``maximum``, ``minimum`` and ``total``, the sum, take one or more numbers, entrywise for arrays.
     """
 
     name: str
@@ -45,6 +46,7 @@ class NumberSystem:
     ceil_div: Callable[[Any, Any], Any]
     maximum: Callable[..., Any]
     minimum: Callable[..., Any]
+    total: Callable[..., Any] = lambda *values: reduce(add, values)
 
 
 def exactly(values: Mapping[str, int | Fraction]) -> dict[str, Fraction]:

@@ -13,9 +13,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, starmap
+from operator import add
 
 import numpy as np
 
+from ithaca.files.clock import poll
 from ithaca.formulations.algebra.array_types import Integers
 from ithaca.workloads.affine import Access
 from ithaca.workloads.recurrence import Case, Point, Recurrence
@@ -162,6 +164,7 @@ class RecurrenceArray:
         """The iterations of each PE, in its order."""
         pes: dict[Place, list[Point]] = {}
         for point in self.nest.iterations:
+            poll()
             pes.setdefault(self.place(point), []).append(point)
         return {place: tuple(points) for place, points in pes.items()}
 
@@ -177,14 +180,24 @@ class RecurrenceArray:
 
     def operands(self, point: Point) -> Iterable[tuple[Value, int]]:
         """The values of earlier iterations that one reads, and when it needs each at the latest."""
-        needs: dict[Value, int] = {}
-        for case in self.nest.iterations[point]:
-            for access, depth in zip(case.reads, self.timing.depths(case.result), strict=True):
-                if access.tensor in self.ready and not self._same(access):
-                    value = access.tensor, self.nest.element(access, point)
-                    lag = self.ready[case.value] - depth
-                    needs[value] = min(needs.get(value, lag), lag)
-        return needs.items()
+        needs = self._needs[self.nest.iterations[point]]
+        return [((name, tuple(map(add, point, step))), lag) for (name, step), lag in needs]
+
+    @cached_property
+    def _needs(self) -> Mapping[tuple[Case, ...], Sequence[tuple[Value, int]]]:
+        """The values that iterations of the same cases read, as steps from them, and when they need
+        each at the latest."""
+        known = {}
+        for cases in {*self.nest.iterations.values()}:
+            needs: dict[Value, int] = {}
+            for case in cases:
+                for access, depth in zip(case.reads, self.timing.depths(case.result), strict=True):
+                    if access.tensor in self.ready and not self._same(access):
+                        value = access.tensor, tuple(rank.constant for rank in access)
+                        lag = self.ready[case.value] - depth
+                        needs[value] = min(needs.get(value, lag), lag)
+            known[cases] = [*needs.items()]
+        return known
 
     @cached_property
     def inputs(self) -> tuple[ModuleChain, ...]:
@@ -204,16 +217,19 @@ class RecurrenceArray:
 
     def _chain(self, access: Access, case: Case) -> ModuleChain:
         """The chain of a tensor, by the PEs that use it."""
+        places: dict[Place, list[tuple[Point, Point]]] = {}
+        for element, point in self.nest.tensors[access.tensor].items():
+            poll()
+            places.setdefault(self.place(point), []).append((point, element))
         points, used = {}, {}
-        for place in sorted(self.pes, key=lambda place: place[::-1]):
-            if own := [p for p in self.pes[place] if case in self.nest.iterations[p]]:
-                points[place] = tuple(own)
-                used[place] = np.array([self.nest.element(access, point) for point in own])
+        for place in sorted(places, key=lambda place: place[::-1]):
+            poll()
+            points[place], elements = zip(*places[place], strict=True)
+            used[place] = np.array(elements)
         box = np.max([np.ptp(elements, 0) + 1 for elements in used.values()], 0)
+        extents = self.nest.extents_of(access.tensor)
         moved = {
-            place: int(
-                np.minimum(box, self.nest.extents_of(access.tensor) - elements.min(0)).prod()
-            )
+            place: int(np.minimum(box, extents - elements.min(0)).prod())
             for place, elements in used.items()
         }
         return ModuleChain(access, case, points, moved, int(box.prod()))
@@ -225,6 +241,7 @@ class RecurrenceArray:
         """DSP blocks of all PEs: of each what its cases need, every one for itself."""
         total = 0
         for points in self.pes.values():
+            poll()
             for case in {case for point in points for case in self.nest.iterations[point]}:
                 operators = (n.op for n in ast.walk(case.result) if isinstance(n, ast.BinOp))
                 total += sum(DSP[type(operator)] for operator in operators)
@@ -233,15 +250,20 @@ class RecurrenceArray:
     @cached_property
     def registers(self) -> Mapping[str, int]:
         """Words of each value that a PE keeps, as AutoSA declares its local arrays."""
-        used: dict[str, list[Integers]] = {}
+        here: dict[tuple[Case, ...], list[Integers]] = {}
         for points in self.pes.values():
-            low = np.min(points, 0)
-            for point in points:
-                own = [(case.value, point) for case in self.nest.iterations[point]]
-                for value, source in (*own, *(value for value, _ in self.operands(point))):
-                    used.setdefault(value, []).append(source - low)
+            poll()
+            for point, place in zip(points, points - np.min(points, 0), strict=True):
+                here.setdefault(self.nest.iterations[point], []).append(place)
+        used: dict[str, list[Integers]] = {}
+        for cases, places in here.items():
+            ends = np.array([np.min(places, 0), np.max(places, 0)])
+            for case in cases:
+                used.setdefault(case.value, []).append(ends)
+            for (value, step), _ in self._needs[cases]:
+                used.setdefault(value, []).append(ends + step)
         return {
-            value: int(np.prod(np.ptp(used[value], 0)[[*loops]] + 1))
+            value: int(np.prod(np.ptp(np.concatenate(used[value]), 0)[[*loops]] + 1))
             for value, loops in self.nest.stored.items()
             if value in used
         }

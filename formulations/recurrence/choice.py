@@ -22,7 +22,7 @@ def choose_designs(
     clock_mhz: Fraction,
     option: str,
 ) -> tuple[RecurrenceDesign, ...]:
-    """The design of a choice, or those of all choices, that do not hang.
+    """The design of a choice, or those of all choices, that do not hang as far as is known.
 
     Raises `InputError`, which names ``option``, if there is no such choice, or none that runs.
 
@@ -41,10 +41,10 @@ def choose_designs(
     """
     every = [RecurrenceDesign(nest, each, timing, clock_mhz) for each in dataflows(nest)]
     chosen = [each for each in every if dataflow is None or each.dataflow == tuple(dataflow)]
-    running = tuple(each for each in chosen if each.latency is not None)
+    running = tuple(each for each in chosen if not each.hangs)
     if running:
         return running
-    allowed = [each.name for each in every if not chosen or each.latency is not None]
+    allowed = [each.name for each in every if not chosen or not each.hangs]
     said = nest.name if dataflow is None else f"{option} is {quoted(','.join(dataflow))}"
     why = f": {HANGS}" if chosen else ""
     none = "recurrences of which an array runs"

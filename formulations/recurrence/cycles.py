@@ -8,10 +8,10 @@ closed form: chains hand on a word a cycle, and keep their order.
 from __future__ import annotations
 
 from collections import defaultdict
-from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from operator import sub
 
+from ithaca.files.clock import poll
 from ithaca.formulations.recurrence.array import (
     FIFO_DEPTH,
     ModuleChain,
@@ -28,19 +28,30 @@ Edges = dict[Point, dict[Point, int]]
 def cycles(array: RecurrenceArray) -> int | None:
     """The cycles from the first word that is read to the last one written; None where it hangs: PEs
     wait for words, and for room in FIFOs, in a circle."""
-    try:
-        begin = _begins(array)
-    except CycleError:
+    poll()
+    begin = _begins(array)
+    if len(begin) < len(array.nest.iterations):
         return None
     return max(_drained(array, chain, begin) for chain in array.outputs)
 
 
 def _begins(array: RecurrenceArray) -> dict[Point, int]:
-    """When each iteration begins."""
-    before, begin = _before(array), _fed(array)
-    for point in TopologicalSorter(before).static_order():
+    """When each iteration begins; those that never do are missing."""
+    before, fed, begin = _before(array), _fed(array), dict[Point, int]()
+    waiting = {point: len(others) for point, others in before.items()}
+    after: dict[Point, list[Point]] = {point: [] for point in before}
+    for point, others in before.items():
+        for other in others:
+            after[other].append(point)
+    ready = [point for point, others in waiting.items() if not others]
+    for point in ready:
+        poll()
         steps = (begin[other] + cycles for other, cycles in before[point].items())
-        begin[point] = max(begin.get(point, 0), *steps, 0)
+        begin[point] = max(fed.get(point, 0), *steps, 0)
+        for later in after[point]:
+            waiting[later] -= 1
+            if not waiting[later]:
+                ready.append(later)
     return begin
 
 
@@ -53,6 +64,7 @@ def _before(array: RecurrenceArray) -> Edges:
         before[point][other] = max(cycles, before[point].get(other, cycles))
 
     for place, points in array.pes.items():
+        poll()
         for earlier, point in pairwise(points):
             after(point, earlier, array.gap(earlier, point))
         for point in points:
@@ -82,6 +94,7 @@ def _fed(array: RecurrenceArray) -> dict[Point, int]:
             sent += moved
             last[tuple(rest)] = sent - 1
         for place, points in chain.points.items():
+            poll()
             came = last[place[1:]] * array.timing.interval + chain.hops(place) * array.timing.hop
             for number, point in enumerate(points):
                 fed[point] = max(fed.get(point, 0), came + 1 + number + array.timing.hop)
@@ -93,6 +106,7 @@ def _drained(array: RecurrenceArray, chain: ModuleChain, begin: dict[Point, int]
     before it hands them on, and then those of the PEs behind."""
     time = 0
     for place, points in chain.points.items():
+        poll()
         first = begin[points[-1]] + array.ready[chain.case.value] + array.timing.hop + 1
         for number in range(chain.moved[place]):
             arrival = first + number + chain.hops(place) * array.timing.hop

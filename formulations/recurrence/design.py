@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ithaca.files.clock import StoppedError, ending, finishing
 from ithaca.formulations.algebra.number_systems import NumbersByName, NumberSystem, exactly
 from ithaca.formulations.design import Design, Metric
 from ithaca.formulations.recurrence.array import DEFAULT_TIMING, RecurrenceArray, Timing
@@ -15,6 +17,9 @@ from ithaca.formulations.recurrence.cycles import cycles
 from ithaca.formulations.space import Axis, Quantity, Role, Space, make_space
 from ithaca.formulations.technology import DEFAULT_CLOCK_MHZ
 from ithaca.workloads.recurrence import Recurrence
+
+if TYPE_CHECKING:
+    from ithaca.formulations.problem import Limit
 
 METRICS: Mapping[str, Metric] = {
     metric.name: metric
@@ -63,11 +68,35 @@ class RecurrenceDesign(Design):
         """Its cycles; None where it hangs."""
         return _latency(self.nest, self.dataflow, self.timing)
 
+    @property
+    def hangs(self) -> bool:
+        """Whether it is known to hang: not where the call's time is over before that is."""
+        with ending(), suppress(StoppedError):
+            return self.latency is None
+        return False
+
+    def least(self, limits: Sequence[Limit]) -> Mapping[str, Fraction]:
+        """All figures; where time is over before, what needs no array: each element is moved once,
+        and those of an output one after the other."""
+        with finishing(), suppress(StoppedError):
+            return self.figures
+        outputs = [len(self.nest.tensors[access.tensor]) for access in self.nest.outputs.values()]
+        latency = max(outputs) * self.timing.interval
+        return exactly(
+            {
+                "latency": latency,
+                "time": latency / self.clock_mhz / 1000,
+                "pes": 1,
+                "off_chip_words": sum(map(len, self.nest.tensors.values())),
+            }
+        )
+
     @cached_property
     def figures(self) -> Mapping[str, Fraction]:
         """Every metric, of an array that does not hang."""
         array, latency = self.array, self.latency
-        assert latency is not None
+        if latency is None:  # as nobody knew in time
+            raise StoppedError
         figures: dict[str, int | Fraction] = {
             "latency": latency,
             "time": latency / self.clock_mhz / 1000,

@@ -71,7 +71,7 @@ class RecurrenceQuestion(Question):
         if isinstance(nest, Recurrence) and self.dataflow is None:
             running = self.designs(nest)
             every = (replace(running[0], dataflow=each) for each in dataflows(nest))
-            if hanging := [each.name for each in every if each.latency is None]:
+            if hanging := [each.name for each in every if each.hangs]:
                 yield f"left out: {'; '.join(hanging)}: {HANGS}"
 
     def vocabulary(self, nest: LoopNest) -> Mapping[str, Metric]:

@@ -228,9 +228,7 @@ def chosen_orders(
             elif isinstance(number := known_order(level), int | Fraction):
                 known[level, inner, outer] = int(number in where)
             else:
-                total = one * 0
-                for number in where:
-                    total = total + is_chosen(level, number)
+                total = numbers.total(*(is_chosen(level, number) for number in where))
                 known[level, inner, outer] = numbers.minimum(total, one)
         return known[level, inner, outer]
 

@@ -226,7 +226,7 @@ def _unread(architecture: Architecture, nest: LoopNest | None) -> Iterator[str]:
 
 def _check_room(design: MappingDesign, nest: LoopNest) -> None:
     """Refuse levels in which not even a word of every tensor has room: no mapping fits."""
-    keeps = design.mapping(dict.fromkeys(design.space.quantities, 1)).keeps
+    keeps = design.mapping({}).keeps  # all are fixed
     for level in design.architecture.levels:
         kept = [access.tensor for access in nest.accesses if access.tensor in keeps[level.name]]
         if level.words is not None and level.usable(level.words) < len(kept):

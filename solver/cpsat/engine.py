@@ -56,9 +56,10 @@ class CpSatSearch:
         check_bound(self.problem, state.value, state.lower_bound)
         self._shown = state.value
         try:
-            model = build_integer_model(
-                self.problem, state.lower_bound, state.value, self.options.checkpoint()
-            )
+            with self.options.building():
+                model = build_integer_model(
+                    self.problem, state.lower_bound, state.value, self.options.checkpoint()
+                )
         except StoppedError:
             return
         if model is None:

@@ -10,12 +10,14 @@ the rounding of floats allowed for, and every incumbent is evaluated by the Frac
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf
 
 import numpy as np
 
+from ithaca.files.clock import StoppedError, finishing
 from ithaca.files.errors import DisagreementError
 from ithaca.formulations.algebra.array_types import Floats, Mask
 from ithaca.formulations.algebra.rounding import (
@@ -56,9 +58,17 @@ class SearchState:
 def unsearched(problem: Problem, start: Configuration | None) -> SearchState:
     """The state of a search that was stopped before it began: the start, if it is any good, and
     what bounds every value."""
-    value = None if start is None else problem.feasible_value(start)
+    value = value_of(problem, start)
     check_bound(problem, value, problem.floor)
     return SearchState(None if value is None else start, value, lower_bound=problem.floor)
+
+
+def value_of(problem: Problem, start: Configuration | None) -> Fraction | None:
+    """The value of a start that is any good; None where there is none, or time is over before that
+    is known."""
+    with finishing(), suppress(StoppedError):
+        return None if start is None else problem.feasible_value(start)
+    return None
 
 
 def check_bound(

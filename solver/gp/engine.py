@@ -9,7 +9,7 @@ from ithaca.formulations.problem import Problem
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.gp.search import GpSearch
 from ithaca.solver.gp.seeds import round_points
-from ithaca.solver.options import SolveOptions, deadline
+from ithaca.solver.options import SolveOptions, StoppedError, deadline
 from ithaca.solver.progress import Progress, Report
 from ithaca.solver.solution import Solution, make_solution
 from ithaca.solver.tables.frame import build_model
@@ -47,7 +47,8 @@ def solve_gp(
     """
     began = time.perf_counter()
     should_stop = deadline(options.time_limit, options.stop)
-    search = GpSearch(problem)
+    with options.building():
+        search = GpSearch(problem)
     if start is not None:
         search.offer(start)
     wanted, model = FIRST_PROGRAMS, None
@@ -60,7 +61,11 @@ def solve_gp(
         search.run(wanted, should_stop)
         wanted = MORE_PROGRAMS
         if not (should_stop() or search.complete):
-            model = model or build_model(problem)
+            try:
+                with options.building():
+                    model = model or build_model(problem, options.checkpoint())
+            except StoppedError:
+                break
             for configuration in round_points(problem, search.points, 1, model):
                 search.offer(configuration)
         if report is not None:

@@ -48,7 +48,8 @@ def solve_nlp(
         A configuration to begin with.
     """
     began = time.perf_counter()
-    search = NlpSearch(problem, options.seed)
+    with options.building():
+        search = NlpSearch(problem, options.seed)
     if start is not None:
         search.offer(start)
 

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ithaca.files.clock import StoppedError, ending
 from ithaca.formulations.algebra.array_types import Floats
 from ithaca.formulations.algebra.rounding import least_double
 from ithaca.formulations.problem import Problem
@@ -43,6 +44,7 @@ class StagedSearch(ProvingSearch):
         self._rest = -inf
         self._stage = stage
         self._steps: Iterator[None] | None = self._search()
+        self._cut = False  #: Whether the call's time was over within a step
 
     def run(self) -> SearchState:
         """Search until proven, exhausted, or until the options say to stop; may be called again to
@@ -58,8 +60,11 @@ class StagedSearch(ProvingSearch):
             self._take_stock()
             if self._ends(spent) or state.complete:
                 break
-            try:
-                next(self._steps)
+            try:  # a step that ends early cannot be gone on with: not for a part of the time alone
+                with ending():
+                    next(self._steps)
+            except StoppedError:
+                self._steps, self._cut = None, True
             except (StopIteration, MemoryError):  # what was not searched counts with its bound
                 self._steps = None
         self._take_stock()
@@ -71,7 +76,7 @@ class StagedSearch(ProvingSearch):
     @property
     def exhausted(self) -> bool:
         """Whether there is nothing more to try."""
-        return self._steps is None
+        return self._steps is None and not self._cut
 
     def close_all(self) -> None:
         """Drop everything that is open: no configuration meets the limits, as proven elsewhere."""

@@ -8,12 +8,14 @@ bounds boxes, bound the layer for every combination of groups at once.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
 
 import numpy as np
 
+from ithaca.files.clock import StoppedError, ending
 from ithaca.formulations.algebra.array_types import Floats, Integers, Mask
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.algebra.rounding import all_below, below, loosened
@@ -323,7 +325,8 @@ def total(values: Sequence[Fraction], layers: Sequence[TabledLayer]) -> Fraction
 
 
 def objective_step(problems: Sequence[Problem]) -> Fraction:
-    """The coarsest grid on which the objectives of all problems lie; 0 if unknown."""
-    return common_step(
-        [granularity(problem.symbolic().objective, problem.space.powers) for problem in problems]
-    )
+    """The coarsest grid on which the objectives of all problems lie; 0 if unknown, as where the
+    call's time is over before."""
+    with ending(), suppress(StoppedError):
+        return common_step([granularity(p.symbolic().objective, p.space.powers) for p in problems])
+    return Fraction(0)

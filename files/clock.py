@@ -1,0 +1,127 @@
+"""The clock of a call: what takes long asks it now and then, and ends when time is up.
+
+It starts with the command, or in Python with the call, and runs for the ``--time-limit``. Whoever
+can go on without an answer opens a region, `ending` or `finishing`; long loops within it, of
+whatever layer, call `poll`, which raises `StoppedError` once that time is over. Outside such
+regions nothing is interrupted.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+#: Share of a time limit that is left to a call at least, however long the program took to start.
+LEAST_SHARE = 0.5
+
+#: Seconds, and share of a time limit, that what an answer needs may take after its end: bounds that
+#: need no search. Each of them has a moment, at least (seconds).
+GRACE, GRACE_SHARE, MOMENT = 0.5, 0.2, 0.1
+
+
+class StoppedError(Exception):
+    """What was under way ended without an answer: time is up, or a stop is asked for."""
+
+
+#: When the command began, until it is called; when the call's time is over, and its grace.
+_began: ContextVar[float | None] = ContextVar("began", default=None)
+_ends: ContextVar[tuple[float, float] | None] = ContextVar("ends", default=None)
+
+#: Whether a stop is asked for, before time is over.
+_stop: ContextVar[Callable[[], bool] | None] = ContextVar("stop", default=None)
+
+#: Whether what is under way is to end; None: nobody could go on without it.
+_over: ContextVar[Callable[[], bool] | None] = ContextVar("over", default=None)
+
+
+def begin() -> None:
+    """Let the clock start now: the next call counts from here."""
+    _began.set(time.perf_counter())
+
+
+@contextmanager
+def running(seconds: float | None) -> Iterator[None]:
+    """Let the clock run for so many seconds since the command began, or else from now on; one that
+    runs already goes on, for no longer than that."""
+    before = _ends.get()
+    if seconds is None:
+        yield
+        return
+    now, began = time.perf_counter(), _began.get()
+    own = now + seconds if began is None else max(began + seconds, now + LEAST_SHARE * seconds)
+    ends = own, own + GRACE + GRACE_SHARE * seconds
+    tokens = _began.set(None), _ends.set(ends if before is None else min(before, ends))
+    try:
+        yield
+    finally:
+        _began.reset(tokens[0])
+        _ends.reset(tokens[1])
+
+
+@contextmanager
+def until(stop: Callable[[], bool]) -> Iterator[None]:
+    """Let the call's time be over meanwhile as soon as ``stop`` says so."""
+    token = _stop.set(stop)
+    try:
+        yield
+    finally:
+        _stop.reset(token)
+
+
+def left() -> float | None:
+    """Seconds that are left of the call's time; None: it has no end."""
+    ends = _ends.get()
+    return None if ends is None else max(ends[0] - time.perf_counter(), 0.0)
+
+
+def up() -> bool:
+    """Whether the call's time is over, or a stop is asked for."""
+    ends, stop = _ends.get(), _stop.get()
+    return (stop is not None and stop()) or (ends is not None and time.perf_counter() >= ends[0])
+
+
+@contextmanager
+def ending(stop: Callable[[], bool] | None = None) -> Iterator[None]:
+    """Let `poll` raise once the call's time is over, or ``stop`` says so."""
+    outer = _over.get()
+
+    def over() -> bool:
+        return up() or (stop is not None and stop()) or (outer is not None and outer())
+
+    with _asking(over):
+        yield
+
+
+@contextmanager
+def finishing() -> Iterator[None]:
+    """Let `poll` raise only after a moment beyond the call's time: for what an answer needs."""
+    ends = _ends.get()
+    last = None if ends is None else max(ends[1], time.perf_counter() + MOMENT)
+    with _asking(None if last is None else lambda: time.perf_counter() >= last):
+        yield
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Let `poll` never raise: for what would be left half done."""
+    with _asking(None):
+        yield
+
+
+def poll() -> None:
+    """End what is under way with `StoppedError` if its time is over: called in long loops, every
+    few milliseconds."""
+    over = _over.get()
+    if over is not None and over():
+        raise StoppedError
+
+
+@contextmanager
+def _asking(over: Callable[[], bool] | None) -> Iterator[None]:
+    token = _over.set(over)
+    try:
+        yield
+    finally:
+        _over.reset(token)
