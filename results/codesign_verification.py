@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from ithaca.files.answer import Check
 from ithaca.files.errors import EDITED, InputError
-from ithaca.files.numbers import counted, number
+from ithaca.files.numbers import counted, json_number, number
 from ithaca.results.codesign_layers import shown_name
 from ithaca.results.network_verification import as_stated
 from ithaca.solver.certificate import Status
@@ -95,7 +95,7 @@ def _check_bound(
 
     def reached() -> bool:
         proven = search.lower_bound
-        return proven is not None and float(proven) >= float(bound)
+        return proven is not None and json_number(proven) >= json_number(bound)
 
     bank = LayerCache(question.space.accelerator)
     search = BoxSearch(question, bank, replace(options, gap=0.0, stop=lambda: stop() or reached()))

@@ -14,15 +14,15 @@ from ithaca.files.answer import Check
 from ithaca.files.errors import EDITED, InputError
 from ithaca.files.messages import errors_at
 from ithaca.files.numbers import counted
-from ithaca.formulations.problem import Problem
 from ithaca.results.files import check_same
 from ithaca.results.studies import front_document, point_document, question_fields
 from ithaca.results.study_files import labels_follow, raised_by
+from ithaca.solver.again import by_whichever, provers
 from ithaca.solver.certificate import Status
 from ithaca.solver.engines import Method
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.verification import Claim, agree, claimed
-from ithaca.studies.best import solve_best
+from ithaca.studies.best import prove_best
 from ithaca.studies.front import Front, pareto_front
 from ithaca.studies.grid import Index
 from ithaca.studies.marginal import marginal_values
@@ -54,9 +54,11 @@ def verify_front(front: Front, options: SolveOptions) -> Iterator[Check]:
     """Find a front again, and compare all that is claimed of it: points, their proofs, and that
     there are no others."""
     budget = Budget(options)
-    again = pareto_front(
-        front.problems, front.objectives, options, method=_other(front.problems[0])
-    )
+
+    def solve(method: Method, search: SolveOptions) -> Front:
+        return pareto_front(front.problems, front.objectives, search, method=method)
+
+    again = by_whichever(solve, lambda known: known.complete, provers(front.problems[0]), options)
     proofs = {point.values: point.proof for point in again.points}
     missing = [place for place, point in enumerate(front.points) if point.values not in proofs]
     if again.complete and missing:
@@ -79,11 +81,6 @@ def verify_front(front: Front, options: SolveOptions) -> Iterator[Check]:
     yield Check("front", f"{extent}; {proof} in {budget.spent:.1f} s", done)
 
 
-def _other(problem: Problem) -> Method:
-    """An engine that fronts are not found by, where there is one."""
-    return Method.EXACT if problem.design.stage(problem) is not None else Method.CPSAT
-
-
 def verify_study(study: Study, options: SolveOptions) -> Iterator[Check]:
     """Solve every point of a study again, and compare all that is claimed of it."""
     whole, left = Budget(options), len(study.points)
@@ -102,7 +99,7 @@ def verify_study(study: Study, options: SolveOptions) -> Iterator[Check]:
 
 def _same_point(study: Study, index: Index, point: StudyPoint, budget: Budget) -> bool:
     claim, problems, marginals = point.answer, point.problems, point.marginals
-    again = solve_best(problems, budget.share(), method=_other(problems[0]))
+    again = prove_best(problems, claim.certificate.method, budget.share())
     done = agree(Claim.of(claim), Claim.of(again), "objective")
     broken = claim.certificate.ties_broken and again.certificate.ties_broken
     if claim.configured and broken and claim.configuration != again.configuration:

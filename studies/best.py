@@ -12,6 +12,7 @@ from fractions import Fraction
 
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
+from ithaca.solver.again import by_whichever, provers
 from ithaca.solver.certificate import Certificate, Status, relative_gap
 from ithaca.solver.conclusion import conclude, conclude_least
 from ithaca.solver.engines import Method
@@ -104,6 +105,26 @@ def solve_best(
         return answer
     own = next(p for p in problems if p.design == chosen.problem.design)
     return replace(answer, problem=own).chosen_by(chosen, budget.spent)
+
+
+def prove_best(problems: Sequence[Problem], recorded: str, options: SolveOptions) -> Solution:
+    """Prove again what is the best of all designs.
+
+    Parameters
+    ----------
+    problems : Sequence of Problem
+        One per design.
+    recorded : str
+        The engines that proved it.
+    options : SolveOptions
+        Time limit and interruption.
+    """
+    return by_whichever(
+        lambda method, search: solve_best(problems, search, method=method),
+        lambda answer: answer.settled,
+        provers(problems[0], recorded),
+        options,
+    )
 
 
 def _preferred(answer: Solution, every: Sequence[Solution], budget: Budget) -> Solution:
