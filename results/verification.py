@@ -6,14 +6,14 @@ claim (`RECORDS`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from ithaca.files.answer import Check
 from ithaca.files.errors import EDITED, InputError
 from ithaca.files.messages import errors_at
-from ithaca.files.numbers import counted
+from ithaca.files.numbers import counted, number
 from ithaca.results.files import check_same
 from ithaca.results.studies import front_document, point_document, question_fields
 from ithaca.results.study_files import labels_follow, raised_by
@@ -21,6 +21,7 @@ from ithaca.solver.again import by_whichever, provers
 from ithaca.solver.certificate import Status
 from ithaca.solver.engines import Method
 from ithaca.solver.options import Budget, SolveOptions
+from ithaca.solver.shortfall import Shortfall
 from ithaca.solver.verification import Claim, agree, claimed
 from ithaca.studies.best import prove_best
 from ithaca.studies.front import Front, pareto_front
@@ -69,7 +70,9 @@ def verify_front(front: Front, options: SolveOptions) -> Iterator[Check]:
     done = not missing and (again.complete or not front.complete)
     if again.complete or not front.complete:
         points = [replace(p, proof=proofs.get(p.values, p.proof)) for p in front.points]
-        model = replace(again, points=tuple(points), provenance=front.provenance)
+        done &= same_shortfalls(front.shortfalls, again.shortfalls)
+        same = {"provenance": front.provenance, "shortfalls": front.shortfalls}
+        model = replace(again, points=tuple(points), **same)
         if not front.complete:
             known = again.completeness[: len(front.completeness)]
             model = replace(model, unfinished=front.unfinished, completeness=known)
@@ -112,7 +115,47 @@ def _same_point(study: Study, index: Index, point: StudyPoint, budget: Budget) -
         return done and not marginals
     percent = raised_by(point)
     raised = () if percent is None else marginal_values(problems, again, percent, budget.share())
-    again = replace(again, problem=claim.problem, configuration=claim.configuration)
+    if any(m.after.certificate.status is not Status.OPTIMAL for m in raised):  # not in time
+        for stated, known in zip(marginals, raised, strict=True):
+            agree(Claim.of(stated.after), Claim.of(known.after), f"marginal {stated.limit.metric}")
+        return False
+    done &= same_shortfalls(claim.shortfalls, again.shortfalls)
+    again = replace(
+        again,
+        problem=claim.problem,
+        configuration=claim.configuration,
+        shortfalls=claim.shortfalls,
+    )
     model = point_document(study, index, StudyPoint(problems, again, raised))
     check_same(claims(point_document(study, index, point)), claims(model), "")
     return done
+
+
+def same_shortfalls(claimed: Sequence[Shortfall], again: Sequence[Shortfall]) -> bool:
+    """Whether a search for limits that cannot be met says the same of them; False where time was
+    too short."""
+    known = {(s.metric, s.design): s for s in again if s.smallest is not None}
+    stated = {(s.metric, s.design) for s in claimed}
+    if missing := [
+        metric for metric, design in known.keys() - stated if known[metric, design].others_kept
+    ]:
+        raise InputError(
+            f"shortfalls: {missing[0]} is not among them, yet raising it alone helps: {EDITED}"
+        )
+    open_, reached = (
+        {s.metric for s in (*again, *claimed) if s.smallest is None},
+        True,
+    )
+    for place, fall in enumerate(claimed):
+        other, at = known.get((fall.metric, fall.design)), f"shortfalls[{place}].smallest"
+        if fall.smallest is None:
+            continue
+        if other is not None and other.others_kept == fall.others_kept:
+            reached &= agree(Claim.smallest(fall), Claim.smallest(other), at)
+        elif fall.metric in open_:
+            reached = False
+        else:
+            raise InputError(
+                f"{at} is {number(fall.smallest)}, yet a search finds nothing of the kind: {EDITED}"
+            )
+    return reached
