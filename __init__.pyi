@@ -152,6 +152,8 @@ def codesign(
     seed: int = 0,
     scheduler: str | None = None,
     results: str | Path | None = None,
+    recheck: int | str | None = None,
+    trust_results: bool = False,
     progress: Callable[[SearchProgress], object] | None = None,
 ) -> CodesignResult | CodesignStudy | NetworkResult:
     """Choose an accelerator and every layer's mapping together, and prove that no other of the
@@ -334,6 +336,8 @@ def network(
     seed: int = 0,
     scheduler: str | None = None,
     results: str | Path | None = None,
+    recheck: int | str | None = None,
+    trust_results: bool = False,
     progress: Callable[[SearchProgress], object] | None = None,
     **parameters: int,
 ) -> NetworkResult:
@@ -379,6 +383,8 @@ def pareto(
     threads: int = 1,
     max_points: int | None = None,
     results: str | Path | None = None,
+    recheck: int | str | None = None,
+    trust_results: bool = False,
     before: Callable[[Sequence[Objective]], None] | None = None,
     progress: Callable[[SearchProgress], object] | None = None,
     **extents: int,
@@ -572,6 +578,8 @@ def whatif(
     gap: float = 0,
     seed: int = 0,
     results: str | Path | None = None,
+    recheck: int | str | None = None,
+    trust_results: bool = False,
     before: Callable[[Sequence[StudyAxis]], None] | None = None,
     progress: Callable[[SearchProgress], object] | None = None,
     **extents: int,

@@ -14,7 +14,7 @@ from ithaca.solver.verification import BOUND_WITHIN
 
 #: What is said where values are confirmed, and not all that is proven of them.
 UNREPEATED = (
-    "all values hold, and nothing contradicts the file, but not every claim was proven again; "
+    "all values hold, and nothing contradicts the file, but not every claim was proven again: {}; "
     f"--time-limit gives more time (a bound has {BOUND_WITHIN:.0f} s unless given)"
 )
 
@@ -31,4 +31,5 @@ def verify(ask: Callable[..., Verification], *, as_json: AsJson = False) -> None
     if as_json:
         print_document(verification.document)
     if not verification.confirmed:
-        nothing_found(UNREPEATED)
+        left = (check.place.strip() for check in verification.checks if not check.confirmed)
+        nothing_found(UNREPEATED.format("; ".join(left)))

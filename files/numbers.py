@@ -31,7 +31,11 @@ def scaled_number(text: str, units: Mapping[str, int | Fraction] = SCALES) -> Fr
 
 def json_number(value: Fraction) -> int | float:
     """An exact rational as a JSON number: an integer where it is one or beyond 2**53, else
-    the nearest double."""
+    the nearest double.
+
+    It grows with the number, and that of what is read from a file is what the file says: exact
+    numbers are compared by it with those of files.
+    """
     return json_ratio(value.numerator, value.denominator)
 
 

@@ -9,9 +9,10 @@ from fractions import Fraction
 
 from ithaca.files.answer import Check
 from ithaca.files.errors import EDITED, InputError
-from ithaca.files.numbers import counted, number
+from ithaca.files.numbers import counted, json_number, number
 from ithaca.results.codesign_layers import shown_name
 from ithaca.results.network_verification import as_stated
+from ithaca.results.verification import same_shortfalls
 from ithaca.solver.certificate import Status
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.verification import Claim, agree, claimed, repeat, time_for, verify
@@ -75,7 +76,7 @@ def verify_codesign(result: CodesignResult, options: SolveOptions) -> Iterator[C
                 f"{len(again.front)} that are proven: {EDITED}"
             )
         settled = again.certificate.settled or not claim.status.proven
-        checked &= _check_shortfalls(result, again) and settled
+        checked &= same_shortfalls(result.shortfalls, again.shortfalls) and settled
         return again
 
     nothing = "no accelerator" if claim.status is Status.INFEASIBLE else "no accelerator was found"
@@ -97,39 +98,9 @@ def _check_bound(
 
     def reached() -> bool:
         proven = search.lower_bound
-        return proven is not None and float(proven) >= float(bound)
+        return proven is not None and json_number(proven) >= json_number(bound)
 
     bank = LayerCache(question.space.accelerator)
     search = BoxSearch(question, bank, replace(options, gap=0.0, stop=lambda: stop() or reached()))
     answer = search.run()
     return agree(Claim(None, bound), Claim.of(answer)._replace(bound=search.lower_bound), at)
-
-
-def _check_shortfalls(result: CodesignResult, again: CodesignResult) -> bool:
-    """Whether a search for limits that cannot be met says the same of them; False where time was
-    too short."""
-    known = {(s.metric, s.design): s for s in again.shortfalls if s.smallest is not None}
-    stated = {(s.metric, s.design) for s in result.shortfalls}
-    if missing := [
-        metric for metric, design in known.keys() - stated if known[metric, design].others_kept
-    ]:
-        raise InputError(
-            f"shortfalls: {missing[0]} is not among them, yet raising it alone helps: {EDITED}"
-        )
-    open_, reached = (
-        {s.metric for s in (*again.shortfalls, *result.shortfalls) if s.smallest is None},
-        True,
-    )
-    for place, fall in enumerate(result.shortfalls):
-        other, at = known.get((fall.metric, fall.design)), f"shortfalls[{place}].smallest"
-        if fall.smallest is None:
-            continue
-        if other is not None and other.others_kept == fall.others_kept:
-            reached &= agree(Claim.smallest(fall), Claim.smallest(other), at)
-        elif fall.metric in open_:
-            reached = False
-        else:
-            raise InputError(
-                f"{at} is {number(fall.smallest)}, yet a search finds nothing of the kind: {EDITED}"
-            )
-    return reached

@@ -16,7 +16,7 @@ from typing import Any
 from ithaca.files.documents import validated
 from ithaca.files.errors import EDITED, InputError
 from ithaca.files.messages import among, errors_at, refuse
-from ithaca.files.numbers import counted, spelled
+from ithaca.files.numbers import counted, json_number, json_ready, spelled
 from ithaca.files.reading import MAX_DIGITS, parse_json, read_text
 from ithaca.files.writing import SCHEMA
 from ithaca.formulations.algebra.expression import Expression
@@ -223,8 +223,8 @@ def read_solution(
     metrics = problem.metrics(configuration)
     for limit in problem.limits:
         value = _value(limit.expression, metrics, f"platform.limits: {quoted(limit.metric)}", at)
-        # compared as doubles: a bound that no decimal states was rounded in the file
-        if float(value) > float(limit.bound):
+        # compared as in files: a bound that no decimal states was rounded there
+        if json_number(value) > json_number(limit.bound):
             what = f"at most {spelled(limit.bound)}, the limit the file states"
             raise InputError(
                 f"{at}.metrics: {quoted(limit.metric)} is {spelled(value)}; allowed: {what}"
@@ -417,11 +417,13 @@ def check_proof(certificate: Certificate, value: Fraction | None, at: str) -> No
                 f"{at}.{field} is not in order; allowed: entries that only {way}, "
                 "null before the first that is known"
             )
-    if points and points[-1].lower_bound != certificate.lower_bound:
-        ends, proven = spelled(points[-1].lower_bound), spelled(certificate.lower_bound)
-        raise InputError(f"{at}.lower_bound ends with {ends}; allowed: {proven}")
-    if points and (ends := spelled(points[-1].value)) != spelled(value):
-        raise InputError(f"{at}.incumbent ends with {ends}; allowed: {spelled(value)}")
+    last = points[-1:]
+    for name, end, own in (
+        ("lower_bound", [point.lower_bound for point in last], certificate.lower_bound),
+        ("incumbent", [point.value for point in last], value),
+    ):
+        if last and json_ready(end) != json_ready([own]):
+            raise InputError(f"{at}.{name} ends with {spelled(end[0])}; allowed: {spelled(own)}")
 
 
 def _value(expression: Expression, metrics: Mapping[str, Fraction], what: str, at: str) -> Fraction:

@@ -68,7 +68,11 @@ def posed_problems(document: Mapping[str, Any], path: Path) -> tuple[Problem, ..
 
 
 def evaluated(
-    question: Mapping[str, Any], stated: Mapping[str, Any], value: Any, path: Path
+    question: Mapping[str, Any],
+    problems: Sequence[Problem],
+    stated: Mapping[str, Any],
+    value: Any,
+    path: Path,
 ) -> Solution:
     """Evaluate a configuration that a file states again.
 
@@ -76,6 +80,8 @@ def evaluated(
     ----------
     question : Mapping
         The part of the document that says what was asked.
+    problems : sequence of Problem
+        What it poses, one per design.
     stated : Mapping
         The part that states the configuration and its metrics.
     value : object
@@ -96,11 +102,12 @@ def evaluated(
     choice = {name: stated.get(name) for name in question["designs"][0]}
     if choice not in question["designs"]:
         raise InputError(f"a configuration is of no design of the question: {EDITED}")
+    among = problems[question["designs"].index(choice)].among  # as is said of all of its space
     own = {
         **choice,
         "tiling": stated["tiling"],
         "metrics": stated["metrics"],
-        "certificate": {"status": "feasible", **NOTHING},
+        "certificate": {"status": "feasible", **NOTHING, "among": among},
     }
     head = {**question, "objective": {**question["objective"], "value": value}}
     head.pop("restriction", None)  # this is one of its designs
@@ -118,7 +125,7 @@ def read_front(document: Any, path: Path) -> Front:
         objectives = check_objectives(names, problems[0].design.vocabulary)
         points = []
         for stated, point in zip(read.points, document["points"], strict=True):
-            solution = evaluated(question, point, point["values"].get(names[0]), path)
+            solution = evaluated(question, problems, point, point["values"].get(names[0]), path)
             assert solution.configuration is not None
             proof = [_step(step, names) for step in stated.proof]
             points.append(
@@ -205,7 +212,9 @@ def _point(read: PointDocument, stated: Mapping[str, Any], path: Path, at: str) 
             )
         answer = Solution(problems[0], None, None, certificate)
         if stated["best"] is not None:
-            answer = evaluated(question, stated["best"], stated["objective"]["value"], path)
+            answer = evaluated(
+                question, problems, stated["best"], stated["objective"]["value"], path
+            )
         if certificate.status is Status.OPTIMAL:  # a file states bounds as doubles
             certificate = replace(certificate, lower_bound=answer.value)
         check_proof(certificate, answer.value, "certificate")

@@ -6,23 +6,24 @@ claim (`RECORDS`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from ithaca.files.answer import Check
 from ithaca.files.errors import EDITED, InputError
 from ithaca.files.messages import errors_at
-from ithaca.files.numbers import counted
-from ithaca.formulations.problem import Problem
+from ithaca.files.numbers import counted, number
 from ithaca.results.files import check_same
 from ithaca.results.studies import front_document, point_document, question_fields
 from ithaca.results.study_files import labels_follow, raised_by
+from ithaca.solver.again import by_whichever, provers
 from ithaca.solver.certificate import Status
 from ithaca.solver.engines import Method
 from ithaca.solver.options import Budget, SolveOptions
+from ithaca.solver.shortfall import Shortfall
 from ithaca.solver.verification import Claim, agree, claimed
-from ithaca.studies.best import solve_best
+from ithaca.studies.best import prove_best
 from ithaca.studies.front import Front, pareto_front
 from ithaca.studies.grid import Index
 from ithaca.studies.marginal import marginal_values
@@ -54,9 +55,11 @@ def verify_front(front: Front, options: SolveOptions) -> Iterator[Check]:
     """Find a front again, and compare all that is claimed of it: points, their proofs, and that
     there are no others."""
     budget = Budget(options)
-    again = pareto_front(
-        front.problems, front.objectives, options, method=_other(front.problems[0])
-    )
+
+    def solve(method: Method, search: SolveOptions) -> Front:
+        return pareto_front(front.problems, front.objectives, search, method=method)
+
+    again = by_whichever(solve, lambda known: known.complete, provers(front.problems[0]), options)
     proofs = {point.values: point.proof for point in again.points}
     missing = [place for place, point in enumerate(front.points) if point.values not in proofs]
     if again.complete and missing:
@@ -67,7 +70,9 @@ def verify_front(front: Front, options: SolveOptions) -> Iterator[Check]:
     done = not missing and (again.complete or not front.complete)
     if again.complete or not front.complete:
         points = [replace(p, proof=proofs.get(p.values, p.proof)) for p in front.points]
-        model = replace(again, points=tuple(points), provenance=front.provenance)
+        done &= same_shortfalls(front.shortfalls, again.shortfalls)
+        same = {"provenance": front.provenance, "shortfalls": front.shortfalls}
+        model = replace(again, points=tuple(points), **same)
         if not front.complete:
             known = again.completeness[: len(front.completeness)]
             model = replace(model, unfinished=front.unfinished, completeness=known)
@@ -77,11 +82,6 @@ def verify_front(front: Front, options: SolveOptions) -> Iterator[Check]:
     )
     proof = "proven again" if done else "not all proven again in time"
     yield Check("front", f"{extent}; {proof} in {budget.spent:.1f} s", done)
-
-
-def _other(problem: Problem) -> Method:
-    """An engine that fronts are not found by, where there is one."""
-    return Method.EXACT if problem.design.stage(problem) is not None else Method.CPSAT
 
 
 def verify_study(study: Study, options: SolveOptions) -> Iterator[Check]:
@@ -102,7 +102,7 @@ def verify_study(study: Study, options: SolveOptions) -> Iterator[Check]:
 
 def _same_point(study: Study, index: Index, point: StudyPoint, budget: Budget) -> bool:
     claim, problems, marginals = point.answer, point.problems, point.marginals
-    again = solve_best(problems, budget.share(), method=_other(problems[0]))
+    again = prove_best(problems, claim.certificate.method, budget.share())
     done = agree(Claim.of(claim), Claim.of(again), "objective")
     broken = claim.certificate.ties_broken and again.certificate.ties_broken
     if claim.configured and broken and claim.configuration != again.configuration:
@@ -115,7 +115,47 @@ def _same_point(study: Study, index: Index, point: StudyPoint, budget: Budget) -
         return done and not marginals
     percent = raised_by(point)
     raised = () if percent is None else marginal_values(problems, again, percent, budget.share())
-    again = replace(again, problem=claim.problem, configuration=claim.configuration)
+    if any(m.after.certificate.status is not Status.OPTIMAL for m in raised):  # not in time
+        for stated, known in zip(marginals, raised, strict=True):
+            agree(Claim.of(stated.after), Claim.of(known.after), f"marginal {stated.limit.metric}")
+        return False
+    done &= same_shortfalls(claim.shortfalls, again.shortfalls)
+    again = replace(
+        again,
+        problem=claim.problem,
+        configuration=claim.configuration,
+        shortfalls=claim.shortfalls,
+    )
     model = point_document(study, index, StudyPoint(problems, again, raised))
     check_same(claims(point_document(study, index, point)), claims(model), "")
     return done
+
+
+def same_shortfalls(claimed: Sequence[Shortfall], again: Sequence[Shortfall]) -> bool:
+    """Whether a search for limits that cannot be met says the same of them; False where time was
+    too short."""
+    known = {(s.metric, s.design): s for s in again if s.smallest is not None}
+    stated = {(s.metric, s.design) for s in claimed}
+    if missing := [
+        metric for metric, design in known.keys() - stated if known[metric, design].others_kept
+    ]:
+        raise InputError(
+            f"shortfalls: {missing[0]} is not among them, yet raising it alone helps: {EDITED}"
+        )
+    open_, reached = (
+        {s.metric for s in (*again, *claimed) if s.smallest is None},
+        True,
+    )
+    for place, fall in enumerate(claimed):
+        other, at = known.get((fall.metric, fall.design)), f"shortfalls[{place}].smallest"
+        if fall.smallest is None:
+            continue
+        if other is not None and other.others_kept == fall.others_kept:
+            reached &= agree(Claim.smallest(fall), Claim.smallest(other), at)
+        elif fall.metric in open_:
+            reached = False
+        else:
+            raise InputError(
+                f"{at} is {number(fall.smallest)}, yet a search finds nothing of the kind: {EDITED}"
+            )
+    return reached

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from pydantic import Field, ValidationInfo, field_validator
 
 from ithaca.files.errors import InputError
-from ithaca.files.numbers import fraction, json_number, spelled
+from ithaca.files.numbers import json_number, spelled
 from ithaca.formulations.algebra.parsing import quoted
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.data_models import built
@@ -164,12 +164,16 @@ def check_certificate(certificate: Certificate, value: Fraction | None, at: str)
     if status.configured != (value is not None):
         allowed = "a tiling and its metrics" if status.configured else "null for tiling and metrics"
         raise InputError(f"{at}.status is '{status.value}'; allowed with it: {allowed}")
-    if value is not None and bound is not None and float(bound) > float(value):
+    if value is not None and bound is not None and json_number(bound) > json_number(value):
         raise InputError(
             f"{at}.lower_bound is {spelled(bound)}; allowed: at most "
             f"the objective's {spelled(value)}"
         )
-    if status is Status.OPTIMAL and value is not None and bound != fraction(json_number(value)):
+    if (
+        status is Status.OPTIMAL
+        and value is not None
+        and (bound is None or json_number(bound) != json_number(value))
+    ):
         raise InputError(
             f"{at}.lower_bound is {spelled(bound)}; allowed with 'optimal': "
             f"the objective's {spelled(value)}"

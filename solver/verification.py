@@ -9,9 +9,10 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from ithaca.files.errors import EDITED, DisagreementError, InputError
-from ithaca.files.numbers import number
+from ithaca.files.numbers import json_number, number
 from ithaca.formulations.algebra.rounding import below
 from ithaca.formulations.problem import Objective, Problem
+from ithaca.solver.again import by_whichever, provers
 from ithaca.solver.certificate import Certificate, Status
 from ithaca.solver.engines import Method, engine
 from ithaca.solver.options import Budget, SolveOptions
@@ -79,21 +80,25 @@ def agree(claim: Claim, again: Claim, at: str) -> bool:
         If what is claimed is false.
     """
     (value, bound, none), (other, proven, nothing) = claim, again
-    if other is not None and (none or (bound is not None and float(other) < float(bound))):
+    if other is not None and (
+        none or (bound is not None and json_number(other) < json_number(bound))
+    ):
         what = (
             "nothing is said to be possible"
             if none
             else f"nothing below {number(bound)} is said to be possible"
         )
         raise _edited(at, f"{what}, yet there is a configuration with {number(other)}")
-    if value is not None and (nothing or (proven is not None and float(proven) > float(value))):
+    if value is not None and (
+        nothing or (proven is not None and json_number(proven) > json_number(value))
+    ):
         least = "is" if nothing else f"below {number(proven)} is"
         raise _edited(at, f"value {number(value)} is said to be possible, yet nothing {least}")
-    reached = bound is None or (proven is not None and float(proven) >= float(bound))
+    reached = bound is None or (proven is not None and json_number(proven) >= json_number(bound))
     return nothing or (
         reached
         and not none
-        and (value is None or (other is not None and float(other) <= float(value)))
+        and (value is None or (other is not None and json_number(other) <= json_number(value)))
     )
 
 
@@ -204,19 +209,18 @@ def verify(recorded: Solution, options: SolveOptions, at: str) -> tuple[str, boo
             "proven again",
             words,
         )
-    method, same = Method.EXACT if "cpsat" in proof.method else Method.CPSAT, ""
-    if (
-        Method.STAGED.value in proof.method
-    ):  # what is searched in stages is more than integer models hold: searched again
-        method, same = (
-            Method.STAGED if proof.method == Method.STAGED.value else Method.AUTO,
-            ", the same search,",
-        )
-    again = _again(recorded, method, options, f"{at}.certificate")
+    again = by_whichever(
+        lambda method, search: _again(recorded, method, search, f"{at}.certificate"),
+        lambda answer: answer.certificate.status.proven,
+        provers(recorded.problem, proof.method),
+        options,
+    )
+    engines = again.certificate.method
     if not again.certificate.status.proven:
         bound = number(again.certificate.lower_bound)
-        return f"{words}, not confirmed by {method.value} in time (its bound: {bound})", False
-    words += f", confirmed by {method.value}{same} in {again.certificate.seconds:.1f} s"
+        return f"{words}, not confirmed by {engines} in time (its bound: {bound})", False
+    same = ", the same search," if engines == proof.method else ""
+    words += f", confirmed by {engines}{same} in {again.certificate.seconds:.1f} s"
     if proof.ties_broken and recorded.value is not None and proof.then is None:
         chosen = preferred(recorded.problem, recorded.value, recorded.configuration, options)
         if chosen.configuration != recorded.configuration:
@@ -350,9 +354,12 @@ def repeat(
 
 
 def _again(recorded: Solution, method: Method, options: SolveOptions, at: str) -> Solution:
-    """Solve a recorded problem by a method, and refuse the record if that contradicts it."""
-    options = replace(options, any_tie=True)
-    again = engine(method)(recorded.problem, options, start=recorded.configuration)
+    """Solve a recorded problem by a method, and refuse the record if that contradicts it.
+
+    The engine that proved it does not learn what it found."""
+    options, own = replace(options, any_tie=True), recorded.certificate
+    known = None if own.status.proven and method.value in own.method else recorded.configuration
+    again = engine(method)(recorded.problem, options, start=known)
     # a value without its configuration is a claim, too; others were evaluated
     value = None if recorded.configuration is None else recorded.value
     claim = Claim.of(recorded) if value is None else Claim.of(recorded)._replace(value=None)

@@ -10,8 +10,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+from ithaca.files.errors import EDITED, InputError
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
+from ithaca.solver.again import by_whichever, provers
 from ithaca.solver.certificate import Certificate, Status, relative_gap
 from ithaca.solver.conclusion import conclude, conclude_least
 from ithaca.solver.engines import Method
@@ -24,6 +26,7 @@ from ithaca.solver.result import Unrestricted
 from ithaca.solver.shortfall import Shortfall
 from ithaca.solver.solution import Solution, best_solution, make_solution
 from ithaca.solver.ties import Preferred, preferred
+from ithaca.solver.verification import repeat
 from ithaca.studies.scale import EquivalentObjective, equivalent_objective
 
 Report = Callable[[str, Progress], None]
@@ -104,6 +107,69 @@ def solve_best(
         return answer
     own = next(p for p in problems if p.design == chosen.problem.design)
     return replace(answer, problem=own).chosen_by(chosen, budget.spent)
+
+
+def prove_best(problems: Sequence[Problem], recorded: str, options: SolveOptions) -> Solution:
+    """Prove again what is the best of all designs.
+
+    Parameters
+    ----------
+    problems : Sequence of Problem
+        One per design.
+    recorded : str
+        The engines that proved it.
+    options : SolveOptions
+        Time limit and interruption.
+    """
+    return by_whichever(
+        lambda method, search: solve_best(problems, search, method=method),
+        lambda answer: answer.settled,
+        provers(problems[0], recorded),
+        options,
+    )
+
+
+def proven_again(answer: Solution, problems: Sequence[Problem], options: SolveOptions) -> bool:
+    """Whether all that a kept answer claims to be proven over some designs is proven again.
+
+    Parameters
+    ----------
+    answer : Solution
+        The answer; its value was evaluated when it was read.
+    problems : Sequence of Problem
+        One per design.
+    options : SolveOptions
+        Time limit and interruption.
+
+    Returns
+    -------
+    bool
+        False where time was too short for that.
+
+    Raises
+    ------
+    InputError
+        If a claim is false.
+    """
+    proof, solutions = answer.certificate, list[Solution]()
+
+    def solve(search: SolveOptions) -> Solution:
+        anew = replace(search, any_tie=not proof.ties_broken)
+        solutions.append(prove_best(problems, proof.method, anew))
+        return solutions[-1]
+
+    done = repeat(answer, solve, options, "certificate")[1]
+    for again in solutions:
+        if proof.ties_broken and again.certificate.ties_broken:
+            if answer.configuration != again.configuration:
+                raise InputError(f"another configuration of its value is preferred: {EDITED}")
+        else:
+            done &= not proof.ties_broken
+        known = {(s.design, s.metric): s.smallest for s in again.shortfalls if s.proven}
+        for fall in answer.shortfalls:
+            if known.get((fall.design, fall.metric), fall.smallest) != fall.smallest:
+                raise InputError(f"{fall.metric} falls short by another amount: {EDITED}")
+    return done
 
 
 def _preferred(answer: Solution, every: Sequence[Solution], budget: Budget) -> Solution:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from ithaca.files.numbers import fraction, json_number
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.solver.certificate import Status
@@ -33,10 +34,12 @@ class Marginal:
 
     @property
     def change(self) -> Fraction | None:
-        """(after − before) / |before|; None where either is missing or ``before`` is 0."""
+        """(after − before) / |before|, of both as files state them; None where either is missing or
+        ``before`` is 0."""
         if not self.before.value or self.after.value is None:
             return None
-        return (self.after.value - self.before.value) / abs(self.before.value)
+        before, after = (fraction(json_number(s.value)) for s in (self.before, self.after))
+        return (after - before) / abs(before)
 
     @property
     def proven(self) -> bool:

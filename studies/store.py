@@ -2,27 +2,33 @@
 
 One JSON file per set of problems, named by its fingerprint and written whole or not at all.
 Numbers are exact ("p/q"). What is read back is not taken on trust: the configuration must be
-one of the problem, and its value what the Fraction reference computes.
+one of the problem, and its value what the Fraction reference computes. Proofs cannot be seen from
+an answer, so a file has the seal of who wrote it (`ithaca.files.seals`), its name changes with the
+code that proves (`ithaca.studies.proving_code`), and any may be proven again before it is taken.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from datetime import UTC, datetime
 from enum import Enum
 from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
+from types import TracebackType
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, PlainSerializer, PlainValidator
 
-from ithaca import __version__
 from ithaca.files.documents import validated
 from ithaca.files.errors import InputError
+from ithaca.files.numbers import counted
 from ithaca.files.reading import parse_json, read_text
+from ithaca.files.seals import is_sealed, own_key, seal
 from ithaca.files.writing import SCHEMA, document_text, write_text_atomically
 from ithaca.formulations.algebra.expression import ONE, Expression
 from ithaca.formulations.configuration import Configuration
@@ -41,11 +47,9 @@ from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.shortfall import Shortfall
 from ithaca.solver.solution import Solution
+from ithaca.studies.best import proven_again
+from ithaca.studies.proving_code import proving_code
 from ithaca.studies.scale import metric_form
-
-#: Counted up when answers of equal problems change for a reason that the problem does not show:
-#: the rules of the design space, and those that choose among configurations of equal objective.
-SPACE_VERSION = 2
 
 #: Models whose statement is kept.
 MODELS = 64
@@ -62,9 +66,10 @@ def fingerprint(problems: Sequence[Problem]) -> str:
 
     That is the nest with its extents, the data type, limits, objective, technology and options of
     the design space; each derived array; and the cost model, as the expressions it yields for the
-    metrics that objective and limits speak of, and for the constraints that hold in any case.
+    metrics that objective and limits speak of, and for the constraints that hold in any case. And
+    it is the code that proves.
     """
-    return digest([__version__, SPACE_VERSION, [(p, _model(p)) for p in problems]])
+    return digest([proving_code(), [(p, _model(p)) for p in problems]])
 
 
 def _model(problem: Problem) -> Any:
@@ -102,6 +107,9 @@ def _canonical(value: Any) -> Any:
     raise TypeError(f"no canonical form of {type(value).__name__}")
 
 
+#: What is said of files without this user's seal.
+FOREIGN = "as not made here, or changed since"
+
 #: Largest file of the store (bytes); one has about 2 kB.
 MAX_BYTES = 2**20
 
@@ -133,19 +141,51 @@ class StoredAnswer:
         return options.time_limit <= self.time_limit
 
 
+@dataclass(frozen=True)
+class Trust:
+    """What is believed of a results folder."""
+
+    foreign: bool = False
+    """Whether files without this user's seal are: made elsewhere, or changed."""
+    recheck: float = 0
+    """How many of the files that are read are proven again before they are taken, the first ones;
+    infinite: all."""
+    search: SolveOptions = field(default_factory=SolveOptions)
+    """How long all these proofs may take."""
+
+
 class Store:
     """A results folder, made if missing; the folder that contains it must exist.
 
-    ``note`` is told, in one line, of files that cannot be used; ``asked`` is what else tells
-    answers to equal problems apart. Raises `InputError` if it is no folder and cannot be made.
+    ``note`` is told, in one line, of files that cannot be used, and at the end how many were not
+    this user's, and how many were proven again. Raises `InputError` if it is no folder and cannot
+    be made, or there is no key to seal files with.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder.
+    note : Note, optional
+        Told of files that cannot be used.
+    conditions : Sequence of str or int, optional
+        What else tells answers to equal problems apart.
+    trust : Trust, optional
+        What is believed of it.
     """
 
     def __init__(
-        self, folder: Path, note: Note = lambda line: None, conditions: Sequence[str | int] = ()
+        self,
+        folder: Path,
+        note: Note = lambda line: None,
+        conditions: Sequence[str | int] = (),
+        trust: Trust | None = None,
     ) -> None:
-        self.folder = folder
+        self.folder, self.trust = folder, trust or Trust()
         self._note, self._asked = note, conditions
         self._refused = False  #: Whether a file could not be written
+        self._counts: Counter[str] = Counter()  #: Of files, by what became of them
+        self._key = own_key()
+        self._recheck_within = self.trust.search.from_now
         self._names: dict[tuple[int, ...], tuple[Sequence[Problem], str]] = {}
         try:
             folder.mkdir(exist_ok=True)
@@ -165,15 +205,43 @@ class Store:
         if not path.exists():
             return None
         try:
-            return _stored_answer(
-                validated(_Document, parse_json(read_text(path, MAX_BYTES), path), path),
-                path.stem,
-                problems,
-            )
+            document = parse_json(read_text(path, MAX_BYTES), path)
+            stored = _stored_answer(validated(_Document, document, path), path.stem, problems)
+            own = is_sealed(document, self._key)
+            if not own and not self.trust.foreign:
+                if not self._counts["foreign"]:
+                    self._note(f"solving again {path}, {FOREIGN}; --trust-results takes such files")
+                self._counts["foreign"] += 1
+                return None
+            if self._counts["rechecked"] < self.trust.recheck:
+                if not proven_again(stored.answer, problems, self._recheck_within):
+                    raise InputError("it is not proven again in time")
+                self._counts["rechecked"] += 1
+            elif not own:
+                self._counts["believed"] += 1
+            return stored
         except InputError as error:
             reason = error if str(path) in str(error) else f"{path}: {error}"
         self._note(f"ignored a kept result, solving again: {reason}")
         return None
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Say what became of files."""
+        for name, least, what in (
+            ("rechecked", 1, "proven again"),
+            ("foreign", 2, f"solved again, {FOREIGN}"),
+            ("believed", 1, f"taken, {FOREIGN}"),
+        ):
+            if (count := self._counts[name]) >= least:
+                self._note(f"{counted(count, 'kept result')} of {self.folder}: {what}")
 
     def save(
         self,
@@ -184,6 +252,8 @@ class Store:
         name: str | None = None,
     ) -> None:
         """Keep an answer, replacing an older one; that it cannot be kept is noted, once.
+
+        Once an answer without this user's seal was believed, others may rest on it: they get none.
 
         Parameters
         ----------
@@ -200,9 +270,10 @@ class Store:
         """
         path = self.path(problems, name)
         try:
-            write_text_atomically(
-                path, document_text(_document(path.stem, problems, answer, options, method))
-            )
+            document = _document(path.stem, problems, answer, options, method)
+            if not self._counts["believed"]:
+                document["seal"] = seal(document, self._key)
+            write_text_atomically(path, document_text(document))
         except InputError as error:
             if not self._refused:
                 self._note(f"results are not kept: {error}")
@@ -260,6 +331,9 @@ class _Document(Document):
     nodes: Annotated[int, Field(ge=0)]
     seconds: Annotated[float, Field(ge=0)]
     shortfalls: list[_Shortfall]
+    code: str
+    made: str
+    seal: str | None = None
 
 
 def _document(
@@ -286,6 +360,9 @@ def _document(
         "value": answer.value,
         **{name: getattr(certificate, name) for name in (*proof, "ties_broken", "then")},
         "shortfalls": list(answer.shortfalls),
+        # how it was proven, for people
+        "code": proving_code(),
+        "made": datetime.now(UTC).isoformat(timespec="seconds"),
     }
     return _Document.model_validate(fields, from_attributes=True).as_json()
 

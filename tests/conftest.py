@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from ithaca.files.seals import VARIABLE
 from tests.reference import DESCRIPTORS, golden_text
 from tests.solver import known_optima
 
@@ -148,6 +149,14 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     known_optima.save_found()
     if hasattr(session.config, "workeroutput"):
         session.config.workeroutput["cpu_seconds"] = dict(_cpu_seconds)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def key(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the key is that kept results are sealed with: not that of who runs the tests."""
+    path = tmp_path_factory.mktemp("state") / "key"
+    os.environ[VARIABLE] = str(path)
+    return path
 
 
 @pytest.fixture

@@ -15,8 +15,8 @@ from typer import Argument, Option
 from ithaca.commands.api.codesign_study import CodesignStudy, run_codesign_study
 from ithaca.commands.api.fronts import split_objectives
 from ithaca.commands.api.keywords import public
-from ithaca.commands.api.live_line import note, searching
-from ithaca.commands.api.options import Fuse, LayerPatterns, Results, Scheduler, SearchOptions
+from ithaca.commands.api.live_line import searching
+from ithaca.commands.api.options import Fuse, Keeping, LayerPatterns, Scheduler, SearchOptions
 from ithaca.commands.api.parsing import check_sizes, parse_sizes
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
@@ -122,7 +122,7 @@ def codesign(
     ] = None,
     search: SearchOptions,
     scheduler: Scheduler = None,
-    results: Results = None,
+    keeping: Keeping,
 ) -> CodesignResult | CodesignStudy | NetworkResult:
     """Choose an accelerator and every layer's mapping together, and prove that no other of the
     space is better."""
@@ -142,7 +142,13 @@ def codesign(
     extents = parse_sizes(sizes or {})
     own_search = module_of("ithaca.commands.families", chosen_space.accelerator.family, "splitting")
     if own_search is not None:
-        refused = {"--results": results, "--scheduler": scheduler, "--method": method != PROOF}
+        refused = {
+            "--results": keeping.results,
+            "--recheck": keeping.recheck,
+            "--trust-results": keeping.trust_results,
+            "--scheduler": scheduler,
+            "--method": method != PROOF,
+        }
         if ignored := [name for name, value in refused.items() if value]:
             raise InputError(
                 f"{ignored[0]} does not go with space {chosen_space.name}; allowed: "
@@ -184,20 +190,24 @@ def codesign(
             f"--method {method} does not go with '{text}' over {len(question.works)} layers, "
             f"which is no sum; allowed: sum({text}), or the proof"
         )
-    folder = None if results is None else Path(results)
     if trials is not None and method == PROOF:
         raise InputError(
             "--trials goes with --method only, as the proof looks at "
             "what it needs; allowed: without it"
         )
     many = TRIALS if trials is None else parse_integer("--trials", trials, least=1)
-    options = CodesignOptions(
-        search.options, threads=search.on(scheduler), scheduler=scheduler, results=folder, note=note
-    )
+    options = CodesignOptions(search.options, threads=search.on(scheduler), scheduler=scheduler)
     among = f"choosing among {question.space.box.count:,} accelerators"
-    with searching(among, search.options) as (stoppable, line):
+    with (
+        keeping.store(search.options) as store,
+        searching(among, search.options) as (stoppable, line),
+    ):
         budget = Budget(stoppable)
-        options = replace(options, report=lambda progress: line.show(question.space.name, progress))
+        options = replace(
+            options,
+            store=store,
+            report=lambda progress: line.show(question.space.name, progress),
+        )
         bank, starts, trail = (
             make_bank(question, options),
             tuple[Configuration, ...](),

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Annotated, TypeVar
 
 from typer import Option
 
 from ithaca.commands.api.keywords import FamilyOptions, public
 from ithaca.commands.api.live_line import note, searching
-from ithaca.commands.api.options import Effort, Extents, Results, Sizes, Workload
+from ithaca.commands.api.options import Effort, Extents, Keeping, Sizes, Workload
 from ithaca.commands.api.parsing import check_sizes, parse_extents, parse_proving_method
 from ithaca.files.errors import InputError
 from ithaca.files.words import parse_integer, split_values
 from ithaca.formulations.design import Metric
 from ithaca.formulations.problem import Objective
 from ithaca.studies.front import Front, check_objectives, pareto_front
-from ithaca.studies.store import Store
 
 T = TypeVar("T")
 
@@ -38,7 +36,7 @@ def pareto(
     max_points: Annotated[
         int | None, Option("--max-points", metavar="N", help="End after so many points.")
     ] = None,
-    results: Results = None,
+    keeping: Keeping,
     before: Callable[[Sequence[Objective]], None] | None = None,
     **extents: Extents,
 ) -> Front:
@@ -60,8 +58,10 @@ def pareto(
     check_sizes(workload, nest, own)
     if before is not None:
         before(minimised)
-    store = None if results is None else Store(Path(results), note)
-    with searching("building problems", search) as (stoppable, line):
+    with (
+        keeping.store(search) as store,
+        searching("building problems", search) as (stoppable, line),
+    ):
         return pareto_front(
             problems,
             minimised,

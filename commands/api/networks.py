@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from os import PathLike
-from pathlib import Path
 from typing import Annotated
 
 from typer import Argument, Option
@@ -17,9 +16,9 @@ from ithaca.commands.api.options import (
     OBJECTIVE,
     Extents,
     Fuse,
+    Keeping,
     LayerPatterns,
     Objective,
-    Results,
     Scheduler,
     SearchOptions,
     SteadyMethod,
@@ -35,7 +34,7 @@ from ithaca.studies.network.modes import MODES, ONE_SEARCH, SEVERAL_ARRAYS
 from ithaca.studies.network.modes import mode as find_mode
 from ithaca.studies.network.problems import only_layers
 from ithaca.studies.network.result import NetworkResult
-from ithaca.studies.network.runner import NetworkProgress, RunOptions, problem_store
+from ithaca.studies.network.runner import NetworkProgress, RunOptions, conditions
 from ithaca.workloads.networks.find import find_network
 
 
@@ -74,7 +73,7 @@ def network(
     method: SteadyMethod = None,
     search: SearchOptions,
     scheduler: Scheduler = None,
-    results: Results = None,
+    keeping: Keeping,
     **parameters: Extents,
 ) -> NetworkResult:
     """Solve every layer of a network, alone or on what layers share, and prove the total."""
@@ -85,7 +84,7 @@ def network(
         engine = parse_steady_method(method, search.time_limit)
     options = RunOptions(engine, search.options, search.on(scheduler), scheduler)
     if mode in ONE_SEARCH:
-        _check_one_search(mode, method, search.workers, scheduler, results)
+        _check_one_search(mode, method, search.workers, scheduler, keeping.results)
     count, what = _sharing(mode, arrays, minimise)
     question = family.question(None, objective, arrays=count, minimise=what)
     if fuse and question.unfused:
@@ -95,7 +94,7 @@ def network(
     )
     for line in question.remarks(None):
         note(line)
-    with _running(options, results) as running:
+    with _running(options, keeping) as running:
         budget, free = Budget(running.search), question.unrestricted
         run = replace(running, search=restricted_share(budget.options, free is not None))
         answer = solve(layered, question, run)
@@ -109,10 +108,12 @@ def network(
 
 
 @contextmanager
-def _running(options: RunOptions, results: str | Path | None) -> Iterator[RunOptions]:
+def _running(options: RunOptions, keeping: Keeping) -> Iterator[RunOptions]:
     """The same options with what keeps results, tells how far the run is, and stops it."""
-    store = None if results is None else problem_store(Path(results), options, note)
-    with searching("deriving designs", options.search) as (search, line):
+    with (
+        keeping.store(options.search, conditions(options)) as store,
+        searching("deriving designs", options.search) as (search, line),
+    ):
 
         def report(state: NetworkProgress) -> None:
             failed = f" · {state.failed} failed" if state.failed else ""

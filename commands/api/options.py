@@ -6,14 +6,17 @@ Their types are those of Python; all but flags may be words, too, as the command
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from math import inf
 from os import PathLike
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
+from ithaca.commands.api.live_line import note
 from ithaca.commands.api.parsing import parse_search
 from ithaca.files.answer import Answer
 from ithaca.files.csv_text import Rows
@@ -26,6 +29,9 @@ from ithaca.formulations import problem as problems
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.result import Result as Loaded
 from ithaca.workloads.nest import LoopNest
+
+if TYPE_CHECKING:
+    from ithaca.studies.store import Store
 
 #: What is minimised, unless a family says otherwise.
 OBJECTIVE = "latency"
@@ -87,14 +93,6 @@ TimeLimit = Annotated[
     float | None, Option("--time-limit", metavar="S", help="Seconds for the whole run, or 10m, 2h.")
 ]
 RandomSeed = Annotated[int, Option("--seed", metavar="N", help="Seed of the random numbers.")]
-Results = Annotated[
-    str | Path | None,
-    Option(
-        "--results",
-        metavar="DIR",
-        help="Folder to keep results in; what it holds is not solved again.",
-    ),
-]
 LayerPatterns = Annotated[
     Sequence[str] | None,
     Option(
@@ -196,3 +194,60 @@ class SearchOptions(Effort):
     def options(self) -> SolveOptions:
         """Read but for the threads."""
         return parse_search(self.time_limit, self.gap, self.seed)
+
+
+@dataclass(frozen=True)
+class Keeping:
+    """What keeps results, and what of them is believed."""
+
+    results: Annotated[
+        str | Path | None,
+        Option(
+            "--results",
+            metavar="DIR",
+            help="Folder to keep results in; what it holds is not solved again.",
+        ),
+    ] = None
+    recheck: Annotated[
+        int | str | None,
+        Option(
+            "--recheck",
+            metavar="N|all",
+            help="Prove the first N kept results that are read, or all, again before taking them.",
+        ),
+    ] = None
+    trust_results: Annotated[
+        bool,
+        Option(
+            "--trust-results",
+            help="Take kept results that were made elsewhere, or changed, and what they say is "
+            "proven.",
+        ),
+    ] = False
+
+    @contextmanager
+    def store(
+        self, search: SolveOptions, conditions: Sequence[str | int] = ()
+    ) -> Iterator[Store | None]:
+        """The folder as a store, and in the end a line on what became of its files; None without a
+        folder.
+
+        Raises `InputError` if an option needs one, or it cannot be used.
+        """
+        recheck = inf if self.recheck == "all" else 0.0
+        if self.recheck not in (None, "all"):
+            try:
+                recheck = parse_integer("--recheck", self.recheck, least=1)
+            except InputError as error:
+                raise InputError(f"{error}, or all") from None
+        if self.results is None:
+            for option, value in (("--recheck", recheck), ("--trust-results", self.trust_results)):
+                if value:
+                    raise InputError(f"{option} needs --results DIR, the folder that it speaks of")
+            yield None
+            return
+        from ithaca.studies.store import Store, Trust
+
+        trust = Trust(self.trust_results, recheck, search)
+        with Store(Path(self.results), note, conditions, trust) as store:
+            yield store

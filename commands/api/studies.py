@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from math import prod
-from pathlib import Path
 from typing import Annotated, Any
 
 from typer import Option
@@ -15,8 +14,8 @@ from ithaca.commands.api.live_line import note, searching
 from ithaca.commands.api.options import (
     OBJECTIVE,
     Extents,
+    Keeping,
     Objective,
-    Results,
     SearchOptions,
     Sizes,
     SteadyMethod,
@@ -30,7 +29,6 @@ from ithaca.formulations.families import QUESTION_KINDS
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.question import Question
 from ithaca.studies.grid import StudyAxis
-from ithaca.studies.store import Store
 from ithaca.studies.titles import study_title
 from ithaca.studies.whatif import Study, run_study
 from ithaca.workloads.nest import LoopNest
@@ -65,7 +63,7 @@ def whatif(
     objective: Objective = OBJECTIVE,
     method: SteadyMethod = None,
     search: SearchOptions,
-    results: Results = None,
+    keeping: Keeping,
     before: Callable[[Sequence[StudyAxis]], None] | None = None,
     **extents: Extents,
 ) -> Study:
@@ -105,9 +103,11 @@ def whatif(
         one, sized = varied(question, nest, variations, values)
         return one.problems(sized)
 
-    store = None if results is None else Store(Path(results), note)
     count = prod(len(axis.values) for axis in axes)
-    with searching("building problems", options) as (stoppable, line):
+    with (
+        keeping.store(options) as store,
+        searching("building problems", options) as (stoppable, line),
+    ):
         return run_study(
             axes,
             pose,

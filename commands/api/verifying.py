@@ -24,13 +24,12 @@ from ithaca.results.codesign_verification import verify_codesign
 from ithaca.results.network_verification import verify_network
 from ithaca.results.verification import verify_front, verify_study
 from ithaca.solver.certificate import OWN
-from ithaca.solver.engines import Method
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.result import Result
 from ithaca.solver.solution import Solution
 from ithaca.solver.verification import repeat
 from ithaca.solver.verification import verify as verify_claim
-from ithaca.studies.best import solve_best
+from ithaca.studies.best import prove_best
 from ithaca.studies.codesign.result import CodesignResult
 from ithaca.studies.front import Front
 from ithaca.studies.network.result import NetworkResult
@@ -129,10 +128,10 @@ def _of_designs(result: Result, whole: Budget) -> Iterator[Check]:
         yield Check(recorded.design, *claim)
     if free is not None:
         options = whole.share()
-        method = Method.EXACT if "cpsat" in free.certificate.method else Method.CPSAT
 
         def solve(search: SolveOptions) -> Solution:
-            return solve_best(free.problems, replace(search, any_tie=True), method=method)
+            anew = replace(search, any_tie=True)
+            return prove_best(free.problems, free.certificate.method, anew)
 
         yield Check(
             "unrestricted",

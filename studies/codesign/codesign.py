@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 from ithaca.formulations.configuration import Configuration
 from ithaca.solver.certificate import Certificate, Further, Status
@@ -21,7 +20,7 @@ from ithaca.studies.codesign.result import CodesignResult
 from ithaca.studies.codesign.search import METHOD, BoxSearch
 from ithaca.studies.network.envelope import Weights
 from ithaca.studies.network.products import Factors, Point, ProductSearch
-from ithaca.studies.store import Note, Store
+from ithaca.studies.store import Store
 
 
 @dataclass(frozen=True)
@@ -36,20 +35,17 @@ class CodesignOptions:
     """How many layers to solve at a time; beyond 1 in processes of their own."""
     scheduler: str | None = None
     """Address of the scheduler of a Dask cluster to solve on; ``local`` for one on this machine."""
-    results: Path | None = None
-    """A folder that keeps layers' optima, and supplies those found before."""
+    store: Store | None = None
+    """Keeps layers' optima, and supplies those found before."""
     report: Report | None = None
     """Told how far the search is; its boxes are those of hardware."""
     starts: tuple[Configuration, ...] = ()
     """Accelerators that are evaluated first, such as those that other methods found."""
-    note: Note = lambda line: None
-    """Told of files of the results folder that cannot be used."""
 
 
 def make_bank(question: CodesignQuestion, options: CodesignOptions) -> LayerCache:
     """Where layers' optima are kept, as options ask for it."""
-    store = None if options.results is None else Store(options.results, options.note)
-    return LayerCache(question.space.accelerator, options.method, store)
+    return LayerCache(question.space.accelerator, options.method, options.store)
 
 
 def codesign(

@@ -15,7 +15,6 @@ from fractions import Fraction
 from functools import lru_cache, partial
 from math import inf, isfinite
 
-from ithaca import __version__
 from ithaca.formulations.algebra.expression import Expression, split_coefficient
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.hardware.accelerator import Accelerator, Trend, Work
@@ -389,7 +388,7 @@ class LayerCache:
         """The name that answers are kept under: of the model of the layer on figures of its own,
         and of the figures asked for."""
         base = self._fingerprint(replace(ask, figures=()))
-        return digest([__version__, base, self.accelerator, ask.figures, self.method])
+        return digest([base, self.accelerator, ask.figures, self.method])
 
     @remembered
     def _fingerprint(self, ask: Ask) -> str:

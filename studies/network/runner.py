@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import escaped
@@ -20,7 +19,7 @@ from ithaca.solver.progress import Progress
 from ithaca.solver.solution import Solution
 from ithaca.studies.network.envelope import Envelope
 from ithaca.studies.network.result import Failure
-from ithaca.studies.store import Note, Store
+from ithaca.studies.store import Store
 
 #: Longest reason of a failure (characters).
 MAX_REASON = 300
@@ -76,30 +75,14 @@ class RunOptions:
     """Told how far the run is."""
 
 
-def problem_store(folder: Path, options: RunOptions, note: Note = lambda line: None) -> Store:
-    """A results folder of single problems, as answered by some engine with some gap and seed.
+def conditions(options: RunOptions) -> list[str | int]:
+    """Engine, gap and seed, which tell apart the results that are kept of one problem.
 
     Engines may find different ones of several equally good configurations, and a resumed run shall
     give what it would have given in one go. The time limit tells none apart: what is proven stays
     proven, and what is not is searched again only with more time.
-
-    Parameters
-    ----------
-    folder : Path
-        The folder.
-    options : RunOptions
-        Engine, gap and seed.
-    note : Note, optional
-        Told of files that cannot be used.
-
-    Returns
-    -------
-    Store
-        The folder as a store.
     """
-    return Store(
-        folder, note, [options.method.value, repr(options.search.gap), options.search.seed]
-    )
+    return [options.method.value, repr(options.search.gap), options.search.seed]
 
 
 def run_problems(jobs: Sequence[Job], options: RunOptions) -> tuple[Solution | Failure, ...]:

@@ -23,7 +23,7 @@ from ithaca.studies.best import solve_best
 from ithaca.studies.front import Front, pareto_front
 from ithaca.studies.prover import ProofStep
 from ithaca.studies.region import admits
-from ithaca.studies.store import Store
+from ithaca.studies.store import Store, Trust
 from ithaca.workloads.library import workload
 from tests.problems import MM_DATAFLOWS, mm_problem
 from tests.studies.brute_front import brute_front
@@ -286,7 +286,7 @@ def test_a_spoilt_proof_is_made_anew(tmp_path: Path) -> None:
         mm_problem((6, 5, 4), d, dsp="60", space=SpaceOptions(divisors_only=True))
         for d in DATAFLOWS[:2]
     ]
-    store = Store(tmp_path / "kept", notes.append)
+    store = Store(tmp_path / "kept", notes.append, trust=Trust(foreign=True))
     front = pareto_front(problems, ("latency", "dsp"), store=store)
     paths = sorted(store.folder.iterdir())
     for path in paths:

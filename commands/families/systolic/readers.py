@@ -19,11 +19,9 @@ def read_simulation(document: Any, path: Path) -> Simulation:
     """The simulation that a document states, simulated again. Raises `InputError` if something else
     happens."""
     run = validated(SimulationDocument, document, path).simulation
-    posed_problems(document, path)
-    solution, platform = (
-        evaluated(document["question"], document["best"], document["value"], path),
-        document["question"]["platform"]["name"],
-    )
+    question, problems = document["question"], posed_problems(document, path)
+    solution = evaluated(question, problems, document["best"], document["value"], path)
+    platform = question["platform"]["name"]
     checked = "values" in document["simulation"]
     again = simulated(
         solution,

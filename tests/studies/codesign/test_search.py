@@ -29,6 +29,7 @@ from ithaca.studies.codesign.infeasible import shortfalls
 from ithaca.studies.codesign.question import CodesignQuestion, make_question
 from ithaca.studies.codesign.result import CodesignResult, HardwarePoint
 from ithaca.studies.codesign.workloads import find_workloads
+from ithaca.studies.store import Store
 from tests.studies.codesign.toy import ToyProfile, brute_force, expression, random_question
 
 
@@ -102,9 +103,9 @@ def test_what_is_enumerated_is_bounded_before_accelerators_are_looked_for() -> N
 def test_any_number_of_workers_and_a_results_folder_give_the_same(tmp_path: Path) -> None:
     question = random_question(14)
     alone = codesign(question)
-    kept = codesign(question, CodesignOptions(results=tmp_path / "kept"))
+    kept = codesign(question, CodesignOptions(store=Store(tmp_path / "kept")))
     files = {path.name: path.read_bytes() for path in (tmp_path / "kept").iterdir()}
-    again = codesign(question, CodesignOptions(results=tmp_path / "kept"))
+    again = codesign(question, CodesignOptions(store=Store(tmp_path / "kept")))
     many = codesign(question, CodesignOptions(threads=2))
     assert files
     assert {path.name: path.read_bytes() for path in (tmp_path / "kept").iterdir()} == files
@@ -135,7 +136,7 @@ def test_an_interrupted_search_says_what_it_knows_and_goes_on_to_the_same(tmp_pa
     assert whole.best is not None
     for moment in (3, 40, 150):
         options = SolveOptions(stop=partial(passed, iter(range(10**9)), moment))
-        stopped = CodesignOptions(options, results=tmp_path / "kept")
+        stopped = CodesignOptions(options, store=Store(tmp_path / "kept"))
         part = codesign(question, stopped)
         bound = part.certificate.lower_bound
         assert bound is None or bound <= best[0]
@@ -145,9 +146,9 @@ def test_an_interrupted_search_says_what_it_knows_and_goes_on_to_the_same(tmp_pa
             box.lower_bounds[0] is None or bound is None or box.lower_bounds[0] >= bound
             for box in part.open
         )
-    assert timeless(codesign(question, CodesignOptions(results=tmp_path / "kept"))) == timeless(
-        whole
-    )
+    assert timeless(
+        codesign(question, CodesignOptions(store=Store(tmp_path / "kept")))
+    ) == timeless(whole)
 
 
 @pytest.mark.slow(every=3)

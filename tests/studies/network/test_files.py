@@ -22,7 +22,8 @@ from ithaca.results.table import network_table
 from ithaca.studies.network.modes import mode
 from ithaca.studies.network.problems import only_layers
 from ithaca.studies.network.result import NetworkResult
-from ithaca.studies.network.runner import RunOptions, problem_store
+from ithaca.studies.network.runner import RunOptions, conditions
+from ithaca.studies.store import Store
 from tests.refusals import refusals
 from tests.studies.network.tiny import tiny_network, tiny_request
 
@@ -59,7 +60,7 @@ COLUMNS += ["off_chip_words", "time", "bandwidth", "energy", "share", "uncounted
 def solve(tmp_path_factory: pytest.TempPathFactory) -> Solve:
     """Solves the network, or some layers of it."""
     folder = tmp_path_factory.mktemp("network")
-    store = problem_store(tmp_path_factory.mktemp("kept"), RunOptions())
+    store = Store(tmp_path_factory.mktemp("kept"), conditions=conditions(RunOptions()))
 
     def solve(name: str, *layers: str, **request: Any) -> NetworkResult:
         asked = tiny_request(**({"space": SpaceOptions(divisors_only=True)} | request))

@@ -22,8 +22,9 @@ from ithaca.solver.options import SolveOptions
 from ithaca.studies.network.modes import mode
 from ithaca.studies.network.problems import only_layers
 from ithaca.studies.network.result import NetworkResult, Total
-from ithaca.studies.network.runner import RunOptions, problem_store
+from ithaca.studies.network.runner import RunOptions, conditions
 from ithaca.studies.network.totals import adds_up, best_total, total
+from ithaca.studies.store import Store
 from ithaca.workloads.networks.network import Network
 from tests.solver.known_optima import brute_force
 from tests.studies.network.tiny import tiny_network, tiny_request
@@ -40,7 +41,9 @@ def network(tmp_path_factory: pytest.TempPathFactory) -> Network:
 @pytest.fixture(scope="module")
 def options(tmp_path_factory: pytest.TempPathFactory) -> RunOptions:
     """Options with a results folder, so that no problem is solved by two tests."""
-    return RunOptions(store=problem_store(tmp_path_factory.mktemp("kept"), RunOptions()))
+    return RunOptions(
+        store=Store(tmp_path_factory.mktemp("kept"), conditions=conditions(RunOptions()))
+    )
 
 
 @pytest.fixture(scope="module")
@@ -311,7 +314,7 @@ def test_results_of_one_mode_serve_the_other(
     network: Network, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     request, only = tiny_request(space=DIVISORS), only_layers(network, ["wide"])
-    store = problem_store(tmp_path / "kept", RunOptions())
+    store = Store(tmp_path / "kept", conditions=conditions(RunOptions()))
     mode("per-layer")(only, request, RunOptions(store=store))
     monkeypatch.setattr(schedule, "advance", None)  # whatever is solved again fails
     again = mode("shared-dataflow")(only, request, RunOptions(store=store))

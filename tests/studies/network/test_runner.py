@@ -28,7 +28,7 @@ from ithaca.studies.network.runner import (
     Job,
     NetworkProgress,
     RunOptions,
-    problem_store,
+    conditions,
     run_problems,
 )
 from ithaca.studies.store import Store
@@ -56,7 +56,7 @@ def values(outcomes: Any) -> list[Any]:
 
 
 def kept(folder: Path, search: SolveOptions | None = None) -> Store:
-    return problem_store(folder, RunOptions(search=search or SolveOptions()))
+    return Store(folder, conditions=conditions(RunOptions(search=search or SolveOptions())))
 
 
 @pytest.mark.ci
@@ -91,7 +91,7 @@ def test_engine_gap_and_seed_tell_results_apart_but_not_the_time_limit(
         kept(tmp_path),
         kept(tmp_path, SolveOptions(gap=0.1)),
         kept(tmp_path, SolveOptions(seed=1)),
-        problem_store(tmp_path, RunOptions(Method.CPSAT)),
+        Store(tmp_path, conditions=conditions(RunOptions(Method.CPSAT))),
     ]
     assert len({store.path(problem) for store in stores}) == 4
     assert kept(tmp_path, SolveOptions(time_limit=5)).path(problem) == stores[0].path(problem)
@@ -166,7 +166,7 @@ def test_a_damaged_file_is_told_of_and_solved_again(
     path = store.path([jobs[0].problem])
     path.write_text(path.read_text()[:100])
     notes: list[str] = []
-    again = problem_store(tmp_path, RunOptions(), notes.append)
+    again = Store(tmp_path, notes.append, conditions(RunOptions()))
     assert values(run_problems(jobs[:1], RunOptions(store=again))) == answers[:1]
     assert len(notes) == 1
     assert str(path) in notes[0]

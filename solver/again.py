@@ -1,0 +1,65 @@
+"""Prove again what was proven: by another engine where that can, else by the default one anew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from ithaca.formulations.problem import Problem
+from ithaca.solver.cpsat.linear import NotExpressibleError
+from ithaca.solver.engines import Method
+from ithaca.solver.options import Budget, SolveOptions
+
+T = TypeVar("T")
+
+#: How long an engine other than the recorded one may work at a proof, before the default engine
+#: makes it anew (seconds); of a time limit half, if that is less.
+OTHER_WITHIN = 10.0
+
+
+def provers(problem: Problem, recorded: str = "") -> tuple[Method, ...]:
+    """The engines that may prove an answer again: first one that did not prove it, then the default
+    engine, as integer models do not hold all numbers.
+
+    What is searched in stages is more than integer models hold: searched again.
+    """
+    if problem.design.stage(problem) is not None:
+        return (Method.STAGED if recorded == Method.STAGED.value else Method.AUTO,)
+    return Method.EXACT if Method.CPSAT.value in recorded else Method.CPSAT, Method.AUTO
+
+
+def by_whichever(
+    prove: Callable[[Method, SolveOptions], T],
+    proven: Callable[[T], bool],
+    methods: Sequence[Method],
+    options: SolveOptions,
+) -> T:
+    """Prove something by the first of some engines that can hold its numbers and gets there in its
+    time.
+
+    Parameters
+    ----------
+    prove : callable
+        The proof by an engine.
+    proven : callable
+        Whether what came of it is a proof.
+    methods : sequence of Method
+        The engines; all but the last have `OTHER_WITHIN`.
+    options : SolveOptions
+        Time limit and interruption.
+
+    Returns
+    -------
+    object
+        What came of the last engine that was asked.
+    """
+    *others, last = methods
+    budget = Budget(options)
+    for method in others:
+        try:
+            answer = prove(method, budget.part(0.5).at_most(OTHER_WITHIN))
+        except NotExpressibleError:
+            continue
+        if proven(answer) or budget.over:
+            return answer
+    return prove(last, budget.share())

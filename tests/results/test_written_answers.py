@@ -1,0 +1,174 @@
+"""Every answer that is written is read at once: what was read says the same, and verifies.
+
+Objectives are such that optima are no integers, and no decimals either; answers are of every kind
+and family, whole and cut short, and of nothing at all.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ithaca
+from ithaca.files.answer import Answer
+from tests.command_line import ithaca as command
+from tests.studies.codesign.spaces import small_space
+
+#: A small array, and a small mapping.
+ARRAY = {"dataflow": "i,j", "divisors_only": True}
+MAPPING = {"arch": "simple", "divisors_only": True}
+SIZES = {"i": 4, "j": 3, "k": 2}
+
+#: An accelerator whose costs a file states.
+OWN = """name: own
+family: custom
+quantities: {pes: {values: [2, 3]}}
+metrics:
+  compute: {of: layer.operations / pes, unit: cycles}
+  dma: {of: 2 * (layer.input1 + layer.input2 * trips + layer.output) / 3, unit: cycles}
+  trips: ceil(layer.i / tile)
+  latency: {of: "max(compute, dma)", unit: cycles}
+choices:
+  tile: {powers_of_two: [1, layer.i]}
+conditions: [tile * (layer.k + layer.j) <= 64]
+costs: {area: pes}
+workloads: [mm]
+objective: latency
+"""
+
+NETWORK = """name: two
+layers:
+  - {op: kernel, name: first, kernel: mm, sizes: {i: 2, j: 3, k: 4}}
+  - {op: kernel, name: next, kernel: mm, sizes: {i: 2, j: 4, k: 3}, count: 3}
+"""
+
+Make = Callable[[str], Answer]
+
+
+def network(objective: str, **more: Any) -> Answer:
+    """Two layers."""
+    Path("two.yaml").write_text(NETWORK)
+    return ithaca.network("two.yaml", objective=objective, **more)
+
+
+def accelerator(**more: Any) -> Answer:
+    """The best of a space of memories and lanes."""
+    return ithaca.codesign(small_space(Path()), **more)
+
+
+def own(objective: str) -> Answer:
+    """The best of a space with costs of its own."""
+    Path("own.yaml").write_text(OWN)
+    return ithaca.codesign("own.yaml", sizes={"i": 4, "j": 2, "k": 3}, objective=objective)
+
+
+def forth(answer: Answer, simulated: Any = None) -> Answer:
+    """The answer, written and read, with all that it says."""
+    path = Path("answer.json")
+    answer.save(path)
+    stated, read = json.loads(path.read_text()), ithaca.load(path)
+    assert json.loads(json.dumps(read.document)) == stated
+    assert read.headline == answer.headline
+    return read
+
+
+#: Answers by what they are; each minimises what it gets.
+ANSWERS: dict[str, Make] = {
+    "array": lambda o: ithaca.solve("mm", **SIZES, **ARRAY, objective=o),
+    "array with ports": lambda o: ithaca.solve("mm", **SIZES, **ARRAY, objective=o, ports=2),
+    "array of another edition": lambda o: ithaca.solve(
+        "mm", **SIZES, **ARRAY, objective=o, edition="odyssey"
+    ),
+    "arrays for a compiler": lambda o: ithaca.solve(
+        "mm", **SIZES, divisors_only=True, objective=o, target="autosa", dataflow="i,k"
+    ),
+    "arrays within shares": lambda o: ithaca.solve(
+        "mm", **SIZES, **ARRAY, objective=o, limit={"dsp": "0.33%", "bram18k": "7.77%"}
+    ),
+    "array by an integer program": lambda o: ithaca.solve(
+        "mm", **SIZES, **ARRAY, objective=o, method="cpsat"
+    ),
+    "array within a gap": lambda o: ithaca.solve("mm", **SIZES, **ARRAY, objective=o, gap=0.5),
+    "array without a search": lambda o: ithaca.solve(
+        "mm", **SIZES, **ARRAY, objective=o, time_limit=1e-9
+    ),
+    "array that was rounded": lambda o: ithaca.solve(
+        "mm", **SIZES, **ARRAY, objective=o, method="gp"
+    ),
+    "no array": lambda o: ithaca.solve("mm", **SIZES, **ARRAY, objective=o, limit={"dsp": 2.5}),
+    "recurrence": lambda o: ithaca.solve("lu", n=3, objective=o),
+    "mapping": lambda o: ithaca.map("mm", **SIZES, **MAPPING, objective=o),
+    "mapping with tiles of its own": lambda o: ithaca.map(
+        "mm", i=2, j=2, k=2, **MAPPING, objective=o, edition="uneven"
+    ),
+    "what-if": lambda o: ithaca.whatif(
+        "mm", **SIZES, **ARRAY, objective=o, vary={"dsp": [2, 12.5]}, marginal=3.3
+    ),
+    "what-if of shares": lambda o: ithaca.whatif(
+        "mm", **SIZES, **ARRAY, objective=o, vary={"dsp": ["0.33%"]}, marginal=7
+    ),
+    "what-if of mappings": lambda o: ithaca.whatif(
+        "mm", i=4, j=3, **MAPPING, objective=o, vary={"k": [2, 5]}
+    ),
+    "what-if without a search": lambda o: ithaca.whatif(
+        "mm", i=4, j=3, **ARRAY, objective=o, vary={"k": [2, 5]}, time_limit=1e-9
+    ),
+    "front": lambda o: ithaca.pareto("mm", **SIZES, **ARRAY, objectives=[o, "dsp"]),
+    "front of mappings": lambda o: ithaca.pareto(
+        "mm", **SIZES, **MAPPING, objectives=[o, "energy"]
+    ),
+    "front without a search": lambda o: ithaca.pareto(
+        "mm", **SIZES, **ARRAY, objectives=[o, "dsp"], time_limit=1e-9
+    ),
+    "no front": lambda o: ithaca.pareto(
+        "mm", **SIZES, **ARRAY, objectives=[o, "dsp"], limit={"dsp": 2}
+    ),
+    "network": lambda o: network(o, **ARRAY),
+    "network on one dataflow": lambda o: network(o, **ARRAY, mode="shared-dataflow"),
+    "network on one array": lambda o: network(o, **ARRAY, mode="shared-array"),
+    "network on two arrays": lambda o: network(
+        o, **ARRAY, mode="multi-array", arrays=2, limit={"dsp": 40, "bram18k": 100}
+    ),
+    "network without an answer": lambda o: network(o, **ARRAY, limit={"dsp": 2}),
+    "network without a search": lambda o: network(o, **ARRAY, time_limit=1e-9),
+    "network of mappings": lambda o: network(o, **MAPPING),
+    "fused network": lambda o: network(o, **MAPPING, fuse=True),
+    "accelerator": lambda o: accelerator(objective=o),
+    "front of accelerators": lambda o: accelerator(objectives=[o, "area"]),
+    "accelerators within limits": lambda o: accelerator(objective=o, vary={"area": [1.3, 5.7]}),
+    "no accelerator": lambda o: accelerator(objective=o, limit={"area": 0.1}),
+    "accelerator without a search": lambda o: accelerator(objective=o, time_limit=1e-9),
+    "accelerator with costs of its own": own,
+}
+
+#: Objectives whose optima are fractions; those of products and quotients do not add up over layers.
+SUMS = ("latency/7", "latency/3 + 0.1", "latency/7, latency")
+OTHERS = ("latency*latency/7", "1000/latency")
+
+
+def cases() -> list[tuple[str, str]]:
+    """Every kind with an objective in turn, and drawn ones."""
+    adding = {name for name in ANSWERS if name.startswith(("network on", "accelerators within"))}
+    fronts = {name for name in ANSWERS if "front" in name}
+    fixed = []
+    for place, name in enumerate(ANSWERS):
+        several = name not in {*fronts, "network on one array", "network on two arrays"}
+        known = [o for o in SUMS + OTHERS * (name not in adding) if several or "," not in o]
+        fixed.append((name, known[place % len(known)]))
+    return fixed
+
+
+@pytest.mark.ci(every=6)
+@pytest.mark.parametrize(("name", "objective"), cases(), ids=[name for name, _ in cases()])
+def test_an_answer_that_is_written_is_read_and_verified(
+    name: str, objective: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    forth(ANSWERS[name](objective))
+    done = command("verify", "answer.json")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
