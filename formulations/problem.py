@@ -379,6 +379,11 @@ class Problem:
     def _used(self, configuration: Mapping[str, int]) -> dict[str, Fraction]:
         return self.design.metrics(exactly(configuration), FRACTION, self.used_metrics)
 
+    def within(self, bounds: Mapping[str, Fraction]) -> Problem:
+        """The same question with other bounds of some of its limits."""
+        limits = tuple(Limit(x.metric, bounds.get(x.metric, x.bound)) for x in self.limits)
+        return replace(self, limits=limits)
+
     def keeping(self, kept: Sizes) -> Problem:
         """The same question where tensors stay on chip, for which its design has a place."""
         design = self.design.keeping(kept) if kept else self.design

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from fractions import Fraction
-from math import inf
+from math import ceil, inf
 from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -62,6 +62,11 @@ class Variable:
     """How a value is shown."""
     meaning: str = ""
     """What it is; empty: its name says that."""
+
+
+def in_shares(amount: Fraction, size: Fraction | None) -> Fraction:
+    """The whole shares of some size that hold an amount; the amount where it has no shares."""
+    return amount if size is None else ceil(amount / size) * size
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
-from math import ceil
 
 from ithaca.files.errors import EDITED, InputError
 from ithaca.files.messages import among, quoted
@@ -14,7 +13,7 @@ from ithaca.files.numbers import number
 from ithaca.formulations.algebra.rounding import ROUNDING
 from ithaca.formulations.families import choice_of
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.question import Minimise
+from ithaca.formulations.question import Minimise, in_shares
 from ithaca.solver.certificate import Status
 from ithaca.studies.best import over_all
 from ithaca.studies.network.chains import RunChain, Variant
@@ -253,7 +252,7 @@ def _check_arrays(result: NetworkResult) -> None:
         )
         if limit.metric == "bandwidth" and not (size or slowest):
             continue  # of every layer
-        taken = sum((ceil(own / size) * size if size else own for own in each), Fraction(0))
+        taken = sum((in_shares(own, size) for own in each), Fraction(0))
         if taken > limit.bound and not _same(taken, limit.bound):
             raise InputError(
                 f"arrays take {number(taken)} of {limit.metric}, whose limit is "

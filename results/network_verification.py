@@ -243,7 +243,7 @@ def _prove_arrays(result: NetworkResult, total: Total, options: SolveOptions) ->
     if (
         infeasible
         and falls
-        and falls != _shortfalls(own.none_alone(result.network, designs, total, budget))
+        and falls != _shortfalls(own.none_alone(result.network, request, designs, total, budget))
         and not budget.over
     ):
         raise InputError(f"shortfalls are not those of the layers alone: {EDITED}")

@@ -134,7 +134,7 @@ def _solve_fused(network: Network, request: Question, options: RunOptions) -> Ne
     certificate = conclude(
         None if chosen is None else chosen[0][0],
         bound[0][0] if known and bound is not None else None,
-        complete=bound is None,
+        complete=known and bound is None,
         method=options.method.value,
         nodes=sum(proof.nodes for proof in proofs),
         seconds=sum(proof.seconds for proof in proofs),

@@ -17,7 +17,7 @@ from ithaca.solver.options import Budget
 from ithaca.solver.solution import Solution
 from ithaca.studies.network.chains import Costs, RunChain, Span
 from ithaca.studies.network.runner import NetworkProgress
-from ithaca.studies.network.tiles import TileSearch
+from ithaca.studies.network.tiles import search_tiles
 from ithaca.studies.network.totals import require_one
 from ithaca.workloads.nest import LoopNest
 
@@ -122,18 +122,9 @@ class TiledRuns:
                 other = part.best(values, parts)
                 problems = [self._problems_of[run.nest][0] for run in runs]
                 rival = None if other is None else other[0][0] / count
-                time = Budget(budget.share(len(self.searches) - done))
-                first, *stages = tiled.stages
-                search = TileSearch(problems, first, time.share(2), rival)
-                proof = search.run()
-                for number, stage in enumerate(stages):
-                    best, search = search.best, search.wider(stage, time.share())
-                    more = search.run()
-                    # Of fewer plans a proof says more than a bound of all. Those that come last
-                    # have what time others left: neither does their bound say more.
-                    if more.settled or search.best is not best or not (number or proof.settled):
-                        proof = more
+                share = budget.share(len(self.searches) - done)
+                solutions, proof = search_tiles(problems, tiled, share, rival)
                 words = sum(run.written_words for run in runs[:-1])
-                known[key] = TiledRun(count, search.best, proof, words)
+                known[key] = TiledRun(count, solutions, proof, words)
             tiled_runs[span] = known[key]
         return tiled_runs

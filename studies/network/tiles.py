@@ -151,6 +151,34 @@ class TileSearch:
         return self.value is None or bound < self.value
 
 
+def search_tiles(
+    problems: Sequence[Problem], tiled: Tiled, options: SolveOptions, rival: Fraction | None
+) -> tuple[tuple[Solution, ...], Certificate]:
+    """The runs of the best of all ways, none where nothing better than a rival is known, and what
+    is proven of the least of both.
+
+    Fewer ways are searched first, for their values: a bound of them is none of all.
+
+    Parameters
+    ----------
+    problems : Sequence of Problem
+        One per run.
+    tiled : Tiled
+        The ways.
+    options : SolveOptions
+        How far to search.
+    rival : Fraction, optional
+        A value that the runs have otherwise.
+    """
+    budget, stages = Budget(options), tiled.stages
+    search = TileSearch(problems, stages[0], budget.share(len(stages)), rival)
+    proof = search.run()
+    for done, stage in enumerate(stages[1:], start=1):
+        search = search.wider(stage, budget.share(len(stages) - done))
+        proof = search.run()
+    return search.best, proof
+
+
 def _least_of_all(every: Sequence[Mapping[str, Fraction]]) -> dict[str, Fraction]:
     """The least of each metric; what a level does not keep has none of its words."""
     names = {name for each in every for name in each}

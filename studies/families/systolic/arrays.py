@@ -16,6 +16,7 @@ from fractions import Fraction
 
 from ithaca.files.errors import InputError
 from ithaca.formulations.problem import Problem
+from ithaca.formulations.question import in_shares
 from ithaca.formulations.systolic.design import fixed, systolic
 from ithaca.formulations.systolic.question import ArrayQuestion
 from ithaca.solver.certificate import Certificate, Status
@@ -27,6 +28,7 @@ from ithaca.studies.best import all_shortfalls
 from ithaca.studies.families.systolic.joint import Joint, SequenceBounds
 from ithaca.studies.families.systolic.pipeline import PipelineSearch
 from ithaca.studies.families.systolic.search import SharedSearch
+from ithaca.studies.families.systolic.stages import in_whole_shares
 from ithaca.studies.network.modes import MULTI_ARRAY, SEVERAL_ARRAYS, SHARED_ARRAY
 from ithaca.studies.network.problems import common_designs
 from ithaca.studies.network.result import LayerResult, NetworkResult, SharedDesign, Total
@@ -216,7 +218,7 @@ def answer(
         ]
         layers += _on_array(parts, [problems[n][0] for n in members], stage.joint, number)
     if not layers:
-        layers = none_alone(network, designs, total, budget)
+        layers = none_alone(network, request, designs, total, budget)
     return NetworkResult(
         mode,
         replace(network, layers=tuple(r.layer for r in layers)),
@@ -284,7 +286,7 @@ def total_of(outcome: SequenceBounds) -> Total:
 
 
 def none_alone(
-    network: Network, designs: Designs, total: Total, budget: Budget
+    network: Network, request: ArrayQuestion, designs: Designs, total: Total, budget: Budget
 ) -> list[LayerResult]:
     """The layers of a network for which there is no array; of those that cannot run alone, why.
 
@@ -292,6 +294,8 @@ def none_alone(
     ----------
     network : Network
         The layers.
+    request : ArrayQuestion
+        What was asked.
     designs : Designs
         By design, each layer's problem with its runs.
     total : Total
@@ -302,10 +306,20 @@ def none_alone(
     certificate = Certificate(
         total.certificate.status, None, None, total.certificate.method, 0, 0.0
     )
-    layers = []
+    layers, limits = [], {limit.metric: limit.bound for limit in request.limits}
+    whole = in_whole_shares(designs, request.shares)
     for number, layer in enumerate(network.layers):
-        problems = [design[number][0] for design in designs]
+        problems = [design[number][0] for design in whole]
         falls = all_shortfalls(problems, budget) if certificate.status is Status.INFEASIBLE else ()
+        falls = tuple(
+            replace(
+                fall,
+                bound=limits[fall.metric],
+                smallest=fall.smallest
+                and in_shares(fall.smallest, request.shares.get(fall.metric)),
+            )
+            for fall in falls
+        )
         feasible = any(
             fall.smallest is not None and fall.smallest <= fall.bound for fall in falls
         )  # on some design, alone

@@ -20,7 +20,7 @@ from ithaca.formulations.algebra.array_types import Floats, Integers, Mask
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.algebra.rounding import all_below, below, loosened
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.problem import Limit, Problem
+from ithaca.formulations.problem import Problem
 from ithaca.formulations.remembered import remembered
 from ithaca.formulations.space import Axis, Role
 from ithaca.formulations.systolic import quantities
@@ -97,7 +97,7 @@ class TabledLayer:
 
     def floors(self, rooms: Sequence[Room]) -> list[float]:
         """Its floor within each of several rooms."""
-        problems = (_limited(self.problem, room.bounds) for room in rooms)
+        problems = (self.problem.within(room.bounds) for room in rooms)
         return [-np.inf if p.floor is None else below(p.floor) for p in problems]
 
     def within(self, room: Room) -> TabledLayer:
@@ -119,12 +119,12 @@ class TabledLayer:
         for metric, bound in bounds.items():
             limits[place_of_limit(self.problem, metric)] = loosened(bound)
         lowered = replace(lowered, limits=limits)
-        return replace(self, problem=_limited(self.problem, bounds), lowered=lowered)
+        return replace(self, problem=self.problem.within(bounds), lowered=lowered)
 
     @remembered
     def _lowered_to(self, bandwidth: Fraction) -> LoweredProblem:
         """Its bounds and values with less bandwidth, over the same columns."""
-        lowered = lower_problem(_limited(self.problem, {"bandwidth": bandwidth}))
+        lowered = lower_problem(self.problem.within({"bandwidth": bandwidth}))
         return lowered if lowered.bounds.symbols == self.lowered.bounds.symbols else self.lowered
 
     def optimum(self, hardware: Mapping[str, int], options: SolveOptions) -> SearchState:
@@ -141,12 +141,6 @@ class TabledLayer:
         return Search(
             bound_model(problem, self.lowered, tuple(map(build_tree, parts))), options
         ).run()
-
-
-def _limited(problem: Problem, bounds: Mapping[str, Fraction]) -> Problem:
-    """A problem with other bounds of some of its limits."""
-    limits = tuple(Limit(x.metric, bounds.get(x.metric, x.bound)) for x in problem.limits)
-    return replace(problem, limits=limits)
 
 
 def place_of_limit(problem: Problem, metric: str) -> int | None:

@@ -14,12 +14,11 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
 from math import inf
-from operator import le
 
 import numpy as np
 
 from ithaca.formulations.algebra.rounding import below, cutoff, on_grid, sum_below
-from ithaca.formulations.question import Minimise
+from ithaca.formulations.question import Minimise, in_shares
 from ithaca.formulations.systolic.design import fixed
 from ithaca.solver.options import StoppedError
 from ithaca.solver.progress import Progress
@@ -155,8 +154,7 @@ class PipelineSearch(Stages):
         before = self.value
         best, fresh = self._solved(plan, self._target)
         stages = [each.stage for each in best if each is not None and each.stage is not None]
-        used = zip(*(each.used for each in best if each is not None), strict=True)
-        if len(stages) == len(best) and all(map(le, map(sum, used), self._most)):
+        if len(stages) == len(best):
             self._offer(stages)
         if fresh:
             for part in plan.parts:
@@ -207,12 +205,11 @@ class PipelineSearch(Stages):
         return most
 
     def _offer(self, stages: Sequence[ArrayStage]) -> None:
-        """Take stages as the best if they are, and do not move more than they may together."""
-        if (
-            self._at_once is not None
-            and sum(self._most_of(stage, "bandwidth") for stage in stages) > self._at_once
-        ):
-            return
+        """Take stages as the best if they are, and take no more than there is for all together."""
+        for metric, limit in self._together.items():
+            each = (in_shares(self._most_of(s, metric), self.shares.get(metric)) for s in stages)
+            if sum(each) > limit:
+                return
         values = [stage.joint.value for stage in stages]
         value = max(values) if self.minimise is Minimise.SLOWEST else sum(values, start=Fraction(0))
         if self.value is None or value < self.value:

@@ -46,6 +46,15 @@ NOTABLE = 1.1
 Shares = tuple[int, int]
 
 
+def in_whole_shares(
+    designs: Sequence[Sequence[tuple[Problem, int]]], shares: Mapping[str, Fraction]
+) -> Sequence[Sequence[tuple[Problem, int]]]:
+    """Layers on designs, within the whole shares that their limits hold: nobody can take more."""
+    limits = designs[0][0][0].limits
+    whole = {x.metric: x.bound // size * size for x in limits if (size := shares.get(x.metric))}
+    return [[(problem.within(whole), n) for problem, n in layers] for layers in designs]
+
+
 @dataclass(frozen=True)
 class AtBest:
     """The best of layers on an array, each alone."""
@@ -99,6 +108,7 @@ class Stages:
     shares: Mapping[str, Fraction] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        self.designs = in_whole_shares(self.designs, self.shares)
         limits = {limit.metric: limit.bound for limit in self.designs[0][0][0].limits}
         if "dsp" not in limits or not limits.keys() <= {"dsp", "bram18k", "bandwidth"}:
             raise InputError(
@@ -113,6 +123,8 @@ class Stages:
             self.minimise is Minimise.SLOWEST or "bandwidth" in self.shares
         )
         self._at_once = limits["bandwidth"] if divided else None
+        #: Limits on the sum of what arrays take.
+        self._together = {x: n for x, n in limits.items() if x != "bandwidth" or divided}
         if divided:
             self.designs = [
                 [(replace(problem, divided=frozenset({"bandwidth"})), n) for problem, n in layers]

@@ -17,14 +17,16 @@ from typing import Any
 
 import pytest
 
+from ithaca.formulations.problem import Problem
 from ithaca.formulations.spatial.architecture import Architecture, Compute
 from ithaca.formulations.spatial.mapping_space import MappingOptions
 from ithaca.formulations.spatial.uneven.design import UnevenDesign
+from ithaca.formulations.tiles import Tiled
 from ithaca.results.network import load_network_result, network_document
 from ithaca.results.network_verification import verify_network
 from ithaca.solver.certificate import Status
 from ithaca.solver.options import Budget, SolveOptions
-from ithaca.studies.network.tiles import TileSearch
+from ithaca.studies.network.tiles import TileSearch, search_tiles
 from tests.command_line import ithaca, succeed
 from tests.formulations.spatial.cases import nest_of
 from tests.formulations.spatial.placed import GOLDEN
@@ -41,14 +43,19 @@ from tests.studies.network.drawn_chains import (
 )
 
 
-def search_of(chain: Chain) -> TileSearch:
+def posed(chain: Chain) -> tuple[list[Problem], Tiled]:
+    """The problems of a chain, and all ways to pass tiles on."""
     designs = [
         UnevenDesign(nest, fitted_to(nest, chain.architecture), chain.options)
         for nest in chain.nests
     ]
     tiled = designs[0].tiled(designs[1:])
     assert tiled is not None
-    return TileSearch([problem(d, chain.objective) for d in designs], tiled, SolveOptions(), None)
+    return [problem(d, chain.objective) for d in designs], tiled
+
+
+def search_of(chain: Chain) -> TileSearch:
+    return TileSearch(*posed(chain), SolveOptions(), None)
 
 
 def check(
@@ -215,6 +222,43 @@ def test_interrupted_searches_say_what_they_know() -> None:
     assert proof.status in (Status.UNKNOWN, Status.FEASIBLE)
     assert best.value is not None
     assert 0 < (proof.lower_bound or 0) <= best.value
+
+
+def check_cuts(seed: int, draw: Callable[[Random], Chain]) -> int:
+    """Compare a search of ever more ways, cut short after ever more looks at the clock, with all of
+    them enumerated; how many cuts there were."""
+    chain = draw(Random(seed))
+    (problems, tiled), best = posed(chain), least_of(chain)
+    for cuts in count(1):
+        limit = SolveOptions(time_limit=2e-4 * 1.6**cuts)
+        solutions, proof = search_tiles(problems, tiled, limit, None)
+        value = sum(float(each.value or 0) for each in solutions) if solutions else inf
+        assert float(proof.lower_bound or 0) <= best <= value, (seed, cuts, proof, best)
+        assert not proof.empty or best == inf, (seed, cuts)
+        if proof.settled:
+            return cuts
+    return 0
+
+
+@pytest.mark.ci
+@pytest.mark.usefixtures("counted_time")
+@pytest.mark.parametrize(("seed", "draw"), [(2, inner_buffers), (8, inner_buffers)])
+def test_bounds_of_cut_searches_hold_of_all_ways(
+    seed: int, draw: Callable[[Random], Chain]
+) -> None:
+    assert check_cuts(seed, draw) > 4
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("counted_time")
+@pytest.mark.parametrize(
+    ("first", "draw"),
+    [(n, each) for n in (1000, 1005) for each in (inner_buffers, thin_products, random_chain)],
+)
+def test_bounds_of_many_cut_searches_hold_of_all_ways(
+    first: int, draw: Callable[[Random], Chain]
+) -> None:
+    assert sum(check_cuts(seed, draw) for seed in range(first, first + 5)) > 20
 
 
 TWO = """\
@@ -396,6 +440,52 @@ def test_what_passes_by_is_bounded(
     options = ("--arch", tmp_path / "arch.yaml", tmp_path / "two.yaml", "--bypass", bypass)
     shown = " ".join(succeed(*COMMAND, *options, "--nodes", "free").stdout.split())
     assert f"total energy {value} (optimal among plans" in shown
+
+
+def level_text(name: str, kind: str, words: str) -> str:
+    attributes = f"    attributes: {{datawidth: 16, {words}}}\n"
+    return f"  - !Component\n    name: {name}\n    class: {kind}\n{attributes}"
+
+
+@pytest.mark.ci
+@pytest.mark.usefixtures("counted_time")
+@pytest.mark.parametrize(
+    ("sizes", "buffer", "inner", "value"),
+    [
+        (
+            ("i: 2, j: 1, k: 3", "i: 2, j: 3, k: 1"),
+            "read_energy: 6, write_energy: 200, entries: 24",
+            "read_energy: 0.5, write_energy: 50, entries: 4",
+            8525,
+        ),
+        (
+            ("i: 2, j: 1, k: 2", "i: 2, j: 1, k: 1", "i: 2, j: 2, k: 1"),
+            "read_energy: 50, write_energy: 6, entries: 17",
+            "read_energy: 0.5, write_energy: 6, entries: 8",
+            3455,
+        ),
+    ],
+)
+def test_bounds_of_cut_networks_hold_of_all_plans(
+    sizes: Sequence[str], buffer: str, inner: str, value: int, tmp_path: Path
+) -> None:
+    """The optima are those of all plans and mappings enumerated."""
+    levels = level_text("DRAM", "DRAM", "read_energy: 200, write_energy: 200")
+    levels += level_text("Buffer", "SRAM", buffer) + level_text("Inner", "SRAM", inner)
+    levels += "  - !Component\n    name: mac\n    class: intmac\n    attributes: {energy: 0}\n"
+    (tmp_path / "arch.yaml").write_text("architecture:\n  version: 0.4\n  nodes:\n" + levels)
+    lines = [
+        f"  - {{op: kernel, name: l{n}, kernel: mm, sizes: {{{own}}}"
+        f"{', follows: true' if n else ''}}}"
+        for n, own in enumerate(sizes)
+    ]
+    (tmp_path / "net.yaml").write_text("\n".join(["name: c", "layers:", *lines]))
+    words = ("--arch", tmp_path / "arch.yaml", tmp_path / "net.yaml", "-o", tmp_path / "r.json")
+    for seconds in ("0.0002", "0.005", "0.05"):
+        ithaca(*COMMAND, *words, "--time-limit", seconds)
+        total = json.loads((tmp_path / "r.json").read_text())["total"]
+        assert 0 < total["certificate"]["lower_bound"] <= value
+        assert total["value"] is None or value <= total["value"]
 
 
 @pytest.mark.slow
