@@ -169,8 +169,23 @@ class Encoder(FormArithmetic, AxisGroups):
         unless it is proven positive."""
         quotient = as_quotient(node, self._cleared)
         for divisor in quotient.divisors:
-            self._check_positive(divisor)
+            self.check_divisor(divisor)
         return quotient
+
+    def check_divisor(self, divisor: Expression) -> None:
+        """Refuse what is not proven positive."""
+        axes = self.axes(divisor)
+        if len(axes) == 1:
+            (axis,) = axes
+            whole, _ = column_values(divisor, self._quantities[axis], self._counts[axis])
+            positive = min(whole) > 0
+        else:
+            positive = self.encode(divisor).low > 0
+        if not positive:
+            raise NotExpressibleError(
+                "CP-SAT: cannot express a division by "
+                f"'{brief(divisor)}', which is not proven positive"
+            )
 
     def encode_at_most(self, node: Expression, bound: Fraction) -> LinearForm:
         """Like `encode`, and add ``node ≤ bound``.
@@ -307,7 +322,7 @@ class Encoder(FormArithmetic, AxisGroups):
         by_axis, spanning = self.grouped(node.factors, itemgetter(0))
         if base := next((base for base, exponent in spanning if exponent < 0), None):
             raise NotExpressibleError(
-                f"CP-SAT: cannot express a division by '{_brief(base)}', which spans several loops"
+                f"CP-SAT: cannot express a division by '{brief(base)}', which spans several loops"
             )
         # in the order of the tables, so that products share their beginnings
         columns = [
@@ -353,22 +368,9 @@ class Encoder(FormArithmetic, AxisGroups):
                 bases.update(under)
         return frozenset(bases)
 
-    def _check_positive(self, divisor: Expression) -> None:
-        axes = self.axes(divisor)
-        if len(axes) == 1:
-            (axis,) = axes
-            whole, _ = column_values(divisor, self._quantities[axis], self._counts[axis])
-            positive = min(whole) > 0
-        else:
-            positive = self.encode(divisor).low > 0
-        if not positive:
-            raise NotExpressibleError(
-                "CP-SAT: cannot express a division by "
-                f"'{_brief(divisor)}', which is not proven positive"
-            )
 
-
-def _brief(node: Expression) -> str:
+def brief(node: object) -> str:
+    """The beginning of an expression's text, for a message."""
     text = str(node)
     return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}…"
 

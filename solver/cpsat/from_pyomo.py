@@ -2,9 +2,10 @@
 
 Understood are sums, products, quotients with positive divisors, integer powers, ``ceil``,
 ``floor``, ``abs``, maxima and minima (`pyomo.core.expr.MaxExpression`, ``MinExpression``) over
-variables with finite integer domains; constraints of one or two sides; one objective. A float is
-read as the simplest fraction that it is the rounding of, for Pyomo itself turns ``x/3`` into
-``0.3333333333333333*x``.
+variables with finite integer domains; constraints of one or two sides; one objective; blocks of
+these. A model with any other active component, such as a logical constraint, a disjunction or an
+SOS, is refused: what is not read would be missing in the proof. A float is read as the simplest
+fraction that it is the rounding of, for Pyomo itself turns ``x/3`` into ``0.3333333333333333*x``.
 
 >>> import pyomo.environ as pyo
 >>> model = pyo.ConcreteModel()
@@ -27,8 +28,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from math import ceil, floor
-from operator import neg, truediv
+from math import ceil, floor, isfinite
+from operator import attrgetter, neg, truediv
 from typing import Any, TypeAlias
 
 from ortools.sat.python import cp_model
@@ -44,7 +45,9 @@ from ithaca.formulations.algebra.expression import (
     multiply,
     power,
 )
-from ithaca.solver.cpsat.encoding import Encoder
+from ithaca.formulations.algebra.interval import Interval
+from ithaca.formulations.algebra.monotonicity import bounds
+from ithaca.solver.cpsat.encoding import Encoder, brief
 from ithaca.solver.cpsat.linear import NotExpressibleError
 from ithaca.solver.cpsat.ratio import RatioBounds, RatioObjective, encode_ratio, minimize_ratio
 
@@ -54,6 +57,14 @@ Variable: TypeAlias = Any
 
 #: Denominators tried for a float.
 SIMPLEST = 10**6
+
+#: Kinds of components that are read, or say nothing about solutions.
+READ = frozenset(
+    {
+        *("Var", "Constraint", "Objective", "Expression", "Block"),
+        *("Param", "Set", "RangeSet", "SetOf", "Suffix", "BuildAction", "BuildCheck"),
+    }
+)
 
 
 def solve_pyomo(model: Model, seconds: float | None = None, threads: int = 1) -> RatioBounds:
@@ -71,7 +82,8 @@ def solve_pyomo(model: Model, seconds: float | None = None, threads: int = 1) ->
     Raises
     ------
     NotExpressibleError
-        If a variable is not integer or has no bounds, or an expression has no exact encoding.
+        If a variable is not integer or has no bounds, an expression has no exact encoding, or the
+        model has an active component of a kind that is not read.
     """
     variables, encoder, objective, sense = encode_pyomo(model)
     outcome = minimize_ratio(encoder, objective, seconds, threads)
@@ -92,54 +104,152 @@ def encode_pyomo(model: Model) -> tuple[dict[str, Variable], Encoder, RatioObjec
     """
     import pyomo.environ as pyo
 
+    _check_components(model)
     variables = {v.name: v for v in model.component_data_objects(pyo.Var) if not v.fixed}
-    encoder = Encoder.over_domains(
-        cp_model.CpModel(), {name: _domain(v) for name, v in variables.items()}
-    )
+    domains = {name: _domain(variable) for name, variable in variables.items()}
+    encoder = Encoder.over_domains(cp_model.CpModel(), domains)
+    reader = _Reader(frozenset(map(id, variables.values())))
     for constraint in model.component_data_objects(pyo.Constraint, active=True):
-        body = read_expression(constraint.body)
-        for bound, sign in ((constraint.upper, 1), (constraint.lower, -1)):
+        body = reader.expression(constraint.body)
+        for side, sign in (("ub", 1), ("lb", -1)):
+            bound = _evaluated(constraint, lambda each, side=side: getattr(each, side))
             if bound is not None:
-                encoder.require_at_most(sign * body, sign * _number(pyo.value(bound)))
+                encoder.require_at_most(sign * body, sign * _number(bound))
     goals = list(model.component_data_objects(pyo.Objective, active=True))
     if len(goals) != 1:
         raise NotExpressibleError(
             f"CP-SAT: the Pyomo model has {len(goals)} active objectives; allowed: one"
         )
     sense = 1 if goals[0].sense == pyo.minimize else -1
-    objective = encode_ratio(encoder, sense * read_expression(goals[0].expr))
+    objective = encode_ratio(encoder, sense * reader.expression(goals[0].expr))
+    ranges = {n: Interval(Fraction(v[0]), Fraction(v[-1])) for n, v in domains.items()}
+    for divisor in dict.fromkeys(reader.divisors):
+        span = bounds(divisor, ranges)
+        if span is None or span.low <= 0 <= span.high:
+            encoder.check_divisor(divisor)
     encoder.finish()
     return variables, encoder, objective, sense
+
+
+def _check_components(model: Model) -> None:
+    """Refuse what is no model, and every active component that is not read."""
+    from pyomo.core.base.block import BlockData
+
+    if not isinstance(model, BlockData) or (hasattr(model, "is_indexed") and model.is_indexed()):
+        raise NotExpressibleError(
+            f"CP-SAT: a {type(model).__name__} is no Pyomo model; allowed: a ConcreteModel, or one "
+            "block of it"
+        )
+    if not model.is_constructed():
+        raise NotExpressibleError(
+            f"CP-SAT: the Pyomo model {model.name} has no data yet; allowed: a ConcreteModel, or "
+            "what create_instance() returns"
+        )
+    # what makes use of Boolean variables says more than they do
+    whole = list(model.component_objects(active=True))
+    for component in sorted(whole, key=lambda each: each.ctype.__name__ == "BooleanVar"):
+        kind = component.ctype.__name__
+        if kind not in READ and (
+            not component.is_indexed() or any(data.active for data in component.values())
+        ):
+            raise NotExpressibleError(
+                f"CP-SAT: {component.name} of the Pyomo model is of type {kind}, which is not "
+                "read; allowed: variables, constraints, one objective, expressions, parameters, "
+                "sets, and blocks of these"
+            )
 
 
 def read_expression(node: Any) -> Expression:
     """A Pyomo expression, with a symbol for the name of every free variable; refused where CP-SAT
     has no exact encoding."""
-    from pyomo.core.expr.numvalue import native_numeric_types
-    from pyomo.core.expr.visitor import StreamBasedExpressionVisitor
+    return _Reader(None).expression(node)
 
-    def leaf(_: Any, child: Any, __: int) -> tuple[bool, Expression | None]:
+
+class _Reader:
+    """Reads expressions over some variables (by identity; None: any), and keeps what they divide
+    by."""
+
+    def __init__(self, known: frozenset[int] | None) -> None:
+        self.divisors: list[Expression] = []
+        self._known = known
+
+    def expression(self, node: Any) -> Expression:
+        """An expression with a symbol for the name of every free variable."""
+        from pyomo.core.expr.visitor import StreamBasedExpressionVisitor
+
+        descend, value = self._leaf(None, node, 0)
+        if not descend:
+            assert value is not None
+            return value
+        visitor = StreamBasedExpressionVisitor(beforeChild=self._leaf, exitNode=self._operation)
+        read: Expression = visitor.walk_expression(node)
+        return read
+
+    def _leaf(self, _: Any, child: Any, __: int) -> tuple[bool, Expression | None]:
+        from pyomo.core.expr.numvalue import native_numeric_types, value
+
         if type(child) in native_numeric_types:
             return False, Constant(_number(child))
+        if not hasattr(child, "is_potentially_variable"):
+            raise _unreadable(child)
         if not child.is_potentially_variable() or child.is_fixed():
-            return False, Constant(_number(child()))
+            return False, Constant(_number(_evaluated(child, value)))
         if child.is_variable_type():
+            if self._known is not None and id(child) not in self._known:
+                raise NotExpressibleError(
+                    f"CP-SAT: variable {child.name} is in no block of the Pyomo model that is "
+                    "read; allowed: its own variables, and fixed ones"
+                )
             return False, Symbol(child.name)
         return True, None
 
-    descend, value = leaf(None, node, 0)
-    if not descend:
-        assert value is not None
-        return value
-    visitor = StreamBasedExpressionVisitor(beforeChild=leaf, exitNode=_operation)
-    read: Expression = visitor.walk_expression(node)
-    return read
+    def _operation(self, node: Any, operands: Sequence[Expression]) -> Expression:
+        from pyomo.core.expr import numeric_expr
+
+        if isinstance(node, numeric_expr.DivisionExpression):
+            self.divisors.append(operands[1])
+        elif isinstance(node, numeric_expr.PowExpression):
+            exponent = operands[1]
+            if isinstance(exponent, Constant) and exponent.value < 0:
+                self.divisors.append(operands[0])
+        try:
+            return _operation(node, operands)
+        except ZeroDivisionError:
+            raise NotExpressibleError(
+                f"CP-SAT: '{brief(node)}' of the Pyomo model divides by 0; allowed: positive "
+                "divisors"
+            ) from None
+
+
+def _evaluated(node: Any, evaluate: Callable[[Any], Any]) -> Any:
+    """What Pyomo computes of a node, refused in one line where it has no number."""
+    try:
+        value = evaluate(node)
+        if value is not None and not isfinite(value):
+            raise ValueError(value)
+    except (ValueError, TypeError, ArithmeticError) as error:
+        why = " ".join(str(error).split())
+        raise NotExpressibleError(
+            f"CP-SAT: {brief(node)} of the Pyomo model has no number ({why}); allowed: "
+            "finite numbers"
+        ) from None
+    return value
+
+
+def _unreadable(node: Any) -> NotExpressibleError:
+    return NotExpressibleError(
+        f"CP-SAT: cannot express '{brief(node)}' of the Pyomo model; allowed: + - * /, "
+        "integer powers, ceil, floor, abs, max, min"
+    )
 
 
 def _operation(node: Any, operands: Sequence[Expression]) -> Expression:
     """The expression that a node of Pyomo makes of its operands."""
+    from pyomo.core.base.expression import NamedExpressionData
     from pyomo.core.expr import numeric_expr
 
+    if not isinstance(node, numeric_expr.NumericExpression | NamedExpressionData):
+        raise _unreadable(node)
     if node.is_named_expression_type():
         return operands[0]
     made_by: dict[type, Callable[..., Expression]] = {
@@ -161,16 +271,13 @@ def _operation(node: Any, operands: Sequence[Expression]) -> Expression:
     elif node.getname() in ("ceil", "floor"):
         sign = 1 if node.getname() == "ceil" else -1
         return sign * ceiling_division(sign * operands[0], 1)
-    raise NotExpressibleError(
-        f"CP-SAT: cannot express '{node}' of the Pyomo model; allowed: + - * /, "
-        "integer powers, ceil, floor, abs, max, min"
-    )
+    raise _unreadable(node)
 
 
 def _domain(variable: Variable) -> list[int]:
     """The values a variable may take."""
-    low, high = variable.bounds
-    if low is None or high is None or not variable.domain.isdiscrete():
+    low, high = (_evaluated(variable, attrgetter(end)) for end in ("lb", "ub"))
+    if low is None or high is None or not _is_whole(variable.domain, low, high):
         raise NotExpressibleError(
             f"CP-SAT: variable {variable.name} of the Pyomo model ranges over "
             f"{variable.domain} from {low} to {high}; "
@@ -183,6 +290,16 @@ def _domain(variable: Variable) -> list[int]:
             f"integer between {low} and {high}"
         )
     return values
+
+
+def _is_whole(domain: Any, low: float, high: float) -> bool:
+    """Whether a domain has whole numbers alone between two ends."""
+    if not domain.isdiscrete():
+        return False
+    if domain.isfinite():
+        return all(v == int(v) for v in domain if low <= v <= high)
+    start, _, step = domain.get_interval()
+    return step is not None and step == int(step) and (start is None or start == int(start))
 
 
 def _number(value: float) -> Fraction:
