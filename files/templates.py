@@ -19,14 +19,14 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from ithaca.files.errors import InputError
-from ithaca.files.messages import quoted, refuse
+from ithaca.files.messages import errors_at, quoted, refuse
 from ithaca.files.reading import read_text
 
 #: Limits of the process: seconds of CPU time and in all, and bytes of memory.
 CPU_SECONDS, SECONDS, MEMORY = 3, 30, 512 << 20
 
 #: Deepest inclusion of a file in another one, and most inclusions.
-_DEEPEST, _INCLUSIONS = 8, 500
+_DEEPEST, _INCLUSIONS = 8, 100
 
 #: Program of the process: what is asked for comes on its standard input.
 _PROGRAM = """
@@ -177,6 +177,9 @@ class _Renderer:
 
         def find(name: object) -> Path | None:
             places = [self._inside(path, folder, name) for folder in here]
+            for folder in self.folders[1:]:
+                with suppress(InputError):
+                    places.append(self._inside(path, folder, name))
             return next((place for place in places if place.is_file()), None)
 
         def include_text(name: object = None) -> str:
@@ -197,7 +200,9 @@ class _Renderer:
 
             if not isinstance(key, str):
                 raise refuse(path, f"includes {quoted(key)} of a file; allowed: the path of a field")
-            part: Any = parse_timeloop(include_text(name), str(name))
+            included = include_text(name)
+            with errors_at(path):
+                part: Any = parse_timeloop(included, str(name))
             for each in key.split("."):
                 if not isinstance(part, dict) or each not in part:
                     raise refuse(path, f"includes {key} of {name}, which it has not")
