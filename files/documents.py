@@ -15,7 +15,7 @@ from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 from pydantic_core import core_schema
 
 from ithaca.files.errors import InputError
-from ithaca.files.messages import among, meant, quoted, refuse
+from ithaca.files.messages import MAX_HINTED, among, meant, quoted, refuse
 from ithaca.files.numbers import json_number
 from ithaca.files.reading import location, packaged_names, packaged_text, parse_json, read_text
 from ithaca.files.yaml_documents import MAX_DEPTH, parse_yaml
@@ -141,7 +141,8 @@ def _refusal(
     the model is asked for its fields."""
     errors = error.errors(include_url=False)
     unknown = [e for e in errors if e["type"] == "extra_forbidden"]
-    near = [e for e in unknown if meant(e["loc"][-1], _fields(model, e["loc"]))]
+    hinted = unknown[:MAX_HINTED]
+    near = [e for e in hinted if meant(e["loc"][-1], _fields(model, e["loc"]))]
     first = near[0] if near and errors[0]["type"] == "missing" else errors[0]
     at = location(first["loc"])
     if first["type"] == "missing":

@@ -9,7 +9,7 @@ from fractions import Fraction
 from math import prod
 from typing import Any, Literal
 
-from ithaca.files.messages import meant, quoted, refuse
+from ithaca.files.messages import MAX_HINTED, meant, quoted, refuse
 from ithaca.files.numbers import fraction
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.algebra.parsing import MAX_BITS, parse_expression
@@ -219,5 +219,6 @@ class Element:
                     f"{name}: {str(NEUTRAL.get(name, (0,))[0]).lower()}",
                 )
             if name not in DESCRIPTIVE:
-                unread.append(f"{self.where}.attributes.{name}{meant(name, self.known)}")
+                hint = meant(name, self.known) if len(unread) < MAX_HINTED else ""
+                unread.append(f"{self.where}.attributes.{name}{hint}")
         return unread
