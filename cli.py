@@ -24,6 +24,7 @@ from ithaca.commands.outcome import BAD_INPUT
 from ithaca.files import clock, signals
 from ithaca.files.errors import DisagreementError, InputError
 from ithaca.files.messages import escaped
+from ithaca.files.plain_text import PLAIN, degrade
 from ithaca.files.signals import INTERRUPTED, STDERR
 
 CLOSED = "standard output was closed before everything was printed"
@@ -142,6 +143,7 @@ def main(program: typer.Typer = app, name: str = "ithaca") -> None:
         _keep_standard_error()
         if sys.stdout is None:
             raise InputError("standard output is closed")
+        degrade(sys.stdout)
         if program is app and sys.argv[1:] in ([], ["list"]):
             sys.argv.append("--help")
         status = _run(program, name)
@@ -202,8 +204,9 @@ def _keep_standard_error() -> None:
             os.dup2(nowhere, STDERR)
     elif sys.stderr is not sys.__stderr__:  # what a caller put there
         return
+    encoding = getattr(sys.stderr, "encoding", None)
     file = io.BufferedWriter(_Forgiving(STDERR, "w", closefd=False))
-    sys.stderr = io.TextIOWrapper(file, errors="backslashreplace", line_buffering=True)
+    sys.stderr = io.TextIOWrapper(file, encoding, PLAIN, line_buffering=True)
 
 
 def _run(program: typer.Typer, name: str) -> object:

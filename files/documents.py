@@ -15,7 +15,7 @@ from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 from pydantic_core import core_schema
 
 from ithaca.files.errors import InputError
-from ithaca.files.messages import among, meant, quoted, refuse
+from ithaca.files.messages import MAX_HINTED, among, meant, quoted, refuse
 from ithaca.files.numbers import json_number
 from ithaca.files.reading import location, packaged_names, packaged_text, parse_json, read_text
 from ithaca.files.yaml_documents import MAX_DEPTH, parse_yaml
@@ -118,7 +118,7 @@ def validated(
     except ValidationError as error:
         places = [e["loc"] for e in error.errors() if e["type"] == "extra_forbidden"]
         if unread is None or len(places) < error.error_count():
-            raise _refusal(where, error, model) from None
+            raise _refusal(where, error, model, document) from None
         unread += [location(place) for place in places]
         return validated(model, _without(document, places), where, context)
 
@@ -134,12 +134,15 @@ def _without(document: Any, places: Collection[Sequence[str | int]]) -> Any:
     return rest
 
 
-def _refusal(where: object, error: ValidationError, model: type[BaseModel]) -> InputError:
+def _refusal(
+    where: object, error: ValidationError, model: type[BaseModel], document: Any
+) -> InputError:
     """The first complaint of pydantic, but of a field that may be meant before what is missing;
     the model is asked for its fields."""
     errors = error.errors(include_url=False)
     unknown = [e for e in errors if e["type"] == "extra_forbidden"]
-    near = [e for e in unknown if meant(e["loc"][-1], _fields(model, e["loc"]))]
+    hinted = unknown[:MAX_HINTED]
+    near = [e for e in hinted if meant(e["loc"][-1], _fields(model, e["loc"]))]
     first = near[0] if near and errors[0]["type"] == "missing" else errors[0]
     at = location(first["loc"])
     if first["type"] == "missing":
@@ -155,12 +158,26 @@ def _refusal(where: object, error: ValidationError, model: type[BaseModel]) -> I
         return refuse(
             where, f"{at} is {quoted(first['input'])}; allowed: a mapping of names to values"
         )
+    allowed = [first["msg"]]
+    if not _stands(document, first["loc"]):  # the name of one of several types
+        at = location(first["loc"][:-1])
+        allowed = [e["msg"] for e in errors if e["loc"][:-1] == first["loc"][:-1]]
     wording = (
         r"(Input should be|(List|Dictionary) should have|Value error,) | after validation, not.*"
     )
-    allowed = re.sub(wording, "", first["msg"])
+    kinds = " or ".join(dict.fromkeys(re.sub(wording, "", text).strip() for text in allowed))
     hint = meant(first["input"], re.findall(r"'([^']*)'", first.get("ctx", {}).get("expected", "")))
-    return refuse(where, f"{at} is {quoted(first['input'])}; allowed: {allowed}{hint}")
+    return refuse(where, f"{at} is {quoted(first['input'])}; allowed: {kinds}{hint}")
+
+
+def _stands(document: Any, parts: Sequence[str | int]) -> bool:
+    """Whether a document has a place."""
+    for part in parts:
+        try:
+            document = document[part]
+        except (LookupError, TypeError):
+            return False
+    return True
 
 
 def _fields(model: type[BaseModel], parts: Sequence[str | int]) -> list[str]:

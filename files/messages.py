@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
+from itertools import islice
 
 from ithaca.files.errors import InputError
 
 #: How much of a bad value an error message repeats (characters).
 SHOWN = 60
+
+#: Most names that a word is compared with, and most words of a file that are compared.
+MAX_HINTED = 200
 
 #: Longest error line; the middle of a longer one is left out.
 MAX_LINE = 600
@@ -36,7 +40,8 @@ def quoted(value: object) -> str:
 def meant(word: object, known: Iterable[object]) -> str:
     """The hint that ends a line that refuses a name: the known name nearest to it, if one is near;
     rather one that begins with it."""
-    names, start = {str(name).lower(): str(name) for name in known}, str(word).lower()
+    names = {str(name).lower(): str(name) for name in islice(known, MAX_HINTED)}
+    start = str(word).lower()[:SHOWN]
     near = get_close_matches(start, names)
     near.sort(key=lambda name: not name.startswith(start))
     return f"; did you mean {names[near[0]]}?" if near else ""

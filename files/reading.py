@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import stat
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
-from itertools import islice
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any
 
 from ithaca.files.messages import quoted, refuse
@@ -19,6 +21,9 @@ from ithaca.files.staging import recover
 MAX_DIGITS = 300
 
 _PIECE = 2**20
+
+#: How long a pipe may say nothing before its first byte, and after (s); how often it is asked.
+_BEGIN, _IDLE, _POLL = 3, 60, 0.01
 
 #: Largest file of an answer (bytes); one with 50 layers of 10 designs has about 300 kB.
 ANSWER_BYTES = 32 * 2**20
@@ -55,27 +60,76 @@ def read_text(path: Path, max_bytes: int) -> str:
 
 
 def read_bytes(path: Path, max_bytes: int) -> bytes:
-    """Read a file that somebody else wrote.
+    """Read a file that somebody else wrote, or a pipe, as shells make of ``<(command)``, if
+    somebody writes to it.
 
     Raises `InputError` if it cannot be read or is larger than ``max_bytes``.
     """
     recover(path.parent)
+    raw, place = bytearray(), _opened(path)
     try:
-        with path.open("rb") as file:
-            # in pieces, because a read of many bytes asks for the memory of all of them first
-            pieces = iter(lambda: file.read(_PIECE), b"")
-            raw = b"".join(islice(pieces, max_bytes // _PIECE + 1))
+        waiting = monotonic() + _BEGIN
+        while len(raw) <= max_bytes:
+            try:
+                # in pieces, because a read of many bytes asks for the memory of all of them first
+                piece = os.read(place, _PIECE)
+            except BlockingIOError:  # a pipe whose writer is slow
+                piece = None
+            if piece:
+                raw += piece
+                waiting = monotonic() + _IDLE
+            elif piece is not None and (raw or not stat.S_ISFIFO(os.fstat(place).st_mode)):
+                break
+            elif monotonic() > waiting:
+                raise refuse(
+                    path, "is a pipe with nothing to read, now or any more; allowed: a file"
+                )
+            else:
+                sleep(_POLL)
+    except OSError as error:
+        raise refuse(path, f"cannot be read: {error.strerror}") from None
+    finally:
+        os.close(place)
+    if len(raw) > max_bytes:
+        raise refuse(path, f"is too large; allowed: at most {max_bytes} bytes")
+    return bytes(raw)
+
+
+def check_readable(path: Path, *, pipes: bool = False) -> None:
+    """Refuse a path that is no file, such as a device, which may never end.
+
+    Raises `InputError`.
+    """
+    try:
+        mode = path.stat().st_mode
     except FileNotFoundError:
         raise refuse(path, "no such file; allowed: a file that exists") from None
-    except IsADirectoryError:
-        raise refuse(path, "is a directory; allowed: a file") from None
     except OSError as error:
         raise refuse(path, f"cannot be read: {error.strerror}") from None
     except ValueError:  # a NUL character in the path itself
         raise refuse(path, "is no path; allowed: the path of a file") from None
-    if len(raw) > max_bytes:
-        raise refuse(path, f"is too large; allowed: at most {max_bytes} bytes")
-    return raw
+    if not stat.S_ISREG(mode) and not (pipes and stat.S_ISFIFO(mode)):
+        kind = next((word for test, word in _KINDS if test(mode)), "no file")
+        raise refuse(path, f"is {kind}; allowed: a file")
+
+
+#: What else a path may be, and how that is recognised.
+_KINDS = (
+    (stat.S_ISDIR, "a directory"),
+    (stat.S_ISFIFO, "a pipe"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+)
+
+
+def _opened(path: Path) -> int:
+    """The descriptor of a file, or of a pipe, for which nobody waits here."""
+    check_readable(path, pipes=True)
+    try:
+        return os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    except OSError as error:
+        raise refuse(path, f"cannot be read: {error.strerror}") from None
 
 
 def parse_json(text: str, where: object) -> Any:

@@ -190,8 +190,13 @@ class Problem:
         )
 
     def metrics(self, configuration: Mapping[str, int]) -> dict[str, Fraction]:
-        """All metrics of a configuration, by the exact reference (Fractions)."""
-        return self.design.metrics(exactly(configuration), FRACTION)
+        """All metrics of a configuration, by the exact reference (Fractions); those of the latest
+        one are kept."""
+        latest, known = vars(self).get("_latest", (None, {}))
+        if latest != configuration:
+            known = self.design.metrics(exactly(configuration), FRACTION)
+            vars(self)["_latest"] = (dict(configuration), known)
+        return dict(known)
 
     def value(self, configuration: Mapping[str, int]) -> Fraction:
         """The objective of a configuration, by the exact reference."""

@@ -21,7 +21,7 @@ import numpy as np
 
 from ithaca import __version__
 from ithaca.files.errors import InputError
-from ithaca.files.netcdf import save_netcdf
+from ithaca.files.netcdf import check_contents, save_netcdf
 from ithaca.files.signals import check, deferred
 from ithaca.formulations.algebra.array_types import Floats
 from ithaca.formulations.algebra.number_systems import NUMPY
@@ -329,10 +329,13 @@ def load_grid(path: Path, *, lazily: bool = False) -> xr.Dataset:
 
     try:
         with deferred():
+            check_contents(path)
             grid = xr.open_dataset(path, engine="netcdf4", chunks={} if lazily else None)
             if not lazily:
                 with grid:
                     grid = grid.load()
+    except InputError:
+        raise
     except (OSError, RuntimeError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "not a NetCDF file"
         raise InputError(

@@ -178,6 +178,8 @@ def read_densities(
     if name == "commonDensity":
         own = dict.fromkeys(tensors, own)
     try:
+        if not isinstance(own, Mapping):
+            raise refuse(where, f"densities is {quoted(own)}; allowed: densities by tensor")
         return tuple((each, _density(own[each], f"{where}: {name}.{each}")) for each in own)
     except InputError as error:
         return str(error)

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import AliasChoices, BeforeValidator, Field
 
 from ithaca.files.documents import InputDocument, validated
-from ithaca.files.messages import among, errors_at, meant, quoted, refuse
+from ithaca.files.messages import MAX_HINTED, among, errors_at, meant, quoted, refuse
 from ithaca.files.timeloop_files import load_timeloop
 from ithaca.workloads.densities import read_densities
 from ithaca.workloads.kernel_files import default_simd
@@ -118,7 +118,9 @@ def problem_nest(document: Any, where: object) -> LoopNest:
             )
     spaces = [space.name for space in shape.data_spaces]
     names = (*shape.dimensions, *coefficients)
-    unread += [f"instance.{name}{meant(name, names)}" for name in numbers if name not in names]
+    for name in (name for name in numbers if name not in names):
+        hint = meant(name, names) if len(unread) < MAX_HINTED else ""
+        unread.append(f"instance.{name}{hint}")
     outputs = [space for space in shape.data_spaces if space.read_write]
     if len(outputs) != 1:
         raise refuse(

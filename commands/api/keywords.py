@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from difflib import get_close_matches
 from enum import Enum
 from functools import wraps
 from inspect import Parameter, Signature, signature, unwrap
+from os import PathLike
 from types import UnionType
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
+from typer import Option
 from typer.models import ArgumentInfo
 
 from ithaca.commands.api.live_line import Hear, heard
@@ -25,7 +27,8 @@ from ithaca.commands.api.parsing import parse_search
 from ithaca.files.clock import running
 from ithaca.files.errors import InputError
 from ithaca.files.messages import meant, quoted
-from ithaca.files.words import parse_loops
+from ithaca.files.templates import including
+from ithaca.files.words import REPEATED, parse_loops
 from ithaca.formulations.families import QUESTION_KINDS, QUESTIONS, UNNAMED
 from ithaca.formulations.question import Question
 from ithaca.workloads.kernel_files import with_loops, with_sparsity
@@ -39,6 +42,18 @@ _OPTION = re.compile(r"ithaca [a-z]+ [^;]*|--[a-z][a-z-]*")
 
 #: What keywords are that no option is named like.
 EXTENTS = "Extents of loops, and parameters, by name: i=1024."
+
+#: Options of all functions that take files which may be templates: those with one of some others.
+INCLUDE_FROM = Annotated[
+    str | PathLike[str] | Sequence[str | PathLike[str]] | None,
+    Option(
+        "--include-from",
+        metavar="FOLDER",
+        help="Templates of Timeloop's files may include files of this folder, too (repeatable).",
+    ),
+    REPEATED,
+]
+_TEMPLATES = {"arch", "files", "source", "space", "workload"}
 
 #: The keyword of all that search, and what it is.
 PROGRESS = "progress"
@@ -183,7 +198,10 @@ def declared(function: Callable[..., object]) -> tuple[Declared, ...]:
             if not {option.name, option.spelled} & taken:
                 shared.setdefault(option.name, option)
         declarations[name] = list(shared.values())
-    return tuple(option for own in declarations.values() for option in own)
+    options = [option for own in declarations.values() for option in own]
+    if _TEMPLATES & {option.name for option in options}:
+        options.append(Declared("include_from", INCLUDE_FROM, None, "include_from"))
+    return tuple(options)
 
 
 def _grouped(group: Any, name: str) -> list[Declared]:
@@ -249,7 +267,11 @@ def public(function: Callable[..., T]) -> Callable[..., T]:
             for option in options:
                 if option.name in words:
                     _check_type(option.name, words[option.name], get_args(option.hint)[0])
-            with running(parse_search(words.get(TIME_LIMIT)).time_limit), heard(hear):
+            with (
+                running(parse_search(words.get(TIME_LIMIT)).time_limit),
+                including(words.pop("include_from", None)),
+                heard(hear),
+            ):
                 return function(**gathered(function, words), **extents)
         except InputError as error:
             line = error.line
@@ -321,8 +343,11 @@ def _flat(function: Callable[..., object]) -> Signature:
         elif hint is not StatedOptions:
             plain = get_args(hint)[0] if get_origin(hint) is Annotated else hint
             parameters.append(parameter.replace(annotation=plain or Parameter.empty))
+    place = len(parameters) - (parameters[-1].kind is Parameter.VAR_KEYWORD)
+    if options and options[-1].name == "include_from":
+        parameters.insert(place, _parameter(Parameter.KEYWORD_ONLY, options[-1]))
+        place += 1
     if any(option.name == TIME_LIMIT for option in options):
-        place = len(parameters) - (parameters[-1].kind is Parameter.VAR_KEYWORD)
         hears = Parameter(PROGRESS, Parameter.KEYWORD_ONLY, default=None, annotation=Hear | None)
         parameters.insert(place, hears)
     # what has no default comes first, and then what is given by place

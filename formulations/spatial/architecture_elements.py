@@ -9,10 +9,10 @@ from fractions import Fraction
 from math import prod
 from typing import Any, Literal
 
-from ithaca.files.messages import meant, quoted, refuse
+from ithaca.files.messages import MAX_HINTED, meant, quoted, refuse
 from ithaca.files.numbers import fraction
 from ithaca.formulations.algebra.number_systems import FRACTION
-from ithaca.formulations.algebra.parsing import parse_expression
+from ithaca.formulations.algebra.parsing import MAX_BITS, parse_expression
 
 #: Attributes that nothing counted here depends on: they describe a component to Accelergy, or say
 #: how compressed tensors are stored.
@@ -48,11 +48,17 @@ _ROLES: Mapping[str, tuple[str, ...]] = {
     "compute": ("mac", "multiplier", "compute", "arithmetic"),
 }
 
-#: Deepest use of names in the values of names.
-_DEEPEST = 20
+#: Deepest use of names in the values of names, and most names that a value depends on.
+_DEEPEST, _NAMES = 20, 100
 
 
-def calculated(value: Any, names: Mapping[str, Any], where: str, depth: int = 0) -> Any:
+def calculated(
+    value: Any,
+    names: Mapping[str, Any],
+    where: str,
+    known: dict[str, Fraction] | None = None,
+    depth: int = 0,
+) -> Any:
     """A value, of text the number that it says as an expression over names.
 
     Raises `InputError` if it is no expression, or uses what has no name.
@@ -65,6 +71,8 @@ def calculated(value: Any, names: Mapping[str, Any], where: str, depth: int = 0)
         Values of the names that expressions may use.
     where : str
         The field, for messages.
+    known : dict of str to Fraction, optional
+        Takes the numbers that names stand for, which are then known.
     depth : int, optional
         How many names deep this is.
     """
@@ -73,13 +81,21 @@ def calculated(value: Any, names: Mapping[str, Any], where: str, depth: int = 0)
     if depth > _DEEPEST:
         raise refuse(where, f"is {quoted(value)}, which depends on itself; allowed: a number")
     expression = parse_expression(value, where=where, allowed=names)
-    known = {}
-    for name in expression.symbols:
-        own = calculated(names[name], names, where, depth + 1)
+    known = {} if known is None else known
+    for name in expression.symbols - known.keys():
+        own = calculated(names[name], names, where, known, depth + 1)
         if isinstance(own, bool) or not isinstance(own, int | float | Fraction):
             raise refuse(where, f"{name} is {quoted(own)}; allowed: a number")
+        if len(known) == _NAMES:
+            raise refuse(where, f"depends on more than {_NAMES} names; allowed: fewer")
         known[name] = own if isinstance(own, Fraction) else fraction(own)
-    return expression.evaluate(known, FRACTION)
+    try:
+        number = expression.evaluate(known, FRACTION)
+    except ZeroDivisionError:
+        raise refuse(where, f"{quoted(value)} divides by zero; allowed: a number") from None
+    if max(number.numerator.bit_length(), number.denominator.bit_length()) > MAX_BITS:
+        raise refuse(where, f"{quoted(value)} is too large or too small; allowed: a number")
+    return number
 
 
 @dataclass
@@ -107,6 +123,7 @@ class Element:
     def __post_init__(self) -> None:
         self.attributes = {name.replace("-", "_"): own for name, own in self.attributes.items()}
         self._names = {**self.variables, **self.inherited, **self.attributes}
+        self._known: dict[str, Fraction] = {}
 
     @property
     def role(self) -> Literal["storage", "network", "compute", ""]:
@@ -136,7 +153,7 @@ class Element:
 
     def value(self, stated: Any, of: str) -> Any:
         """The value of an attribute; of text the number that it states as an expression."""
-        return calculated(stated, self._names, f"{self.where}: {self.name}.{of}")
+        return calculated(stated, self._names, f"{self.where}: {self.name}.{of}", self._known)
 
     def number(self, *names: str, least: int = 0) -> Fraction | None:
         stated = self.take(*names)
@@ -202,5 +219,6 @@ class Element:
                     f"{name}: {str(NEUTRAL.get(name, (0,))[0]).lower()}",
                 )
             if name not in DESCRIPTIVE:
-                unread.append(f"{self.where}.attributes.{name}{meant(name, self.known)}")
+                hint = meant(name, self.known) if len(unread) < MAX_HINTED else ""
+                unread.append(f"{self.where}.attributes.{name}{hint}")
         return unread

@@ -17,7 +17,7 @@ from pydantic import AfterValidator, Field
 from ithaca.files.documents import InputDocument
 from ithaca.files.messages import quoted, refuse
 from ithaca.formulations.spatial.architecture_elements import Element, calculated
-from ithaca.formulations.spatial.constraint_entries import checked
+from ithaca.formulations.spatial.constraint_entries import check_types, checked
 
 #: The class of levels that keep nothing.
 DUMMY = "dummy_storage"
@@ -55,17 +55,24 @@ class _Branch(InputDocument):
 
 
 class _Mesh(InputDocument):
-    meshX: Any = 1  # noqa: N815  (as files have it)
-    meshY: Any = 1  # noqa: N815
+    meshX: float | int | str = 1  # noqa: N815  (as files have it)
+    meshY: float | int | str = 1  # noqa: N815
+
+
+def _typed(constraints: Mapping[str, dict[str, Any] | None]) -> Any:
+    for kind, own in constraints.items():
+        check_types(own or {}, kind)
+    return constraints
 
 
 class _ElementNode(_Component):
     tag: Literal["Container", "Component", "Parallel", "Hierarchical", "Nothing"] = Field(alias="!")
     name: _Name = "nothing"
     spatial: _Mesh = _Mesh()
-    constraints: dict[Literal["dataspace", "spatial", "temporal"], dict[str, Any] | None] = Field(
-        default={}
-    )
+    constraints: Annotated[
+        dict[Literal["dataspace", "spatial", "temporal"], dict[str, Any] | None],
+        AfterValidator(_typed),
+    ] = Field(default={})
     sparse_optimizations: dict[str, Any] | None = None
     nodes: list[_ElementNode] = Field(default=[])
 
@@ -179,7 +186,7 @@ class ArchitectureTree:
             for along in ("meshX", "meshY")
         ]
         for along, count in zip("XY", mesh, strict=True):
-            if isinstance(count, bool) or count != int(count) or count < 1:
+            if count != int(count) or count < 1:
                 raise refuse(
                     at, f"spatial.mesh{along} is {quoted(count)}; allowed: a positive integer"
                 )

@@ -3,16 +3,21 @@ of (formats v0.3 and v0.4 of Accelergy's ``compound_components``)."""
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import Field
 
 from ithaca.files.documents import InputDocument, validated
 from ithaca.files.messages import quoted, refuse
+from ithaca.formulations.spatial.attribute_expressions import (
+    MAX_TEXT,
+    evaluated,
+    names_of,
+    parse_attribute,
+)
 
 #: The value of an attribute that who uses a class has to say.
 MUST_SPECIFY = "must_specify"
@@ -23,12 +28,11 @@ SHARED = ("technology", "global_cycle_seconds")
 #: Deepest nesting of classes, and of names in the values of names.
 _DEEPEST = 20
 
-_PART = re.compile(r"(\w+)(?:\[(.+?)(?:\.\.(.+))?\])?")
+#: Most actions that those of all components of a file consist of.
+MAX_ACTIONS = 100_000
 
-_FUNCTIONS: Mapping[str, Any] = {
-    **{name: getattr(math, name) for name in ("ceil", "floor", "log", "log2", "sqrt")},
-    **{each.__name__: each for each in (abs, float, int, max, min, pow, round)},
-}
+#: A part's name, and perhaps its range.
+_PART = re.compile(r"(\w+)(?:\[(.+?)(?:\.\.(.+))?\])?")
 
 
 class _OpenPart(InputDocument):
@@ -95,6 +99,8 @@ class Scope:
     where: str
     """What error lines begin with."""
     around: Scope | None = None
+    calculated: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    """Values that are known already."""
 
     def value(self, name: str, depth: int = 0) -> Any:
         """The value of an attribute; of text that is an expression, what it comes to. A name in the
@@ -106,7 +112,9 @@ class Scope:
             if self.around is None:
                 raise refuse(self.where, f"nothing says {name}; allowed: an attribute {name}")
             return self.around.value(name, depth)
-        return self._calculated(self.attributes[name], name, depth)
+        if name not in self.calculated:
+            self.calculated[name] = self._calculated(self.attributes[name], name, depth)
+        return self.calculated[name]
 
     def number(self, text: Any, of: str) -> float:
         """The number that text of this scope says."""
@@ -124,18 +132,11 @@ class Scope:
             return stated
         if depth > _DEEPEST:
             raise refuse(self.where, f"{of} depends on itself; allowed: a number")
-        from jinja2 import TemplateError, TemplateSyntaxError
-        from jinja2.meta import find_undeclared_variables
-        from jinja2.sandbox import ImmutableSandboxedEnvironment
-
-        environment = ImmutableSandboxedEnvironment()
-        try:
-            expression = environment.compile_expression(stated)
-        except TemplateSyntaxError:
+        expression = parse_attribute(stated)
+        if expression is None:
             return stated  # a text, such as 45nm
-        used = find_undeclared_variables(environment.parse(f"{{{{ {stated} }}}}"))
         names = {}
-        for name in used - _FUNCTIONS.keys():
+        for name in names_of(expression):
             scope = self.around if name == of else self
             if scope is None or not scope.knows(name):
                 if stated == name != of:
@@ -143,8 +144,8 @@ class Scope:
                 raise refuse(self.where, f"{of} is {quoted(stated)}, and nothing says {name}")
             names[name] = scope.value(name, depth + 1)
         try:
-            return expression(**_FUNCTIONS, **names)
-        except (ArithmeticError, TypeError, ValueError, TemplateError) as error:
+            return evaluated(expression, names)
+        except (ArithmeticError, TypeError, ValueError) as error:
             raise refuse(self.where, f"{of} is {quoted(stated)}: {error}") from None
 
 
@@ -165,6 +166,7 @@ def primitive_actions(
     action: str,
     scope: Scope,
     classes: Mapping[str, CompoundClass],
+    left: Iterator[int],
     times: float = 1,
     depth: int = 0,
 ) -> Iterator[PrimitiveAction]:
@@ -180,6 +182,8 @@ def primitive_actions(
         The attributes of the component.
     classes : mapping of str to CompoundClass
         Those that consist of others, by name.
+    left : iterator of int
+        Has an item for every further action that others may consist of.
     times : float, default 1
         How often the action happens.
     depth : int, default 0
@@ -195,6 +199,9 @@ def primitive_actions(
     InputError
         If a class has not the action or the part that it is asked for, or is part of itself.
     """
+    if next(left, None) is None:
+        most = f"{MAX_ACTIONS:,} actions"
+        raise refuse(scope.where, f"all components consist of more than {most}; allowed: fewer")
     if kind not in classes:
         yield PrimitiveAction(kind, action, scope, times)
         return
@@ -228,12 +235,12 @@ def primitive_actions(
         for each in entry.actions:
             often = inside.number(each.energy_scale, "energy_scale")
             often *= inside.number(each.repeat, "repeat") * count * times
-            yield from primitive_actions(part.kind, each.name, at, classes, often, depth + 1)
+            yield from primitive_actions(part.kind, each.name, at, classes, left, often, depth + 1)
 
 
 def _named(text: str, where: str) -> tuple[str, str | None, str | None]:
     """A part's name, and its range: ``storage[1..width]``."""
-    match = _PART.fullmatch(text)
+    match = _PART.fullmatch(text) if len(text) <= MAX_TEXT else None
     if match is None:
         raise refuse(where, f"has a part {quoted(text)}; allowed: a name, and perhaps [0..n]")
     return match[1], match[2], match[3]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ithaca.files.messages import among, quoted, refuse
@@ -59,7 +59,7 @@ def constraints_schema() -> dict[str, Any]:
     entries = [
         {
             "properties": {
-                "target": {"type": ["string", "integer"]},
+                "target": _JSON["target"],
                 "type": {"enum": [name for name, of in TYPES.items() if of == kind]},
                 **{name: _JSON[name] for name in sorted(names)},
             },
@@ -88,6 +88,19 @@ _JSON = {
     "split": {"type": ["integer", "string"]},
     "no_link_transfer": {"type": ["boolean", "array"]},
     "min": {"type": "number"},
+    "target": {"type": ["string", "integer"]},
+    "name": {"type": ["string", "integer"]},
+    "attributes": {"type": "object"},
+}
+
+#: Types of values by their names in schemas.
+_KINDS: Mapping[str, Any] = {
+    "array": list,
+    "boolean": bool,
+    "integer": int,
+    "number": int | float,
+    "object": dict,
+    "string": str,
 }
 
 
@@ -174,7 +187,32 @@ def checked(entry: Any, at: str, unread: list[str]) -> dict[str, Any]:
     if changing := min((n for n in rest if n in CHANGING and rest[n]), default=None):
         raise refuse(at, f"{changing} is not supported{among(changing, sorted(FIELDS[kind]))}")
     unread += [f"{at}.{name}" for name in rest if name not in CHANGING]
-    for name in FIELDS["dataspace"] if kind == "dataspace" else ():
-        if not isinstance(names := entry.get(name, []), list):
-            raise refuse(at, f"{name} is {quoted(names)}; allowed: a list of tensors")
-    return {name: value for name, value in entry.items() if name in known}
+    own = {name: value for name, value in entry.items() if name in known}
+    check_types(own, at)
+    return own
+
+
+def check_types(entry: Mapping[str, Any], at: str) -> None:
+    """Refuse values of an entry that are of another type than the schema says.
+
+    Raises `InputError`.
+    """
+    for name in entry.keys() & _JSON.keys():
+        kinds, value = _JSON[name]["type"], entry[name]
+        kinds = (kinds,) if isinstance(kinds, str) else kinds
+        fits = any(isinstance(value, _KINDS[kind]) for kind in kinds)
+        if isinstance(value, bool) and "boolean" not in kinds:
+            fits = False
+        if isinstance(value, list) and not all(isinstance(each, str) for each in value):
+            fits = False
+        if not fits:
+            raise refuse(at, f"{name} is {quoted(value)}; allowed: {_words(name, kinds)}")
+
+
+def _words(name: str, kinds: Sequence[str]) -> str:
+    """What a field may be."""
+    of = "tensors" if name in FIELDS["dataspace"] else "text"
+    names = {"array": f"a list of {of}", "string": "text", "boolean": "true or false"}
+    return " or ".join(names.get(kind, f"a {kind}") for kind in kinds).replace(
+        "a integer", "an integer"
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,6 +14,7 @@ from ithaca.files.messages import refuse
 from ithaca.formulations.spatial.architecture_elements import Element
 from ithaca.formulations.spatial.architecture_trees import DUMMY
 from ithaca.formulations.spatial.compound_components import (
+    MAX_ACTIONS,
     CompoundClass,
     PrimitiveAction,
     Scope,
@@ -75,6 +76,7 @@ def estimated_table(
         of the others of which nothing is known.
     """
     tables, sources, unknown = [], {}, dict[str, InputError]()
+    left = iter(range(MAX_ACTIONS))
     for element in elements:
         if element.role not in ACTIONS or element.kind == DUMMY:
             continue
@@ -84,7 +86,7 @@ def estimated_table(
             sources[element.name] = "the table that was given"
             continue
         try:
-            actions, origins = _actions(element, classes, estimate)
+            actions, origins = _actions(element, classes, left, estimate)
         except InputError as error:
             unknown[element.name] = error
             continue
@@ -100,7 +102,10 @@ def estimated_table(
 
 
 def _actions(
-    element: Element, classes: Mapping[str, CompoundClass], estimate: Estimator
+    element: Element,
+    classes: Mapping[str, CompoundClass],
+    left: Iterator[int],
+    estimate: Estimator,
 ) -> tuple[list[dict[str, Any]], dict[str, None]]:
     """Energies of a component's actions, and what they are from."""
     kind = element.subclass or element.kind
@@ -110,7 +115,7 @@ def _actions(
     for name in ACTIONS[element.role]:
         energy = 0.0
         try:
-            for part in _parts(kind, name, scope, classes, estimate):
+            for part in _parts(kind, name, scope, classes, left, estimate):
                 energy += part[0]
                 origins[part[1]] = None
         except InputError:
@@ -126,6 +131,7 @@ def _parts(
     action: str,
     scope: Scope,
     classes: Mapping[str, CompoundClass],
+    left: Iterator[int],
     estimate: Estimator,
 ) -> list[tuple[float, str]]:
     """Energies of what an action consists of, under the first of its names that is known."""
@@ -134,7 +140,7 @@ def _parts(
         try:
             return [
                 (part.times * energy, source)
-                for part in primitive_actions(kind, name, scope, classes)
+                for part in primitive_actions(kind, name, scope, classes, left)
                 for energy, source in [estimate(part)]
             ]
         except InputError as error:

@@ -33,6 +33,9 @@ from ithaca.formulations.spatial.variation import figures, with_figure
 from ithaca.workloads.nest import LoopNest, Stored
 from ithaca.workloads.networks.network import Network
 
+#: Most fields that a remark names.
+NAMED = 100
+
 
 @dataclass(frozen=True, kw_only=True)
 class MappingQuestion(Question):
@@ -161,7 +164,8 @@ class MappingQuestion(Question):
             file, _, place = path.partition(": ")
             by_file.setdefault(file, []).append(place)
         for file, places in by_file.items():
-            yield f"{file}: nothing here depends on {', '.join(places)}"
+            more = f", and {len(places) - NAMED:,} more" if len(places) > NAMED else ""
+            yield f"{file}: nothing here depends on {', '.join(places[:NAMED])}{more}"
         levels = self.edition in (TIMELOOP, UNEVEN)
         if self.of_library or not levels or len(self.architecture.levels) == 1:
             return

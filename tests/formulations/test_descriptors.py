@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ithaca.files import reading
 from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.number_systems import FRACTION
@@ -196,11 +197,12 @@ def test_unreadable_paths(tmp_path, monkeypatch):
     large = tmp_path / "large.json"
     large.write_text(json.dumps(OURS["k",]))
     monkeypatch.setattr(descriptor_reader, "MAX_BYTES", 1000)
+    monkeypatch.setattr(reading, "_BEGIN", 0.01)
     os.mkfifo(tmp_path / "pipe")
     for path, problem in (
-        (tmp_path, "is no regular file"),
-        (tmp_path / "pipe", "is no regular file"),
-        (Path("/dev/zero"), "is no regular file"),
+        (tmp_path, "is a directory"),
+        (tmp_path / "pipe", "is a pipe with nothing to read"),
+        (Path("/dev/zero"), "is a device"),
         (tmp_path / "absent.json", "no such file"),
         (large / "below", "cannot be read"),
         (tmp_path / ("x" * 5000), "cannot be read"),

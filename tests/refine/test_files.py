@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import resource
 from pathlib import Path
 
 import numpy as np
 import pytest
 import xarray as xr
+from netCDF4 import Dataset
 
 from ithaca.exports.charts.files import save_plot
 from ithaca.exports.charts.heatmap import heat_map
@@ -39,9 +41,30 @@ def test_a_grid_is_loaded_back_identically(
 def test_other_files_are_refused(tmp_path: Path) -> None:
     (tmp_path / "text.nc").write_text("no grid")
     xr.Dataset({"a": 1}).to_netcdf(tmp_path / "other.nc")
-    for name in ("text.nc", "missing.nc", "other.nc"):
+    for name in ("text.nc", "other.nc"):
         with pytest.raises(InputError, match="written by ithaca grid -o"):
             load_grid(tmp_path / name)
+    for path in (tmp_path / "missing.nc", tmp_path, Path("/dev/zero")):
+        with pytest.raises(InputError, match="allowed: a file"):
+            load_grid(path)
+
+
+@pytest.mark.parametrize("dimension", ["x", "y"])  # an index is read as soon as a file is opened
+@pytest.mark.parametrize("size", [4_000_000, 1])
+def test_a_file_with_more_data_than_bytes_is_refused(
+    tmp_path: Path, dimension: str, size: int
+) -> None:
+    path, chunk = tmp_path / "bomb.nc", 4_000_000
+    with Dataset(path, "w") as file:
+        file.createDimension("x", None)
+        own = file.createVariable(dimension, "f8", ("x",), zlib=True, chunksizes=(chunk,))
+        own[:size] = 0.0
+        file.title = grids.TITLE
+    assert path.stat().st_size < 100_000
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(InputError, match="holds more data than a file of its size"):
+        load_grid(path)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < before + 20_000
 
 
 def test_a_heat_map_shows_the_best_of_each_pair(tmp_path: Path) -> None:

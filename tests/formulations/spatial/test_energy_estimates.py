@@ -99,7 +99,7 @@ def parts(classes, kind, action, **attributes):
     scope = Scope(attributes, "x", Scope({"technology": "45nm"}, "x"))
     return [
         (part.kind, part.name, part.times, {n: part.scope.value(n) for n in part.scope.attributes})
-        for part in primitive_actions(kind, action, scope, classes)
+        for part in primitive_actions(kind, action, scope, classes, iter(range(100)))
     ]
 
 
