@@ -31,6 +31,9 @@ UNDO = ".ithaca-undo"
 #: Entries of a folder up to which it is exchanged as a whole, with links to those that stay.
 MOST_LINKS = 10_000
 
+#: Permissions of folders that are locked: others could hold the lock of one that they can open.
+_PRIVATE = 0o700
+
 _HERE, _EXCHANGE = -100, 2  # AT_FDCWD and RENAME_EXCHANGE of Linux
 
 
@@ -46,7 +49,7 @@ def staging(place: Path) -> Iterator[Path]:
             remove = partial(shutil.rmtree, path, ignore_errors=True)
             stack.callback(remove)
             stack.enter_context(undone(remove))
-            path.mkdir()
+            path.mkdir(_PRIVATE)
             ours = stack.enter_context(_locked(path))
         yield path
 
@@ -55,10 +58,10 @@ def sweep(place: Path) -> bool:
     """Remove the temporary folders of killed processes; whether none is left of living ones."""
     swept = True
     with suppress(OSError):
-        for left in [each for each in place.iterdir() if _TEMPORARY.fullmatch(each.name)]:
+        for name in [each.name for each in os.scandir(place) if _TEMPORARY.fullmatch(each.name)]:
             try:
-                with _locked(left, wait=False):
-                    shutil.rmtree(left, ignore_errors=True)
+                with _locked(place / name, wait=False):
+                    shutil.rmtree(place / name, ignore_errors=True)
             except OSError:
                 swept = False
     return swept
@@ -221,8 +224,8 @@ def move_into(place: Path, new: Path, folder: Path, names: Collection[str]) -> N
         Their paths in both.
     """
     before = place / "undo"
-    for kind in ("kept", "none"):
-        (before / kind).mkdir(parents=True)
+    for made in (before, before / "kept", before / "none"):
+        made.mkdir(_PRIVATE)
     (before / "inode").write_text(f"{before.stat().st_ino}")
     for name in names:
         kept, none = before / "kept" / name, before / "none" / name
@@ -257,7 +260,7 @@ def recover(place: Path) -> None:
     Raises `InputError` if that cannot be.
     """
     for folder in (place.absolute(), *place.absolute().parents):
-        if not os.path.lexists(folder / UNDO):
+        if not _cut_off(folder):
             continue
         try:
             with _locked(folder / UNDO) as there:
@@ -270,6 +273,16 @@ def recover(place: Path) -> None:
                 f"{folder} holds half of what was to be written, which cannot be undone: "
                 f"{error.strerror}"
             ) from error
+
+
+def _cut_off(folder: Path) -> bool:
+    """Whether a write into a folder was cut off; not by others who may merely write there, as
+    everybody may in a folder for temporary files."""
+    try:
+        owner = os.lstat(folder / UNDO).st_uid
+    except (OSError, ValueError):
+        return False
+    return owner in (folder.stat().st_uid, getattr(os, "geteuid", int)())
 
 
 def _check_ours(undo: Path) -> None:

@@ -19,7 +19,7 @@ from typing import Any
 
 from ithaca.files.errors import InputError
 from ithaca.files.signals import deferred, unbroken
-from ithaca.files.staging import exchange, exchangeable, move_into, staging, sync
+from ithaca.files.staging import exchange, exchangeable, move_into, staging, sweep, sync
 
 #: Version of all documents Ithaca reads and writes.
 SCHEMA = "ithaca/1"
@@ -124,6 +124,7 @@ def write_folder(folder: Path | str, files: Mapping[str, str | bytes]) -> None:
                         exchange(new, target, files)
                         exists = False
         if exists:
+            sweep(target.parent)
             with staging(target) as place:
                 new = _built(place, files)
                 with unbroken():

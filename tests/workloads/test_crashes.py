@@ -88,13 +88,17 @@ def test_a_living_writers_folder_is_not_swept(tmp_path: Path) -> None:
     assert left(tmp_path) == []
 
 
-def test_leftovers_are_swept_wherever_one_writes(tmp_path: Path) -> None:
+def test_leftovers_are_swept_wherever_one_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     stale = ".ithaca-0123456789ab.tmp"
-    for place in (tmp_path, tmp_path / "out"):
-        (place / stale / "new").mkdir(parents=True)
-        (place / ".ithaca-notes.tmp").mkdir()
-    write_folder(tmp_path / "out", FILES)
-    assert left(tmp_path) == [".ithaca-notes.tmp", "out/.ithaca-notes.tmp"]
+    for here in (tmp_path, tmp_path / "out"):
+        for place in (tmp_path, tmp_path / "out"):
+            (place / stale / "new").mkdir(parents=True)
+            (place / ".ithaca-notes.tmp").mkdir(exist_ok=True)
+        monkeypatch.chdir(here)
+        write_folder(tmp_path / "out", FILES)
+        assert left(tmp_path) == [".ithaca-notes.tmp", "out/.ithaca-notes.tmp"]
 
 
 def test_what_a_folder_holds_besides_stays(tmp_path: Path) -> None:
@@ -197,6 +201,27 @@ def test_what_strangers_packed_is_not_undone(tmp_path: Path) -> None:
     (tmp_path / "other" / UNDO).symlink_to(tmp_path)
     with pytest.raises(InputError, match="which cannot be undone"):
         recover(tmp_path / "other")
+
+
+def test_strangers_who_may_write_in_a_folder_for_all_stop_nobody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / UNDO).mkdir()
+    (tmp_path / "mine").mkdir()
+    state = os.lstat
+
+    def of_another(path: str | Path) -> object:
+        found = state(path)
+        return os.stat_result((*found[:4], 12345, *found[5:])) if Path(path).name == UNDO else found
+
+    monkeypatch.setattr(os, "lstat", of_another)
+    write_text_atomically(tmp_path / "mine" / "a", "new")
+    assert read_text(tmp_path / "mine" / "a", 99) == "new"
+
+
+def test_folders_that_are_locked_can_be_opened_by_nobody_else(tmp_path: Path) -> None:
+    with staging.staging(tmp_path) as place:
+        assert place.stat().st_mode & 0o777 == 0o700
 
 
 def test_a_folder_within_that_is_a_link_is_refused(tmp_path: Path) -> None:
