@@ -256,8 +256,8 @@ def _point(
         own = {name: _of_machine(row, name) for name in MACHINE if row.get(name, "").strip()}
         uram = parse_choice("in_uram", row.get("in_uram") or "false", BOOLEANS) == "true"
         device = setting.platform
-        blocks = None if device is None else device.resources.get("uram")
-        if uram and device is not None and (blocks is None or not blocks.total):
+        has = None if device is None else device.resources.get("uram")
+        if uram and device is not None and (has is None or not has.total):
             raise InputError(f"in_uram is true; allowed: false, as {device.name} has no uram")
         data = setting.words(row, array.edition)
         technology, memory = setting.technology(row, data, array, tiling.ports)
