@@ -12,7 +12,7 @@ import pytest
 import ithaca
 from ithaca.formulations.data_types import DATA_TYPES
 from ithaca.formulations.platform_files import load_platform
-from ithaca.formulations.systolic.points import technology_text
+from ithaca.formulations.systolic.point_settings import technology_text
 from tests.command_line import refused, succeed
 
 #: Options of solves, each of which changes metrics of some configuration.
