@@ -176,6 +176,8 @@ def evaluate(
     edition: str | None = None,
     arch: str | Path | None = None,
     sums: str | None = None,
+    platform: str | PathLike[str] | Platform | None = None,
+    accumulator: int | None = None,
 ) -> EvaluatedPoints:
     """Compute all metrics of given configurations afresh, by the exact reference."""
 

@@ -169,8 +169,8 @@ def network_statements(result: NetworkResult, explained: NetworkExplanation) -> 
     elif result.total is not None and slowest:
         proof = f"; the slowest array takes {number(result.total.value)}{proof}"
     of = f"{counted(runs, 'run')} of {counted(len(explained.parts), 'layer')}"
-    known = "" if result.answered else "of the whole is not known; it "
-    yield f"Total: {explained.what} {known}is {number(explained.whole)} in {of}{proof}."
+    whole = "" if result.answered else "of the whole is not known; it "
+    yield f"Total: {explained.what} {whole}is {number(explained.whole)} in {of}{proof}."
     yield from (f"{statement}." for statement in kept_statements(result))
     dominant = explained.dominant
     share = sum((part.share for part in dominant), Fraction(0))

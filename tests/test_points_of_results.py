@@ -3,6 +3,7 @@ platform and with whatever options it was asked."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 import ithaca
 from ithaca.formulations.data_types import DATA_TYPES
 from ithaca.formulations.platform_files import load_platform
-from ithaca.formulations.systolic.points import technology_text
+from ithaca.formulations.systolic.point_settings import technology_text
 from tests.command_line import refused, succeed
 
 #: Options of solves, each of which changes metrics of some configuration.
@@ -121,3 +122,14 @@ def test_the_usual_technology_is_that_of_u250() -> None:
     for data in DATA_TYPES.values():
         assert technology_text(data.on(load_platform("u250")), data.energies()) == ""
         assert data.on(load_platform("u250")).machine == data.energies().machine
+
+
+def test_simulated_points_wait_for_the_ports_of_their_table(tmp_path: Path) -> None:
+    file, told = tmp_path / "p.csv", tmp_path / "told.csv"
+    file.write_text(POINTS % 4)
+    ithaca.evaluate("mm", points=file, platform="u280").save_table(told)
+    cycles = [
+        json.loads(succeed("simulate", "mm", "--points", each, "--json").stdout)["points"][0]
+        for each in (file, told)
+    ]
+    assert cycles[0]["cycles"] < cycles[1]["cycles"]

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from difflib import get_close_matches
 from functools import partial
 from itertools import repeat
@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from ithaca.files.csv_text import Rows, csv_text, read_rows, records, table_text
-from ithaca.files.documents import validated
 from ithaca.files.errors import InputError
 from ithaca.files.messages import errors_at, refuse
 from ithaca.files.numbers import json_ratio
@@ -26,8 +25,7 @@ from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.algebra.parsing import quoted
 from ithaca.formulations.algebra.rational_arrays import RATIONAL_ARRAYS, Rationals
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.data_models import built
-from ithaca.formulations.data_types import DataType, data_type, stated_data_type
+from ithaca.formulations.data_types import DataType
 from ithaca.formulations.machine import LEAST, LETTERS, RTL, Machine, Sums
 from ithaca.formulations.platform import Platform
 from ithaca.formulations.systolic.cost_model import evaluate
@@ -35,7 +33,8 @@ from ithaca.formulations.systolic.dataflows import find_dataflow
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign
 from ithaca.formulations.systolic.metrics import METRICS, by_part, metric_values
-from ithaca.formulations.systolic.ports import MemoryPorts, port_links, with_channels
+from ithaca.formulations.systolic.point_settings import PointSetting, technology_text
+from ithaca.formulations.systolic.ports import port_links
 from ithaca.formulations.systolic.systolic_array import (
     DramAccess,
     Edition,
@@ -43,7 +42,6 @@ from ithaca.formulations.systolic.systolic_array import (
 )
 from ithaca.formulations.systolic.tiling import Tiling, group_packs
 from ithaca.formulations.systolic.two_level import checked
-from ithaca.formulations.technology import Technology
 from ithaca.workloads.kernel_files import with_sparsity
 from ithaca.workloads.nest import LoopNest
 
@@ -133,7 +131,7 @@ def load_points(
     fixed = {} if edition is None else {"edition": edition.value}
     arrays: _Designs = {}
     return tuple(
-        _point(cells | fixed, nest, _Setting(data, machine, platform), arrays, where)
+        _point(cells | fixed, nest, PointSetting(data, machine, platform), arrays, where)
         for where, cells in read_rows(text, path, partial(_header, path=path, stated=stated))
     )
 
@@ -181,62 +179,10 @@ def _header(row: list[str], path: Path, stated: Collection[str]) -> list[str]:
     return header
 
 
-@dataclass(frozen=True, slots=True)
-class _Setting:
-    """The words and the technology of points, unless columns state them."""
-
-    data: DataType | None
-    machine: Machine | None
-    platform: Platform | None
-
-    def words(self, row: Mapping[str, str], edition: Edition) -> DataType:
-        """The data type of a row. Raises `InputError` if a column contradicts what is given."""
-        text = row.get("dtype", "").strip()
-        if not text:
-            return self.data or data_type("fp32")
-        read = stated_data_type(text, summed=edition is Edition.CYCLE)
-        if self.data is not None and read.published != self.data.published:
-            raise InputError(
-                f"dtype is {quoted(text)}; allowed: {self.data.name}, the data type asked for"
-            )
-        return read
-
-    def technology(
-        self, row: Mapping[str, str], data: DataType, array: SystolicArray, ports: Mapping[str, int]
-    ) -> tuple[Technology, MemoryPorts | None]:
-        """The technology of a row but for its machine, and the ports that the memory has.
-
-        Raises `InputError` if a column contradicts the platform, which has too few channels, say.
-        """
-        text = row.get("technology", "").strip()
-        device, memory = self.platform, None
-        own = data.energies() if device is None else data.on(device)
-        if ports:
-            others = [m for g, m in array.modules if m.dram and g.name not in ports]
-            memory = MemoryPorts(max(ports.values()), sum(ports.values()) + len(others))
-        if memory is not None and device is not None:
-            has = 0 if device.memory is None else device.memory.channels
-            if has < memory.channels:
-                raise InputError(
-                    f"ports are {memory.channels} of all tensors; allowed: up to {has}, the memory "
-                    f"channels of platform {device.name}"
-                )
-            memory = replace(memory, channels=has)
-            own = with_channels(own, device, memory)
-        if not text:
-            return own, memory
-        read = read_technology(parse_json(text, "technology"), data.energies())
-        if device is not None and technology_text(read, own):
-            raise InputError(
-                f"technology is not that of platform {device.name}; allowed: without --platform"
-            )
-        return read, memory
-
-
 def _point(
     row: Mapping[str, str],
     nest: LoopNest,
-    setting: _Setting,
+    setting: PointSetting,
     arrays: _Designs,
     where: str,
 ) -> Point:
@@ -256,8 +202,8 @@ def _point(
         own = {name: _of_machine(row, name) for name in MACHINE if row.get(name, "").strip()}
         uram = parse_choice("in_uram", row.get("in_uram") or "false", BOOLEANS) == "true"
         device = setting.platform
-        blocks = None if device is None else device.resources.get("uram")
-        if uram and device is not None and (blocks is None or not blocks.total):
+        has = None if device is None else device.resources.get("uram")
+        if uram and device is not None and (has is None or not has.total):
             raise InputError(f"in_uram is true; allowed: false, as {device.name} has no uram")
         data = setting.words(row, array.edition)
         technology, memory = setting.technology(row, data, array, tiling.ports)
@@ -265,35 +211,6 @@ def _point(
         technology = replace(technology, machine=machine, uram=uram)
         design = SystolicDesign(sized, array, data, SpaceOptions(ports=memory), technology)
         return design, design.configuration(tiling)
-
-
-def read_technology(document: Any, usual: Technology) -> Technology:
-    """A technology that a document states, where it is not as usual.
-
-    Raises `InputError` if it is none.
-    """
-    from ithaca.formulations.systolic.family import TechnologyDocument
-
-    read = validated(TechnologyDocument, document, "technology")
-    stated = built(Technology, read)
-    return replace(usual, **{name: getattr(stated, name) for name in read.model_fields_set})
-
-
-def technology_text(technology: Technology, usual: Technology) -> str:
-    """What a technology states that is not as usual, but for what columns of their own do; empty
-    where nothing is."""
-    from ithaca.formulations.systolic.family import TechnologyDocument
-
-    other = {
-        field.name: getattr(technology, field.name)
-        for field in fields(Technology)
-        if field.name not in ("machine", "uram")
-        and getattr(technology, field.name) != getattr(usual, field.name)
-    }
-    if not other:
-        return ""
-    document = TechnologyDocument.model_validate(other, from_attributes=True)
-    return json.dumps(document.model_dump(mode="json", by_alias=True, include={*other}))
 
 
 def _array(row: Mapping[str, str], nest: LoopNest, arrays: _Designs) -> SystolicArray:

@@ -59,6 +59,7 @@ from ithaca.workloads.networks.network_documents import (
     PoolDocument,
     SizedDocument,
 )
+from ithaca.workloads.networks.onnx_work import COUNTS
 from ithaca.workloads.networks.operators import FeatureMap, KernelUse, convolution, matrix_product
 
 #: Largest network file (bytes); the packaged ones have up to 5,000.
@@ -108,7 +109,7 @@ def read_network(document: Any, where: object, sizes: Mapping[str, int]) -> Netw
             where, "layers compute nothing; allowed: at least one conv, depthwise, linear or kernel"
         )
     omissions = tuple(
-        Omission(name, count, OmissionKind.ELEMENTWISE) for name, count in sized.elementwise.items()
+        Omission(name, count, _kind(name)) for name, count in sized.elementwise.items()
     )
     description = "; ".join(part for part in (read.description, read.source) if part)
     sums, shortcuts = sized.elementwise.get("Add", 0), sum(step.shortcuts for step in steps)
@@ -133,6 +134,13 @@ class _Step:
     """Blocks with a shortcut that begin with it."""
     summed: bool = False
     """Whether such a block ends with it."""
+
+
+def _kind(operator: str) -> OmissionKind:
+    """The kind of an operation that a file lists beside its layers: what multiplies, by its name in
+    ONNX, is none of a few operations per element."""
+    multiplies = ("", operator) in COUNTS
+    return OmissionKind.UNSUPPORTED if multiplies else OmissionKind.ELEMENTWISE
 
 
 def _steps(

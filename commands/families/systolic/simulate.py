@@ -68,7 +68,7 @@ def simulate(
             raise InputError(
                 "--trace, --vcd and --plot show one run; allowed: with a result, without --points"
             )
-        print_points(ask, points, dtype or "fp32", table, as_json=as_json)
+        print_points(ask, points, dtype, table, as_json=as_json)
         return
     if dtype is not None:
         raise InputError(
@@ -100,7 +100,7 @@ def simulate(
 def print_points(
     ask: Callable[..., Answer],
     points: Path,
-    dtype: str | DataType,
+    dtype: str | DataType | None,
     file: Path | None,
     *,
     as_json: bool,
@@ -113,8 +113,8 @@ def print_points(
         The command's function with what was typed.
     points : Path
         The points, as CSV.
-    dtype : str or DataType
-        Their data type.
+    dtype : str or DataType or None
+        Their data type; None: what they say, or fp32.
     file : Path or None
         Where the table is written.
     as_json : bool
@@ -128,10 +128,11 @@ def print_points(
         raise InputError("--layer does not go with --points; allowed: with the result of a network")
     if options.pop("check_values", False):
         raise InputError("--check-values shows one run; allowed: with a result, without --points")
-    memory = read_memory(options.pop("memory", None))
+    memory = options.pop("memory", None)
+    read_memory(memory)
     stated = machine_changes(**options)
-    machine = changed_machine(RTL, stated)
-    nest, data = read_nest(workload), read_data_type(dtype)
+    machine = changed_machine(RTL, stated) if stated else None
+    nest, data = read_nest(workload), None if dtype is None else read_data_type(dtype)
     cycles = simulate_points(
         load_points(points, nest, data, machine=machine, stated=stated), memory
     )

@@ -213,13 +213,21 @@ def read_memory(
         return replace(platform, **words)
 
 
-def simulate_points(points: Iterable[Point], memory: MemoryTiming) -> list[int | None]:
-    """The cycles of points on the machine of each; None where an array hangs."""
+def simulate_points(
+    points: Iterable[Point], memory: Mapping[str, int] | Sequence[str] | None = None
+) -> list[int | None]:
+    """The cycles of points on the machine of each, with its memory but for what ``memory`` says;
+    None where an array hangs."""
     cycles = []
     for row, (design, configuration) in enumerate(points, start=1):
         with errors_at(f"point {row}"):
             run = simulate_network(
-                array_network(design, configuration, design.technology.machine, memory),
+                array_network(
+                    design,
+                    configuration,
+                    design.technology.machine,
+                    read_memory(memory, design.technology.memory),
+                ),
                 signals.check,
             )
         cycles.append(run.cycles if run.finished else None)

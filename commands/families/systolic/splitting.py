@@ -255,15 +255,10 @@ def _network(
     omitted: list[Omission] = []
     for name in names:
         own = next(work for work in works if work.workload == name)
+        rounds = int(own.weight)
         for each in own.omitted:
-            rounds, work = int(own.weight), each.operations
-            omitted.append(
-                replace(
-                    each,
-                    count=each.count * rounds,
-                    operations=None if work is None else work * rounds,
-                )
-            )
+            done = None if each.operations is None else each.operations * rounds
+            omitted.append(replace(each, count=each.count * rounds, operations=done))
     return Network(
         " and ".join(names),
         tuple(

@@ -12,6 +12,7 @@ from onnx import TensorProto, helper, save
 
 import ithaca
 from ithaca.files.errors import InputError
+from ithaca.workloads.networks.find import find_network
 from ithaca.workloads.networks.network import Omission, OmissionKind, share_of
 from ithaca.workloads.networks.share import Share
 from tests import command_line as commands
@@ -188,3 +189,12 @@ def test_elements_have_no_multiply_accumulates() -> None:
     assert share_of(4, [Omission("Relu", 9, OmissionKind.ELEMENTWISE)]).whole
     with pytest.raises(InputError, match="operations of kind elementwise are 4; allowed: none"):
         Omission("Relu", 9, OmissionKind.ELEMENTWISE, operations=4)
+
+
+def test_products_are_no_operations_element_by_element(tmp_path: Path) -> None:
+    net = tmp_path / "net.yaml"
+    net.write_text(
+        "name: net\ninput: {batch: 1, channels: 4, height: 1, width: 1}\nlayers:\n"
+        "  - {op: linear, name: a, features: 8}\nelementwise: {Relu: 3, MatMul: 2, Attention: 1}\n"
+    )
+    assert find_network(str(net)).share.uncounted == ("MatMul", "Attention")
