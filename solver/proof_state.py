@@ -45,11 +45,9 @@ EVOLUTION_SHARE, SEEDING_SHARE = 0.2, 0.5
 #: where time is shared.
 EARLY_STAGES, FIRST_STAGES = (12,), (1,)
 
-#: Share of a time limit that is kept for CP-SAT.
-CPSAT_SHARE = 0.25
-
-#: Seconds that CP-SAT has for what stages leave open: gaps of many digits it may never close.
-LAST = 60.0
+#: Share of a time limit kept for CP-SAT, and seconds that it has for what stages leave open:
+#: gaps of many digits it may never close.
+CPSAT_SHARE, LAST = 0.25, 60.0
 
 
 class ProofState:
@@ -91,6 +89,7 @@ class ProofState:
         """Whether enough is known, or a stop is asked for."""
         return (
             (self._exhausted and not self._left_to_cpsat)
+            or (isinstance(self._search, StagedSearch) and self._search.cut)
             or options.stopped
             or self.state.complete
             or options.gap_is_met(self.state.value, self.state.lower_bound)

@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
-from ithaca.files.clock import StoppedError, ending, finishing
+from ithaca.files.clock import StoppedError, ending
 from ithaca.formulations.algebra.number_systems import NumbersByName, NumberSystem, exactly
 from ithaca.formulations.design import Design, Metric
 from ithaca.formulations.recurrence.array import DEFAULT_TIMING, RecurrenceArray, Timing
@@ -78,7 +78,7 @@ class RecurrenceDesign(Design):
     def least(self, limits: Sequence[Limit]) -> Mapping[str, Fraction]:
         """All figures; where time is over before, what needs no array: each element is moved once,
         and those of an output one after the other."""
-        with finishing(), suppress(StoppedError):
+        with ending(), suppress(StoppedError):
             return self.figures
         outputs = [len(self.nest.tensors[access.tensor]) for access in self.nest.outputs.values()]
         latency = max(outputs) * self.timing.interval

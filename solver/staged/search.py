@@ -44,7 +44,7 @@ class StagedSearch(ProvingSearch):
         self._rest = -inf
         self._stage = stage
         self._steps: Iterator[None] | None = self._search()
-        self._cut = False  #: Whether the call's time was over within a step
+        self.cut = False  #: Whether the call's time was over within a step
 
     def run(self) -> SearchState:
         """Search until proven, exhausted, or until the options say to stop; may be called again to
@@ -64,7 +64,7 @@ class StagedSearch(ProvingSearch):
                 with ending():
                     next(self._steps)
             except StoppedError:
-                self._steps, self._cut = None, True
+                self._steps, self.cut = None, True
             except (StopIteration, MemoryError):  # what was not searched counts with its bound
                 self._steps = None
         self._take_stock()
@@ -76,7 +76,7 @@ class StagedSearch(ProvingSearch):
     @property
     def exhausted(self) -> bool:
         """Whether there is nothing more to try."""
-        return self._steps is None and not self._cut
+        return self._steps is None and not self.cut
 
     def close_all(self) -> None:
         """Drop everything that is open: no configuration meets the limits, as proven elsewhere."""

@@ -18,6 +18,7 @@ from math import factorial, prod
 from operator import mul
 from typing import ClassVar
 
+from ithaca.files.clock import poll
 from ithaca.files.messages import refuse
 from ithaca.formulations.algebra.expression import ZERO, Symbol
 from ithaca.formulations.algebra.number_systems import FRACTION, NumbersByName, NumberSystem
@@ -125,6 +126,7 @@ class UnevenSpace(MappingSpace):
         tensor as its levels are, and where that is asked for those of all of them."""
 
         def extended(left: tuple[Node, ...]) -> Iterator[tuple[Node, ...]]:
+            poll()
             if not left:
                 yield ()
             for node in left:

@@ -1,0 +1,224 @@
+"""Time limits hold while problems are built: once time is over, little more is done, whatever is
+under way; and what is known by then is told, and never false."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pytest
+
+import ithaca
+from ithaca.files import clock
+from ithaca.files.clock import StoppedError
+
+#: Calls of functions that may follow the end of the time: of those that make the answer, above all,
+#: and of a bound of each design.
+MOST_CALLS = 60_000
+
+#: A limit that is over when the clock jumps by a second (s).
+LIMIT = 0.05
+
+#: Four levels of which each keeps every tensor: 1,680 orders of storage nodes.
+FOUR_LEVELS = """
+architecture:
+  version: 0.4
+  nodes:
+  - !Component {name: DRAM, class: DRAM, attributes: {datawidth: 16, read_energy: 50, write_energy: 200}}
+  - !Component {name: Buffer, class: SRAM, attributes: {datawidth: 16, read_energy: 10, write_energy: 2, entries: 16}}
+  - !Component {name: Inner, class: SRAM, attributes: {datawidth: 16, read_energy: 200, write_energy: 50, entries: 12}}
+  - !Component {name: Reg, class: SRAM, attributes: {datawidth: 16, read_energy: 200, write_energy: 2, entries: 11}}
+  - !Component {name: mac, class: intmac, attributes: {energy: 20}}
+"""
+
+
+class Watch:
+    """A clock that jumps by a second once it was asked so many times; from then on calls are
+    counted, and each takes 10 µs."""
+
+    def __init__(self, asks: int) -> None:
+        self.calls, self._asks = 0, itertools.count(-asks)
+
+    def __call__(self) -> float:
+        left = -next(self._asks)
+        if left == 0:
+            sys.setprofile(self._count)
+        return -left * 1e-9 if left > 0 else 1 + self.calls * 1e-5
+
+    def _count(self, frame: FrameType, event: str, argument: Any) -> None:
+        self.calls += event == "call"
+        if self.calls > MOST_CALLS:
+            sys.setprofile(None)
+            raise AssertionError(f"{MOST_CALLS:,} calls after the end of the time")
+
+
+def end_after(asks: int, ask: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The answer of a call whose time is over when the clock was asked so many times."""
+    watch = Watch(asks)
+    with monkeypatch.context() as patch:
+        patch.setattr(time, "perf_counter", watch)
+        try:
+            answer = ask()
+        finally:
+            sys.setprofile(None)
+    return answer
+
+
+@pytest.fixture
+def four_levels(tmp_path: Path) -> str:
+    path = tmp_path / "four.yaml"
+    path.write_text(FOUR_LEVELS)
+    return str(path)
+
+
+ASKS = [3, 40, 400, 4000]
+
+
+@pytest.mark.parametrize("asks", ASKS)
+def test_orders_of_storage_nodes(
+    asks: int, four_levels: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kind = {"arch": four_levels, "edition": "uneven", "objective": "energy"}
+    answer = end_after(
+        asks, lambda: ithaca.map("mm", i=3, j=2, k=3, time_limit=LIMIT, **kind), monkeypatch
+    )
+    assert answer.lower_bound == 9594  # operations, and every word once
+
+
+@pytest.mark.parametrize("asks", ASKS)
+def test_recurrences(asks: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    answer = end_after(asks, lambda: ithaca.solve("lu", n=30, time_limit=LIMIT), monkeypatch)
+    assert answer.lower_bound >= 30 * 31 // 2  # the words of U, one after the other
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("asks", ASKS)
+@pytest.mark.parametrize("method", ["auto", "exact", "cpsat", "gp", "nlp", "evolve"])
+def test_engines(method: str, asks: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    # several ports make tables and programs large
+    kind = {"dtype": "int8", "platform": "u280", "ports": 32, "method": method, "dataflow": "i,j"}
+    answer = end_after(
+        asks, lambda: ithaca.solve("mm", i=6, j=64, k=48, time_limit=LIMIT, **kind), monkeypatch
+    )
+    assert answer.lower_bound > 0
+    assert answer.status in ("unknown", "feasible")
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("asks", ASKS)
+@pytest.mark.parametrize(
+    "kind",
+    [
+        {},
+        {"fuse": True},
+        {"mode": "shared-dataflow"},
+        {"mode": "shared-array"},
+        {"mode": "multi-array", "arrays": 2},
+        {"arch": "eyeriss"},
+        {"arch": "eyeriss", "fuse": True, "objective": "energy"},
+    ],
+    ids=str,
+)
+def test_networks(kind: dict[str, Any], asks: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    answer = end_after(
+        asks,
+        lambda: ithaca.network("vgg16", layers=["conv5_*"], time_limit=LIMIT, **kind),
+        monkeypatch,
+    )
+    assert answer.total.certificate.lower_bound > 0
+
+
+#: Questions with the objective of their optimum, found without a limit.
+QUESTIONS: dict[str, Callable[..., Any]] = {
+    "arrays": lambda **limit: ithaca.solve("mm", i=6, j=5, k=4, dataflow="i,j", **limit),
+    "levels": lambda **limit: ithaca.map("mm", i=6, j=4, k=4, arch="eyeriss", **limit),
+    "uneven": lambda **limit: ithaca.map(
+        "mm", i=4, j=3, k=2, arch="eyeriss", edition="uneven", **limit
+    ),
+    "recurrences": lambda **limit: ithaca.solve("lu", n=6, **limit),
+}
+
+
+@pytest.mark.ci
+@pytest.mark.usefixtures("counted_time")
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_what_is_known_by_then_is_so(name: str) -> None:
+    """Wherever time ends: no bound is above the optimum, no value below, and no proof is of
+    another."""
+    optimum = QUESTIONS[name]().value
+    seen = set()
+    for power in range(36):
+        answer = QUESTIONS[name](time_limit=1e-5 * 1.4**power)
+        seen.add(answer.status)
+        assert answer.lower_bound is None or answer.lower_bound <= optimum
+        assert answer.value is None or answer.value >= optimum
+        assert (answer.status == "optimal") == (answer.value == answer.lower_bound)
+    assert {"unknown", "optimal"} <= seen
+
+
+# -- the clock itself ----------------------------------------------------------------------
+
+
+@pytest.fixture
+def now(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    at = [100.0]
+    monkeypatch.setattr(time, "perf_counter", lambda: at[0])
+    return at
+
+
+def test_nothing_is_interrupted_outside_of_regions(now: list[float]) -> None:
+    with clock.running(1):
+        now[0] += 2
+        clock.poll()
+        with clock.ending(), pytest.raises(StoppedError):
+            clock.poll()
+        with clock.ending(), clock.uninterrupted():
+            clock.poll()
+    with clock.ending():
+        clock.poll()  # nothing runs
+
+
+def test_a_region_within_another_ends_with_it(now: list[float]) -> None:
+    over = False
+    with clock.running(1), clock.ending(lambda: over), clock.ending(lambda: False):
+        clock.poll()
+        over = True
+        with pytest.raises(StoppedError):
+            clock.poll()
+
+
+def test_what_an_answer_needs_has_a_moment(now: list[float]) -> None:
+    with clock.running(10):
+        now[0] += 11
+        with clock.finishing():
+            clock.poll()  # all of them together have a share of the limit
+        now[0] += 9
+        with clock.finishing():
+            clock.poll()  # each has a moment of its own
+            now[0] += 1
+            with pytest.raises(StoppedError):
+                clock.poll()
+
+
+def test_it_starts_with_the_command(now: list[float]) -> None:
+    clock.begin()
+    now[0] += 3  # to start the program
+    with clock.running(10):
+        assert clock.left() == 7
+        with clock.running(2):  # called on the way
+            assert clock.left() == 2
+    clock.begin()
+    now[0] += 3
+    with clock.running(1):
+        assert clock.left() == 0.5  # there is always some time to search
+    assert clock.left() is None
+
+
+def test_a_stop_ends_it(now: list[float]) -> None:
+    with clock.until(lambda: True), clock.ending(), pytest.raises(StoppedError):
+        clock.poll()
