@@ -71,8 +71,8 @@ def verify_front(front: Front, options: SolveOptions) -> Iterator[Check]:
     if again.complete or not front.complete:
         points = [replace(p, proof=proofs.get(p.values, p.proof)) for p in front.points]
         done &= same_shortfalls(front.shortfalls, again.shortfalls)
-        same = {"provenance": front.provenance, "shortfalls": front.shortfalls}
-        model = replace(again, points=tuple(points), **same)
+        model = replace(again, points=tuple(points), provenance=front.provenance)
+        model = replace(model, shortfalls=front.shortfalls)
         if not front.complete:
             known = again.completeness[: len(front.completeness)]
             model = replace(model, unfinished=front.unfinished, completeness=known)

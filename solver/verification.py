@@ -357,8 +357,8 @@ def _again(recorded: Solution, method: Method, options: SolveOptions, at: str) -
     """Solve a recorded problem by a method, and refuse the record if that contradicts it.
 
     The engine that proved it does not learn what it found."""
-    options, own = replace(options, any_tie=True), recorded.certificate
-    known = None if own.status.proven and method.value in own.method else recorded.configuration
+    options, proof = replace(options, any_tie=True), recorded.certificate
+    known = None if proof.status.proven and method.value in proof.method else recorded.configuration
     again = engine(method)(recorded.problem, options, start=known)
     # a value without its configuration is a claim, too; others were evaluated
     value = None if recorded.configuration is None else recorded.value

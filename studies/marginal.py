@@ -38,7 +38,8 @@ class Marginal:
         ``before`` is 0."""
         if not self.before.value or self.after.value is None:
             return None
-        before, after = (fraction(json_number(s.value)) for s in (self.before, self.after))
+        ends = (self.before.value, self.after.value)
+        before, after = (fraction(json_number(value)) for value in ends)
         return (after - before) / abs(before)
 
     @property

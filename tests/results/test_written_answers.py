@@ -9,12 +9,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 
 import ithaca
 from ithaca.files.answer import Answer
+from ithaca.solver.options import SolveOptions
+from ithaca.studies import marginal
 from tests.command_line import ithaca as command
 from tests.studies.codesign.spaces import small_space
 
@@ -66,7 +69,7 @@ def own(objective: str) -> Answer:
     return ithaca.codesign("own.yaml", sizes={"i": 4, "j": 2, "k": 3}, objective=objective)
 
 
-def forth(answer: Answer, simulated: Any = None) -> Answer:
+def forth(answer: Answer) -> Answer:
     """The answer, written and read, with all that it says."""
     path = Path("answer.json")
     answer.save(path)
@@ -150,19 +153,23 @@ SUMS = ("latency/7", "latency/3 + 0.1", "latency/7, latency")
 OTHERS = ("latency*latency/7", "1000/latency")
 
 
+#: Those of several objectives, and those of sums alone.
+FRONTS = {name for name in ANSWERS if "front" in name}
+ADDING = {name for name in ANSWERS if name.startswith(("network on", "accelerators within"))}
+
+
 def cases() -> list[tuple[str, str]]:
-    """Every kind with an objective in turn, and drawn ones."""
-    adding = {name for name in ANSWERS if name.startswith(("network on", "accelerators within"))}
-    fronts = {name for name in ANSWERS if "front" in name}
+    """Every kind with an objective, in turn."""
     fixed = []
     for place, name in enumerate(ANSWERS):
-        several = name not in {*fronts, "network on one array", "network on two arrays"}
-        known = [o for o in SUMS + OTHERS * (name not in adding) if several or "," not in o]
+        several = name not in {*FRONTS, "network on one array", "network on two arrays"}
+        known = [o for o in SUMS + OTHERS * (name not in ADDING) if several or "," not in o]
         fixed.append((name, known[place % len(known)]))
     return fixed
 
 
-@pytest.mark.ci(every=6)
+@pytest.mark.ci(every=7)
+@pytest.mark.slow(every=2)
 @pytest.mark.parametrize(("name", "objective"), cases(), ids=[name for name, _ in cases()])
 def test_an_answer_that_is_written_is_read_and_verified(
     name: str, objective: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -172,3 +179,100 @@ def test_an_answer_that_is_written_is_read_and_verified(
     done = command("verify", "answer.json")
     assert done.returncode == 0, done.stderr
     assert done.stdout
+
+
+def drawn(random: Random, adds_up: bool, depth: int = 3) -> str:
+    """An expression over latency that is positive and no whole number."""
+    kinds = ["sum", "scaled", "max"] + ["product", "quotient"] * (not adds_up)
+    kind = random.choice(kinds) if depth else "latency"
+    if kind == "latency":
+        return "latency"
+    one = drawn(random, adds_up, depth - 1)
+    if kind == "scaled":
+        return f"({one}) * {random.choice(('0.3', '1e9', '123.456', '1e-6'))} / {random.randint(3, 99)}"
+    if kind == "quotient":
+        return f"{random.randint(1, 10**6)} / ({one})"
+    other = drawn(random, adds_up, depth - 1)
+    return (
+        f"max({one}, {other})" if kind == "max" else f"({one}) {'+*'[kind == 'product']} ({other})"
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(100))
+def test_drawn_answers_are_read_and_contradict_nothing(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    random = Random(seed)
+    name = random.choice(list(ANSWERS))
+    answer = ANSWERS[name](drawn(random, name in ADDING))
+    forth(answer)
+    verified = ithaca.verify("answer.json", time_limit=60)
+    assert verified.checks
+
+
+#: Beyond what the integers of CP-SAT hold.
+LARGE = "*".join(["latency"] * 14)
+
+
+@pytest.mark.ci(every=3)
+@pytest.mark.parametrize("name", ["array", "what-if", "front", "array by an integer program"])
+def test_what_an_engine_cannot_hold_is_proven_by_another(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    forth(ANSWERS[name](LARGE if "integer" not in name else "latency"))
+    done = command("verify", "answer.json")
+    assert (done.returncode, done.stderr) == (0, "")
+    if name == "array":
+        assert "confirmed by exact, the same search, in" in done.stdout
+    if name == "array by an integer program":
+        assert "confirmed by exact in" in done.stdout
+
+
+@pytest.mark.slow(every=4)
+@pytest.mark.ci
+@pytest.mark.parametrize("seed", range(16))
+def test_answers_of_any_size_verify(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    random = Random(seed)
+    sizes = {loop: random.choice((1, 7, 100, 777, 896, 1024, 4096, 16384)) for loop in "ijk"}
+    objective = random.choice(("latency", "edp", "energy", "latency + 0.001*energy", "latency/7"))
+    limit = random.choice((None, {"dsp": 1000}, {"dsp": "5.5%", "bram18k": 333.3}))
+    answer = ithaca.solve(
+        "mm", **sizes, objective=objective, limit=limit, dataflow="i,j", time_limit=20
+    )
+    forth(answer)
+    done = command("verify", "answer.json", "--time-limit", "20")
+    assert done.returncode in (0, 1), done.stderr  # a busy machine may need more time
+
+
+@pytest.mark.ci
+def test_what_was_not_proven_again_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    forth(ithaca.solve("mm", i=64, j=64, k=64, dataflow="i,j"))
+    done = command("verify", "answer.json", "--time-limit", "1e-9")
+    assert done.returncode == 1
+    assert "not every claim was proven again: [i,j] C; --time-limit gives more time" in done.stderr
+
+
+def test_marginal_values_that_take_too_long_contradict_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    study = ANSWERS["what-if"]("latency/7")
+    whole = marginal.solve_best
+
+    def hasty(problems: Any, options: Any = None, **more: Any) -> Any:
+        return whole(problems, SolveOptions(time_limit=0.0), **more)
+
+    forth(study)
+    monkeypatch.setattr(marginal, "solve_best", hasty)
+    verified = ithaca.verify("answer.json")
+    assert not verified.confirmed
+    assert "not proven again in time" in str(verified)
