@@ -221,7 +221,9 @@ def pipelines(
     return not_dominated(np.concatenate(found))
 
 
-def least(rows: Rows, bram18k: float, gbs: float = np.inf) -> Fraction | None:
-    """The least objective within some block RAM and bandwidth; None if there is none."""
-    own = rows[(rows[:, 1] <= bram18k) & (rows[:, 3] <= gbs), 2]
+def least(rows: Rows, bram18k: float, gbs: float = np.inf, dsp: float = np.inf) -> Fraction | None:
+    """The least objective within some block RAM, bandwidth and DSP blocks; None if there is
+    none."""
+    within = (rows[:, 1] <= bram18k) & (rows[:, 3] <= gbs) & (rows[:, 0] <= dsp)
+    own = rows[within, 2]
     return Fraction(float(own.min())) if own.size else None

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from math import floor
 from typing import Any
 
 from ithaca.commands.api.live_line import searching
@@ -219,19 +218,16 @@ def _front(
 ) -> SplitStudy:
     """The least value for every number of shares of a resource that buys anything: each point has
     one share less than the one before takes."""
-    size = split.sizes[metric]
-    left, points = (
-        floor(split.bounds[metric] / size),
-        list[tuple[Fraction, NetworkResult]](),
-    )
-    while left > 0 or not points:
-        result = solve(split.within(metric, left * size).question)
-        if points and result.value is None:
+    size, points = split.sizes[metric], list[tuple[Fraction, NetworkResult]]()
+    bound = split.bounds[metric]
+    while bound > 0 or not points:
+        result = solve(split.within(metric, bound).question)
+        if points and result.status == Status.INFEASIBLE.value:
             break
         if points and result.value == points[-1][1].value:
             points.pop()
-        points.append((left * size, result))
-        left = sum(shares(result, metric)) - 1
+        points.append((bound, result))
+        bound = (sum(shares(result, metric)) - 1) * size
     axis = _limits(split, metric, [bound for bound, _ in points])
     return SplitStudy((axis,), {(n,): result for n, (_, result) in enumerate(points)})
 

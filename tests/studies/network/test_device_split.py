@@ -206,3 +206,112 @@ def test_what_says_nothing_of_arrays_is_refused(
     refused = command("codesign", str(files[0]), str(files[1].with_name(network)), *others)
     assert refused.returncode == 2
     assert message in refused.stderr
+
+
+#: A device of few blocks in three shares, and two layers.
+THIRDS = """
+name: thirds
+family: systolic
+platform: ./tiny.yaml
+dtype: int8
+dataflow: [i]
+arrays: 2
+shares: 3
+quantities: {d1: {range: [1, 3]}, d2: {range: [1, 3]}, b1: {range: [1, 3]}, b2: {range: [1, 3]}}
+figures: {array1.dsp: d1, array2.dsp: d2, array1.bram18k: b1, array2.bram18k: b2}
+rules: [d1 + d2 <= 3, b1 + b2 <= 3]
+objective: latency
+"""
+SMALL = """
+name: two
+layers:
+  - {op: kernel, name: a, kernel: mm, sizes: {i: 2, j: 2, k: 2}}
+  - {op: kernel, name: b, kernel: mm, sizes: {i: 2, j: 1, k: 2}, follows: true}
+"""
+
+
+@pytest.fixture
+def thirds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with them, and in it: 12 DSP blocks and 60 of block RAM, of which 70 % are free."""
+    (tmp_path / "tiny.yaml").write_text(
+        "{name: tiny, resources: {dsp: {total: 12}, bram18k: {total: 60}}}"
+    )
+    (tmp_path / "thirds.yaml").write_text(THIRDS)
+    (tmp_path / "two.yaml").write_text(SMALL)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.slow(every=6)
+@pytest.mark.ci
+@pytest.mark.parametrize(
+    ("metric", "limit", "whole", "fuse"),
+    [
+        ("dsp", "5.59", "2.8", False),
+        ("bram18k", "27.9", "14", False),
+        ("dsp", "5.61", "5.6", False),
+        ("dsp", "4", "2.8", True),
+        ("bram18k", "41", "28", True),
+        ("bram18k", "14.01", "14", True),
+    ],
+)
+def test_limits_between_shares_have_one_answer(
+    thirds: Path, metric: str, limit: str, whole: str, fuse: bool
+) -> None:
+    question = {"workload": "two.yaml", "fuse": fuse}
+    truth = ithaca.codesign("thirds.yaml", **question, limit={metric: whole})
+    assert truth.status == "optimal"
+    answers = [
+        ithaca.codesign("thirds.yaml", **question, limit={metric: limit}),
+        ithaca.codesign("thirds.yaml", **question, limit={metric: limit}, time_limit=600),
+    ]
+    answers += ithaca.codesign("thirds.yaml", **question, vary={metric: [limit]}).points.values()
+    front = ithaca.codesign(
+        "thirds.yaml", **question, objectives=f"latency,{metric}", limit={metric: limit}
+    )
+    answers.append(front.points[0,])
+    for answer in answers:
+        assert (answer.status, answer.value) == ("optimal", truth.value)
+        size = answer.request.shares[metric]
+        taken = sum(-(-array.resources[metric] // size) * size for array in answer.arrays)
+        assert taken <= Fraction(limit)
+        answer.save("answer.json")
+        assert ithaca.load("answer.json").value == truth.value
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("options", [(), ("--time-limit", "600")])
+@pytest.mark.parametrize(
+    ("limit", "line"),
+    [
+        ("dsp=2.79", "limit dsp = 2.79 cannot be met; the smallest that could be met with the "
+         "other limits as they are is 2.8 (design [i] C)"),
+        ("bram18k=13", "limit bram18k = 13 cannot be met; the smallest that could be met with "
+         "the other limits as they are is 14 (design [i] C)"),
+    ],
+)  # fmt: skip
+def test_less_than_a_share_cannot_be_met(
+    thirds: Path, limit: str, line: str, options: tuple[str, ...]
+) -> None:
+    words = ("codesign", "thirds.yaml", "two.yaml", "--limit", limit, *options, "-o", "none.json")
+    done = command(*words)
+    assert done.returncode == 1
+    assert f"infeasible: a, b: {line}" in done.stderr
+    assert ithaca.load("none.json").status == "infeasible"
+    assert "proven by another argument" in succeed("verify", "none.json").stdout
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("counted_time")
+def test_fronts_that_are_cut_short_are_not_proven(thirds: Path) -> None:
+    def front(**options: float) -> tuple[str, list[Fraction | None]]:
+        study = ithaca.codesign("thirds.yaml", "two.yaml", objectives="latency,dsp", **options)
+        return study.status, [point.value for point in study.points.values()]
+
+    whole, proven = front(), 0
+    assert whole[0] == "optimal"
+    for cut in range(14):
+        status, values = front(time_limit=1e-3 * 1.15**cut)
+        proven += status == "optimal"
+        assert status != "optimal" or values == whole[1]
+    assert 0 < proven < 14
