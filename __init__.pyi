@@ -151,6 +151,7 @@ def codesign(
     seed: int = 0,
     scheduler: str | None = None,
     results: str | Path | None = None,
+    include_from: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
     progress: Callable[[SearchProgress], object] | None = None,
 ) -> CodesignResult | CodesignStudy | NetworkResult:
     """Choose an accelerator and every layer's mapping together, and prove that no other of the
@@ -161,6 +162,7 @@ def estimate(
     output: str | Path | None = None,
     *,
     components: Sequence[str | Path] | None = None,
+    include_from: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
 ) -> Wrote:
     """Estimate the energies of an architecture's components, and write them as a table (ERT)."""
 
@@ -173,6 +175,7 @@ def evaluate(
     edition: str | None = None,
     arch: str | Path | None = None,
     sums: str | None = None,
+    include_from: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
 ) -> EvaluatedPoints:
     """Compute all metrics of given configurations afresh, by the exact reference."""
 
@@ -217,6 +220,7 @@ def list_designs(
     sizes: Mapping[str, int] | Sequence[str] | None = None,
     edition: str = "exact",
     dtype: str | DataType = "fp32",
+    include_from: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
     **extents: int,
 ) -> tuple[SystolicDesign, ...]:
     """Every design of a workload, buildable or not: a dataflow and a permutation."""
@@ -256,6 +260,7 @@ def map(
     gap: float = 0,
     seed: int = 0,
     start: str | Path | Result | Mapping[str, Any] | Iterable[Mapping[str, Any]] | None = None,
+    include_from: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
     progress: Callable[[SearchProgress], object] | None = None,
     **extents: int,
 ) -> Result | MappedLayers:
@@ -270,6 +275,7 @@ def match(
     tile: Mapping[str, int] | Sequence[str] | None = None,
     partial: bool = False,
     sizes: Mapping[str, int] | Sequence[str] | None = None,
+    include_from: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
     **extents: int,
 ) -> Matches:
     """List every legal way to run a workload on an intrinsic."""
@@ -333,6 +339,7 @@ def network(
     seed: int = 0,
     scheduler: str | None = None,
     results: str | Path | None = None,
+    include_from: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
     progress: Callable[[SearchProgress], object] | None = None,
     **parameters: int,
 ) -> NetworkResult:
@@ -379,6 +386,7 @@ def pareto(
     max_points: int | None = None,
     results: str | Path | None = None,
     before: Callable[[Sequence[Objective]], None] | None = None,
+    include_from: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
     progress: Callable[[SearchProgress], object] | None = None,
     **extents: int,
 ) -> Front:
@@ -438,6 +446,7 @@ def seed(
     time_limit: float | None = None,
     threads: int = 1,
     seed: int = 0,
+    include_from: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
     progress: Callable[[SearchProgress], object] | None = None,
     **extents: int,
 ) -> Wrote:
@@ -454,6 +463,7 @@ def simulate(
     memory: Mapping[str, int] | Sequence[str] | None = None,
     sums: str | None = None,
     check_values: bool = False,
+    include_from: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
 ) -> Simulation | Answer:
     """Run the best configuration of a result, every word of it, and say where the time went."""
 
@@ -500,6 +510,7 @@ def solve(
     gap: float = 0,
     seed: int = 0,
     start: str | Path | Result | Mapping[str, Any] | Iterable[Mapping[str, Any]] | None = None,
+    include_from: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
     progress: Callable[[SearchProgress], object] | None = None,
     **extents: int,
 ) -> Result:
@@ -513,6 +524,7 @@ def timeloop_mapper(
     threads: int = 1,
     gap: float = 0,
     seed: int = 0,
+    include_from: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
     progress: Callable[[SearchProgress], object] | None = None,
 ) -> Result:
     """Do what Timeloop's mapper does with its files, and prove it: factors divide extents, levels
@@ -572,6 +584,7 @@ def whatif(
     seed: int = 0,
     results: str | Path | None = None,
     before: Callable[[Sequence[StudyAxis]], None] | None = None,
+    include_from: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
     progress: Callable[[SearchProgress], object] | None = None,
     **extents: int,
 ) -> Study:
