@@ -154,6 +154,7 @@ def codesign(
     results: str | Path | None = None,
     recheck: int | str | None = None,
     trust_results: bool = False,
+    include_from: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
     progress: Callable[[SearchProgress], object] | None = None,
 ) -> CodesignResult | CodesignStudy | NetworkResult:
     """Choose an accelerator and every layer's mapping together, and prove that no other of the
@@ -164,6 +165,7 @@ def estimate(
     output: str | Path | None = None,
     *,
     components: Sequence[str | Path] | None = None,
+    include_from: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
 ) -> Wrote:
     """Estimate the energies of an architecture's components, and write them as a table (ERT)."""
 
@@ -178,6 +180,7 @@ def evaluate(
     sums: str | None = None,
     platform: str | PathLike[str] | Platform | None = None,
     accumulator: int | None = None,
+    include_from: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
 ) -> EvaluatedPoints:
     """Compute all metrics of given configurations afresh, by the exact reference."""
 
@@ -222,6 +225,7 @@ def list_designs(
     sizes: Mapping[str, int] | Sequence[str] | None = None,
     edition: str = "exact",
     dtype: str | DataType = "fp32",
+    include_from: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
     **extents: int,
 ) -> tuple[SystolicDesign, ...]:
     """Every design of a workload, buildable or not: a dataflow and a permutation."""
@@ -261,6 +265,7 @@ def map(
     gap: float = 0,
     seed: int = 0,
     start: str | Path | Result | Mapping[str, Any] | Iterable[Mapping[str, Any]] | None = None,
+    include_from: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
     progress: Callable[[SearchProgress], object] | None = None,
     **extents: int,
 ) -> Result | MappedLayers:
@@ -275,6 +280,7 @@ def match(
     tile: Mapping[str, int] | Sequence[str] | None = None,
     partial: bool = False,
     sizes: Mapping[str, int] | Sequence[str] | None = None,
+    include_from: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
     **extents: int,
 ) -> Matches:
     """List every legal way to run a workload on an intrinsic."""
@@ -340,6 +346,7 @@ def network(
     results: str | Path | None = None,
     recheck: int | str | None = None,
     trust_results: bool = False,
+    include_from: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
     progress: Callable[[SearchProgress], object] | None = None,
     **parameters: int,
 ) -> NetworkResult:
@@ -388,6 +395,7 @@ def pareto(
     recheck: int | str | None = None,
     trust_results: bool = False,
     before: Callable[[Sequence[Objective]], None] | None = None,
+    include_from: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
     progress: Callable[[SearchProgress], object] | None = None,
     **extents: int,
 ) -> Front:
@@ -447,6 +455,7 @@ def seed(
     time_limit: float | None = None,
     threads: int = 1,
     seed: int = 0,
+    include_from: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
     progress: Callable[[SearchProgress], object] | None = None,
     **extents: int,
 ) -> Wrote:
@@ -463,6 +472,7 @@ def simulate(
     memory: Mapping[str, int] | Sequence[str] | None = None,
     sums: str | None = None,
     check_values: bool = False,
+    include_from: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
 ) -> Simulation | Answer:
     """Run the best configuration of a result, every word of it, and say where the time went."""
 
@@ -509,6 +519,7 @@ def solve(
     gap: float = 0,
     seed: int = 0,
     start: str | Path | Result | Mapping[str, Any] | Iterable[Mapping[str, Any]] | None = None,
+    include_from: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
     progress: Callable[[SearchProgress], object] | None = None,
     **extents: int,
 ) -> Result:
@@ -522,6 +533,7 @@ def timeloop_mapper(
     threads: int = 1,
     gap: float = 0,
     seed: int = 0,
+    include_from: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
     progress: Callable[[SearchProgress], object] | None = None,
 ) -> Result:
     """Do what Timeloop's mapper does with its files, and prove it: factors divide extents, levels
@@ -583,6 +595,7 @@ def whatif(
     recheck: int | str | None = None,
     trust_results: bool = False,
     before: Callable[[Sequence[StudyAxis]], None] | None = None,
+    include_from: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
     progress: Callable[[SearchProgress], object] | None = None,
     **extents: int,
 ) -> Study:

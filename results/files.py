@@ -129,14 +129,14 @@ class _ResultReader:
         self.limits: tuple[Limit, ...] = read.platform.upper_limits(known)
 
     def result(self) -> Result:
+        best = self.read.best
+        stated = None if best is None else self._solution(best, "best")
         designs = tuple(
-            self._solution(design, f"designs[{index}]")
+            stated
+            if stated is not None and design == best
+            else self._solution(design, f"designs[{index}]")
             for index, design in enumerate(self.read.designs)
         )
-        stated = self.read.best
-        if stated is not None:
-            same = (s for d, s in zip(self.read.designs, designs, strict=True) if d == stated)
-            stated = next(same, None) or self._solution(stated, "best")
         places: dict[str, int] = {}
         for index, solution in enumerate(designs):
             first = places.setdefault(solution.design, index)

@@ -411,7 +411,7 @@ def mutated_text(text: str, draw: random.Random) -> bytes:
 
 
 @cache
-def _document(text: str, ending: str) -> Any:
+def document(text: str, ending: str) -> Any:
     if ending == ".json":
         return json.loads(text)
     return parse_yaml(text, "seed", (*TAGS, "!Arrays"), MAX_DEPTH, references=True)
@@ -423,4 +423,4 @@ def drawn(kind: Kind, draw: random.Random) -> tuple[str, bytes]:
     if kind.ending == ".csv" or draw.random() < 0.25:
         return kind.ending, mutated_text(text, draw)
     ending = kind.ending if kind.name == "mapping" else ".json"
-    return ending, json.dumps(mutated(_document(text, kind.ending), draw)).encode()
+    return ending, json.dumps(mutated(document(text, kind.ending), draw)).encode()

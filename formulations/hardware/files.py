@@ -135,6 +135,9 @@ def _space(read: Any, kind: AcceleratorKind, where: object) -> HardwareSpace:
             raise InputError(f"figures.{figure} is unknown{among(figure, accelerator.trends)}")
     own = {name: _figure(one, box, f"figures.{name}", tables) for name, one in stated.items()}
     accelerator, figures = kind.completed(accelerator, own)
+    # what follows is calculated of them
+    for one, check in ((tables, None), (figures, partial(kind.check, accelerator))):
+        _check(one, box, rules, check)
     costs, units = {}, {}
     named, known = {**tables, **figures}, dict[str, Expression]()
     if read.technology is not None:
@@ -151,8 +154,7 @@ def _space(read: Any, kind: AcceleratorKind, where: object) -> HardwareSpace:
                 f"costs.{name} is a metric of layers; allowed: other names than "
                 f"{', '.join(accelerator.metrics)}"
             )
-    for one, check in ((tables, None), (figures, partial(kind.check, accelerator)), (costs, None)):
-        _check(one, box, rules, check)
+    _check(costs, box, rules, None)
     for name, figure in figures.items():
         kind.check_range(accelerator, name, figure.range(box))
     metrics = [*accelerator.metrics, *costs]

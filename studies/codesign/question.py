@@ -9,6 +9,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from ithaca.files.errors import InputError
+from ithaca.files.numbers import number
 from ithaca.formulations.algebra.expression import Expression, Symbol
 from ithaca.formulations.algebra.interval import Interval
 from ithaca.formulations.algebra.monotonicity import trends
@@ -47,10 +48,15 @@ class Amount:
     """To which power counts how often a layer runs: 2 of a product of what one layer takes."""
 
     def of_layer(self, costs: Mapping[str, Fraction]) -> Objective:
-        """The objective of a run, on hardware that costs so much."""
-        expression = self.expression.substitute(
-            {name: costs[name] for name in self.expression.symbols & costs.keys()}
-        )
+        """The objective of a run, on hardware that costs so much. Raises `InputError` if there it
+        divides by zero."""
+        known = {name: costs[name] for name in self.expression.symbols & costs.keys()}
+        try:
+            expression = self.expression.substitute(known)
+        except ZeroDivisionError:
+            at = ", ".join(f"{name} = {number(value)}" for name, value in sorted(known.items()))
+            allowed = "divisors that are positive"
+            raise InputError(f"{self.text} divides by 0 at {at}; allowed: {allowed}") from None
         text = self.text if expression == self.expression else wording(expression)
         return Objective(text, expression, summed=self.factors is None)
 

@@ -1,0 +1,208 @@
+"""Mutants of files of every kind: each is read, or refused in one line, in bounded time."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import socket
+from contextlib import chdir
+from copy import deepcopy
+from functools import reduce
+from operator import getitem
+from pathlib import Path
+from threading import Thread
+from types import FrameType
+from typing import NoReturn
+
+import pytest
+
+import ithaca
+from ithaca.files import messages, reading
+from ithaca.files.errors import InputError
+from ithaca.files.messages import MAX_LINE
+from ithaca.formulations.spatial.architecture_files import read_architecture
+from tests import mutants
+
+#: Mutants in CI of every kind, 5,100 in all.
+COUNT = 300
+
+#: CPU seconds after which a reader counts as endless: the slowest takes a twentieth on any machine.
+ENDLESS = 20
+
+KINDS = sorted(mutants.kinds())
+
+
+class EndlessError(BaseException):
+    """A reader did not come to an end."""
+
+
+def _alarm(number: int, frame: FrameType | None) -> NoReturn:
+    raise EndlessError
+
+
+def outcome(kind: mutants.Kind, path: Path) -> str | None:
+    """The line that refuses a file; None if it is read."""
+    before = signal.signal(signal.SIGVTALRM, _alarm)
+    signal.setitimer(signal.ITIMER_VIRTUAL, ENDLESS)
+    try:
+        kind.read(path)
+    except InputError as error:
+        return str(error)
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+    return None
+
+
+def check(kind: mutants.Kind, folder: Path, seed: int, count: int) -> None:
+    """Read mutants of a kind."""
+    draw = random.Random(f"{kind.name} {seed}")
+    for place in range(count):
+        ending, content = mutants.drawn(kind, draw)
+        path = folder / f"mutant{ending}"
+        path.write_bytes(content)
+        try:
+            line = outcome(kind, path)
+        except (Exception, EndlessError) as error:
+            kept = folder / f"{kind.name}{place}{ending}"
+            kept.write_bytes(content)
+            raise AssertionError(f"{kept} ends in {error!r}") from error
+        assert line is None or (line.isprintable() and len(line) <= MAX_LINE + 10), line
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("name", KINDS)
+def test_what_mutants_are_made_of_is_read(name: str, tmp_path: Path) -> None:
+    kind = mutants.kinds()[name]
+    for place, text in enumerate(kind.seeds):
+        path = tmp_path / f"seed{place}{kind.ending}"
+        path.write_text(text, encoding="utf-8")
+        assert outcome(kind, path) is None
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("name", KINDS)
+def test_a_mutant_is_read_or_refused_in_one_line(name: str, tmp_path: Path) -> None:
+    check(mutants.kinds()[name], tmp_path, 1, COUNT)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", KINDS)
+def test_other_mutants_are_read_or_refused_in_one_line(name: str, tmp_path: Path) -> None:
+    check(mutants.kinds()[name], tmp_path, random.SystemRandom().randrange(10**9), 10 * COUNT)
+
+
+@pytest.mark.parametrize(
+    ("kind", "place"),
+    [
+        ("architecture", ("architecture", "nodes", 1, "attributes")),
+        ("problem", ("problem", "instance")),
+        ("space", ()),
+        ("answer", ()),
+        ("graph", ()),
+    ],
+)
+def test_few_of_many_unknown_keys_are_compared_with_known_ones(
+    kind: str, place: tuple[str | int, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared = []
+    near = messages.get_close_matches
+    monkeypatch.setattr(
+        messages, "get_close_matches", lambda word, names: compared.append(word) or near(word, names)
+    )
+    own = mutants.kinds()[kind]
+    document = deepcopy(mutants.document(own.seeds[0], own.ending))
+    reduce(getitem, place, document).update({f"unknown{n}": n for n in range(3000)})
+    path = tmp_path / "file.json"
+    path.write_text(json.dumps(document))
+    outcome(own, path)
+    assert 0 < len(compared) < 2 * messages.MAX_HINTED
+
+
+def test_what_is_no_file_is_refused_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "_BEGIN", 0.01)
+    os.mkfifo(tmp_path / "pipe")
+    with socket.socket(socket.AF_UNIX) as server, chdir(tmp_path):
+        server.bind("socket")
+        for name, what in (
+            ("pipe", "a pipe with nothing to read"),
+            ("socket", "a socket"),
+            (".", "a directory"),
+            ("/dev/zero", "a device"),
+            ("none", "no such file"),
+            ("a\0b", "no path"),
+        ):
+            with pytest.raises(InputError, match=what):
+                reading.read_bytes(Path(name), 1000)
+
+
+def test_a_pipe_is_read_until_its_writer_ends(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    writer = Thread(target=(tmp_path / "pipe").write_bytes, args=(b"x" * 200_000,))
+    writer.start()
+    assert reading.read_bytes(tmp_path / "pipe", 10**6) == b"x" * 200_000
+    writer.join()
+
+
+def test_an_endless_pipe_is_too_large() -> None:
+    here, there = os.pipe()
+    writer = Thread(target=os.write, args=(there, b"x" * 60_000))
+    writer.start()
+    with pytest.raises(InputError, match="is too large"):
+        reading.read_bytes(Path(f"/dev/fd/{here}"), 1000)
+    for end in (here, there):
+        os.close(end)
+    writer.join()
+
+
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        ({"figures": {"RF.mesh_x": "0"}}, "'RF.mesh_x' is 0; allowed: a positive integer"),
+        ({"figures": {"RF.words": "rf_words/(columns - 4)"}}, "divides by 0 at"),
+        ({"limits": {"1/(money - 32)": 5}}, r"1/\(money - 32\) divides by 0 at money = 32"),
+    ],
+)
+def test_a_zero_divisor_in_a_space_is_refused(
+    change: dict[str, dict[str, object]], line: str, tmp_path: Path
+) -> None:
+    document = deepcopy(mutants.document(mutants.kinds()["space"].seeds[0], ".yaml"))
+    document |= change
+    path = tmp_path / "space.json"
+    path.write_text(json.dumps(document))
+    with pytest.raises(InputError, match=line):
+        ithaca.codesign(path, ["mm"], sizes="i=4,j=4,k=4")
+
+
+@pytest.mark.parametrize(
+    ("entries", "line"),
+    [
+        ("100/none", "'100/none' divides by zero"),
+        ("ceil(100/none)", "divides by zero"),
+        ("100*" * 40 + "1e90", "allowed"),
+    ],
+)
+def test_attributes_of_architectures_are_numbers(
+    entries: str, line: str, tmp_path: Path
+) -> None:
+    node = {"!": "Component", "name": "buffer", "class": "SRAM", "attributes": {"entries": entries}}
+    chain = {f"a{n}": f"a{n + 1} + b{n + 1} + b{n + 1}*a{n + 1}" for n in range(15)}
+    chain |= {f"b{n}": f"a{n + 1} + b{n + 1}" for n in range(15)}
+    document = {
+        "variables": {"none": 0, **chain, "a15": 1, "b15": 0},
+        "architecture": {
+            "nodes": [
+                {"!": "Component", "name": "DRAM", "class": "DRAM", "attributes": {"width": "16 + 0*a0"}},
+                node,
+                {"!": "Component", "name": "mac", "class": "intmac"},
+            ]
+        },
+    }
+    path = tmp_path / "arch.json"
+    path.write_text(json.dumps(document))
+    with pytest.raises(InputError, match=line):
+        read_architecture(path)
