@@ -13,8 +13,10 @@ from ithaca.files.clock import StoppedError, finishing, uninterrupted
 from ithaca.files.errors import InputError
 from ithaca.files.messages import among
 from ithaca.files.words import split_values
+from ithaca.formulations.algebra.domains import Guard, Signs, all_divisors, least
 from ithaca.formulations.algebra.expression import (
     SYMBOLIC,
+    Constant,
     Expression,
     Product,
     Symbol,
@@ -30,6 +32,7 @@ from ithaca.formulations.algebra.number_systems import FRACTION, INTERVAL, Numbe
 from ithaca.formulations.algebra.parsing import parse_expression, quoted
 from ithaca.formulations.algebra.rounding import magnitude
 from ithaca.formulations.design import Design
+from ithaca.formulations.remembered import remembered
 from ithaca.formulations.space import Space
 from ithaca.workloads.nest import Sizes
 
@@ -51,11 +54,14 @@ class Limit:
     """Its largest allowed value."""
     expression: Expression = field(init=False, compare=False, repr=False)
     """``metric``, read: symbols are named like the metrics."""
+    divisors: tuple[Expression, ...] = field(init=False, compare=False, repr=False)
+    """All that it divides by as it was written, also where the expression cancels it."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(
-            self, "expression", parse_expression(self.metric, where="limit", allowed=None)
-        )
+        under: list[Expression] = []
+        expression = parse_expression(self.metric, where="limit", allowed=None, under=under)
+        object.__setattr__(self, "expression", expression)
+        object.__setattr__(self, "divisors", tuple(under))
         if self.bound < 0 and isinstance(self.expression, Symbol):
             raise InputError(
                 f"limit {self.metric} is {self.bound}; allowed: a number that is not negative"
@@ -81,6 +87,8 @@ class Objective:
     summed: bool = False
     """Whether, of several layers, it is the sum of what each run has, whatever that is:
     ``sum(edp)``."""
+    divisors: tuple[Expression, ...] = field(default=(), compare=False, repr=False)
+    """All that the first divides by as it was written, also where the expression cancels it."""
 
     @property
     def order(self) -> tuple[Objective, ...]:
@@ -125,11 +133,12 @@ def read_objective(text: str, where: str, allowed: Collection[str] | None) -> Ob
     for number, part in reversed([*enumerate(parts)]):
         inner = re.fullmatch(r"sum\((.*)\)", part.strip())
         text_of = part.strip() if inner is None else inner[1]
-        expression = parse_expression(text_of, where=where, allowed=allowed)
+        under: list[Expression] = []
+        expression = parse_expression(text_of, where=where, allowed=allowed, under=under)
         if objective is not None and expression in [o.expression for o in objective.order]:
             raise InputError(f"{where} {quoted(text)} repeats {part.strip()}; allowed: each once")
         whole = ",".join(parts[number:]).strip()
-        objective = Objective(whole, expression, objective, inner is not None)
+        objective = Objective(whole, expression, objective, inner is not None, tuple(under))
     assert objective is not None
     return objective
 
@@ -172,10 +181,26 @@ class Problem:
         return tuple(objective.value(metrics) for objective in self.objective.order)
 
     @property
-    def _asked(self) -> list[tuple[str, str, Expression]]:
-        """Objective and limits: where each is from, as it was written, and as it was read."""
-        objective = "objective", self.objective.text, self.objective.expression
-        return [objective, *(("limit", limit.metric, limit.expression) for limit in self.limits)]
+    def _asked(self) -> list[tuple[str, Expression]]:
+        """Objective and limits: what error lines call each, and as it was read."""
+        objective = f"objective: {quoted(self.objective.text)}", self.objective.expression
+        return [
+            objective,
+            *((f"limit: {quoted(limit.metric)}", limit.expression) for limit in self.limits),
+        ]
+
+    @property
+    def _spoken(self) -> list[tuple[str, frozenset[str]]]:
+        """The names in objectives, those that come next too, and in limits, with what error lines
+        call each."""
+        asked: list[tuple[str, Objective | Limit]] = [
+            *((f"objective: {quoted(each.text)}", each) for each in self.objective.order),
+            *((f"limit: {quoted(each.metric)}", each) for each in self.limits),
+        ]
+        return [
+            (what, each.expression.symbols.union(*(d.symbols for d in each.divisors)))
+            for what, each in asked
+        ]
 
     @property
     def space(self) -> Space:
@@ -231,7 +256,7 @@ class Problem:
     @cached_property
     def falling(self) -> frozenset[str]:
         """The metrics that the objective or a limit may fall with."""
-        return falling(*(expression for *_, expression in self._asked))
+        return falling(*(expression for _, expression in self._asked))
 
     @cached_property
     def among(self) -> str:
@@ -259,38 +284,82 @@ class Problem:
     def symbolic(self) -> SymbolicProblem:
         """The problem in symbols, without the limits that always hold.
 
-        Refused are unknown names, divisors that are always 0, and products that doubles cannot
-        hold.
+        Refused are unknown names, divisors that may be 0, and products that doubles cannot hold.
         """
         return self._symbolic
 
     def check_names(self) -> None:
         """Refuse names of metrics that the design does not have."""
-        for where, text, expression in self._asked:
-            if unknown := min(expression.symbols - self.design.vocabulary.keys(), default=None):
+        for what, names in self._spoken:
+            if unknown := min(names - self.design.vocabulary.keys(), default=None):
                 known = among(unknown, sorted(self.design.vocabulary))
-                raise InputError(
-                    f"{where}: {quoted(text)} uses the unknown name {quoted(unknown)}{known}"
-                )
+                raise InputError(f"{what} uses the unknown name {quoted(unknown)}{known}")
+
+    def check_divisors(self) -> None:
+        """Refuse what divides by what may be 0 in objective or limits (`guarded`)."""
+        assert self.guarded
+
+    @cached_property
+    def guarded(self) -> tuple[Expression, ...]:
+        """Objective and limits over metrics, with divisors that are positive by their looks
+        (`Guard`): what bounds are made of.
+
+        The one place where divisors are refused: of the objectives that come next, too, and where
+        an expression cancels them.
+        """
+        self.check_names()
+        guard = Guard(self.reach)
+        for objective in self.objective.order:
+            what = f"objective: {quoted(objective.text)}"
+            guard.check((*objective.divisors, *all_divisors(objective.expression)), what)
+        for limit in self.limits:
+            guard.check(limit.divisors, f"limit: {quoted(limit.metric)}")
+        return tuple(guard(expression, what) for what, expression in self._asked)
+
+    @remembered
+    def reach(self, divisor: Expression) -> Interval | None:
+        """All values of an expression over metrics, and perhaps more, over the whole space: by the
+        ranges of metrics, or of quantities where those leave its sign open."""
+        span = self._range(divisor)
+        if span is not None and not span.low <= 0 <= span.high:
+            return span
+        form = divisor.substitute(self.design.metrics(Symbols(), SYMBOLIC, divisor.symbols))
+        if (low := least(form)) > 0:
+            return Interval(Fraction(low), Fraction(LARGEST))
+        own = bounds(form, self.intervals)
+        return own if span is None or (own is not None and not own.low <= 0 <= own.high) else span
 
     @cached_property
     def _symbolic(self) -> SymbolicProblem:
         values = Symbols()
         metrics = self.design.metrics(values, SYMBOLIC, self.used_metrics)
         expressions = []
-        self.check_names()
-        for where, text, expression in self._asked:
-            self._check_size(expression, f"{where}: {quoted(text)}")
-            try:
-                expressions.append(expression.substitute(metrics))
-            except ZeroDivisionError:
-                raise InputError(
-                    f"{where}: {quoted(text)} divides by what is always "
-                    "0; allowed: positive divisors"
-                ) from None
+        for (what, expression), positive in zip(self._asked, self.guarded, strict=True):
+            self._check_size(positive, what)
+            expressions.append(self._form(expression, metrics, what))
         limits, still_open = zip(expressions[1:], self.limits, strict=True), self.open_limits
         exceedable = tuple((used, limit.bound) for used, limit in limits if limit in still_open)
         return SymbolicProblem(expressions[0], exceedable, self.design.conditions(values, SYMBOLIC))
+
+    def _form(self, expression: Expression, metrics: Mapping[str, Expression], what: str) -> Any:
+        """An expression over metrics as one over quantities, with guarded divisors; the model's own
+        stay as they are where nothing is known of them."""
+        known, signs = dict[Expression, Interval](), Signs()
+        for divisor in all_divisors(expression):
+            scale, form = split_coefficient(divisor.substitute(metrics))
+            if (span := self.reach(divisor)) is not None and not isinstance(form, Constant):
+                known[form] = span * (1 / scale)
+
+        def reach(form: Expression) -> Interval | None:
+            return known[form] if form in known else bounds(form, self.intervals)
+
+        def stays(form: Expression) -> bool:
+            if signs.positive(form):
+                return True
+            span = reach(form)
+            return span is None or span.low <= 0 <= span.high
+
+        return Guard(reach, stays)(expression.substitute(metrics), what)
 
     @cached_property
     def floors(self) -> tuple[Expression, ...]:
@@ -317,15 +386,8 @@ class Problem:
         """Refuse products of metrics that are too large for doubles, or too small."""
         for node in walk(expression):
             for product in (node, power(node, -1)) if isinstance(node, Product) else ():
-                try:
-                    reach = as_interval(
-                        magnitude(product).evaluate(self._metric_ranges, INTERVAL)
-                    ).high
-                except (
-                    ZeroDivisionError
-                ):  # engines that cannot do with such a divisor refuse it in their own words
-                    continue
-                if reach > LARGEST:
+                reach = self._range(magnitude(product))
+                if reach is not None and reach.high > LARGEST:
                     size = "large" if product is node else "small"
                     raise InputError(
                         f"{what} computes a number that is too {size}; allowed: "
@@ -340,9 +402,21 @@ class Problem:
             for name, (low, high) in self.space.ranges.items()
         }
 
-    @cached_property
-    def _metric_ranges(self) -> NumbersByName:
-        return self.design.metrics(self.intervals, INTERVAL, self.used_metrics)
+    @remembered
+    def _metric_ranges(self, names: frozenset[str]) -> NumbersByName | None:
+        """The ranges of metrics over the whole space; None if unknown."""
+        try:
+            ranges = self.design.metrics(self.intervals, INTERVAL, names)
+        except ZeroDivisionError:
+            return None
+        spans, roofs = {n: as_interval(ranges[n]) for n in names}, self.design.least(())
+        return {n: Interval(max(x.low, roofs.get(n, x.low)), x.high) for n, x in spans.items()}
+
+    def _range(self, expression: Expression) -> Interval | None:
+        """All values of an expression over metrics, and more, by their ranges; None if unknown."""
+        spoken = frozenset[str]().union(*(names for _, names in self._spoken))
+        ranges = self._metric_ranges(spoken | expression.symbols)
+        return None if ranges is None else bounds(expression, ranges)
 
     @cached_property
     def floor(self) -> Fraction | None:
@@ -356,7 +430,7 @@ class Problem:
             return self._lowest()
 
     def _lowest(self) -> Fraction | None:
-        expression, most = self.objective.expression, dict[str, Fraction]()
+        expression, most = self.guarded[0], dict[str, Fraction]()
         for limit in self.limits:
             most[limit.metric] = min(limit.bound, most.get(limit.metric, limit.bound))
         falls, least = falling(expression), self.design.least(self.limits)

@@ -214,6 +214,7 @@ def read_solution(
     InputError
         If the configuration is not within the problem's space and limits.
     """
+    problem.check_divisors()
     if tiling is None:
         return Solution(problem, None, None, certificate, falls)
     try:

@@ -26,6 +26,7 @@ from fractions import Fraction
 
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import counted, number
+from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.monotonicity import falling
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.configuration import Configuration
@@ -250,12 +251,7 @@ def check_objectives(
     texts: Sequence[str | Objective], known: Collection[str]
 ) -> tuple[Objective, ...]:
     """Read objectives over the metrics known; refuse too few or many of them, and repeated ones."""
-    objectives = tuple(
-        Objective(o, parse_expression(o, where="--objective", allowed=known))
-        if isinstance(o, str)
-        else o
-        for o in texts
-    )
+    objectives = tuple(_read(o, known) if isinstance(o, str) else o for o in texts)
     if not 2 <= len(objectives) <= MAX_OBJECTIVES:
         raise InputError(
             f"a front needs 2 to {MAX_OBJECTIVES} objectives, not "
@@ -263,6 +259,12 @@ def check_objectives(
         )
     check_distinct(objectives)
     return objectives
+
+
+def _read(text: str, known: Collection[str]) -> Objective:
+    under: list[Expression] = []
+    expression = parse_expression(text, where="--objective", allowed=known, under=under)
+    return Objective(text, expression, divisors=tuple(under))
 
 
 @dataclass(frozen=True)

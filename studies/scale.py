@@ -34,8 +34,6 @@ from ithaca.formulations.algebra.expression import (
     power,
     split_coefficient,
 )
-from ithaca.formulations.algebra.interval import as_interval
-from ithaca.formulations.algebra.number_systems import INTERVAL
 from ithaca.formulations.algebra.parsing import MAX_DIGITS
 from ithaca.formulations.problem import Limit, Objective, Problem
 from ithaca.solver.tables.granularity import common_step, granularity
@@ -95,6 +93,9 @@ def find_scale(problem: Problem, objective: Objective) -> Scale:
     to be positive.
     """
 
+    asked = replace(problem, limits=(), objective=objective)
+    asked.check_divisors()
+
     def step_of(node: Expression) -> Fraction:
         form = in_quantities(problem, node)
         return ONE.value if form == ZERO else granularity(form, problem.space.powers)
@@ -102,8 +103,8 @@ def find_scale(problem: Problem, objective: Objective) -> Scale:
     if step := step_of(objective.expression):
         return Scale(objective, step, objective.expression, ONE, step, Fraction(1), None, ONE)
     over, under = _quotient(objective.expression, step_of, tuple(problem.design.vocabulary))
-    denominator = in_quantities(problem, under)
-    least = as_interval(denominator.evaluate(problem.intervals, INTERVAL)).low
+    denominator, span = in_quantities(problem, under), asked.reach(under)
+    least = Fraction(0) if span is None else span.low
     over_step, under_step = step_of(over), step_of(under)
     if not over_step or not under_step or least <= 0:
         why = f", as {wording(under)} is not shown to be positive" if least <= 0 else ""

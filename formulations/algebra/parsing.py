@@ -55,6 +55,7 @@ def parse_expression(
     *,
     where: str,
     allowed: Collection[str] | None,
+    under: list[Expression] | None = None,
 ) -> Expression:
     """Parse an arithmetic expression.
 
@@ -70,6 +71,8 @@ def parse_expression(
         What the text is, for error lines: an option, or the path inside a document.
     allowed : collection of str, optional
         Names that it may use; None: any.
+    under : list of Expression, optional
+        Takes all that the text divides by, also what the expression cancels.
 
     Returns
     -------
@@ -88,6 +91,8 @@ def parse_expression(
     expression = parser.sum(0).value
     if parser.current:
         parser.refuse(f"cannot be read at {quoted(parser.current)}")
+    if under is not None:
+        under += parser.divisors
     for node in walk(expression):
         number = (
             node.value
@@ -149,6 +154,7 @@ class _Parser:
     allowed: Collection[str] | None
     tokens: list[tuple[str, str]] = field(default_factory=list)
     position: int = 0
+    divisors: list[Expression] = field(default_factory=list)
 
     def refuse(self, problem: str, name: str = "") -> NoReturn:
         names = "names" if self.allowed is None else f"the names {', '.join(sorted(self.allowed))}"
@@ -217,6 +223,7 @@ class _Parser:
             if factor == Constant(Fraction(0)):
                 self.refuse("divides by zero")
             under = factor
+            self.divisors.append(factor)
         return _Ratio(multiply(*factors), under)
 
     def factor(self, depth: int) -> _Ratio:

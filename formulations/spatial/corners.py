@@ -39,9 +39,11 @@ class Corners:
 
     def __init__(self, problem: Problem, whole: float = 0.0) -> None:
         """``whole``: up to here metrics are whole numbers, known exactly."""
-        self._objective = _Corner(problem.objective.expression, whole)
+        objective, *limits = problem.guarded
+        self._objective = _Corner(objective, whole)
         self._limits = [
-            (_Corner(limit.expression, whole), loosened(limit.bound)) for limit in problem.limits
+            (_Corner(expression, whole), loosened(limit.bound))
+            for expression, limit in zip(limits, problem.limits, strict=True)
         ]
 
     def least(self, low: NumbersByName, high: NumbersByName) -> Floats:

@@ -14,12 +14,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from itertools import starmap
-from math import inf, prod
 from operator import itemgetter
 
 import numpy as np
 
 from ithaca.files.errors import InputError
+from ithaca.files.messages import quoted
+from ithaca.formulations.algebra.domains import Signs, all_divisors, least
 from ithaca.formulations.algebra.expression import (
     CeilingDivision,
     Constant,
@@ -36,15 +37,14 @@ from ithaca.formulations.algebra.expression import (
     multiply,
     power,
     split_coefficient,
-    walk,
 )
-from ithaca.formulations.algebra.rounding import bound_of_divisor, ceiling_of_bound
+from ithaca.formulations.algebra.rounding import bound_of_divisor, ceiling_of_bound, subtracts
 from ithaca.formulations.remembered import remembered
 from ithaca.solver.options import never
 from ithaca.solver.tables.axis_groups import AxisGroups
 
 
-class Relaxation(AxisGroups):
+class Relaxation(AxisGroups, Signs):
     """Rewrites expressions into bounds over column statistics, and keeps the columns.
 
     ``least`` gives the smallest value of a single-axis expression over all rows of its axis. What
@@ -84,39 +84,14 @@ class Relaxation(AxisGroups):
         return self._bound(node, upper=True)
 
     def check_divisors(self, node: Expression) -> None:
-        """Refuse an expression that divides by what may be 0 or negative; quantities, their sums
-        and products are positive."""
-        for product in walk(node):
-            if isinstance(product, Product):
-                for base, exponent in product.factors:
-                    if exponent < 0 and not self.positive(base):
-                        text = str(base)
-                        raise InputError(
-                            "objective or limit divides by "
-                            f"'{text if len(text) < 60 else text[:57] + '…'}', which may "
-                            "be 0 or negative; allowed: divisors that are "
-                            "positive for every configuration"
-                        )
-
-    def positive(self, node: Expression) -> bool:
-        """Whether the expression is proven to be > 0 for all candidate rows."""
-        if isinstance(node, Symbol):
-            return True
-        if isinstance(node, Constant):
-            return node.value > 0
-        if isinstance(node, Maximum):
-            return any(self.positive(c) for c in node.children)
-        if isinstance(node, Sum):
-            if any(self.positive(term) for term in node.terms) and all(
-                self.nonnegative(term) for term in node.terms
-            ):
-                return True
-        elif not (isinstance(node, Product) and node.coefficient < 0) and all(
-            self.positive(c) for c in node.children
-        ):
-            return True
-        axes = self.axes(node)
-        return _least(node) > 0 or (len(axes) == 1 and self.sign(next(iter(axes)), node) > 0)
+        """Refuse an expression whose divisors it cannot bound: those that a model has of its own
+        and does not show to be positive; quantities, their sums and products are."""
+        for divisor in all_divisors(node):
+            if not self.positive(divisor):
+                raise InputError(
+                    f"objective or limit divides by {quoted(str(divisor))}, which may be 0 or "
+                    "negative; allowed: divisors that are positive for every configuration"
+                )
 
     def sign(self, axis: str, node: Expression) -> float:
         """The sign of the least value of an expression over the rows of its axis."""
@@ -167,7 +142,7 @@ class Relaxation(AxisGroups):
         ):
             return divisor
         simple, compound = self._regroup(divisor)
-        if compound or divisor.coefficient != 1 or any(_least(factor) < 1 for factor, _ in simple):
+        if compound or divisor.coefficient != 1 or any(least(factor) < 1 for factor, _ in simple):
             return divisor
         return multiply(*(minimum(factor, dividend) for factor, _ in simple))
 
@@ -197,28 +172,13 @@ class Relaxation(AxisGroups):
             return self._general_product(node, upper)
         rest = multiply(node.coefficient, *(power(b, e) for b, e in simple))
         for index, (base, exponent) in enumerate(compound):
-            if (
-                exponent == 1
-                and isinstance(base, Maximum | Minimum)
-                and all(self.nonnegative(a) for a in base.arguments)
-            ):
-                # a nonnegative factor may enter the extremum, where it regroups by axis
+            if exponent == 1 and self._distributes(base):
+                # a nonnegative factor may enter a sum or an extremum, where it regroups by axis
                 outer = multiply(
                     rest, *(power(b, e) for i, (b, e) in enumerate(compound) if i != index)
                 )
-                inside = (multiply(outer, a) for a in base.arguments)
-                return self._either(
-                    (maximum if isinstance(base, Maximum) else minimum)(*inside), upper
-                )
-            if (
-                exponent == 1
-                and isinstance(base, Sum)
-                and all(self.nonnegative(t) for t in base.terms)
-            ):
-                outer = multiply(
-                    rest, *(power(b, e) for i, (b, e) in enumerate(compound) if i != index)
-                )
-                return self._either(add(*(multiply(outer, t) for t in base.terms)), upper)
+                join = {Sum: add, Maximum: maximum, Minimum: minimum}[type(base)]
+                return self._either(join(*(multiply(outer, c) for c in base.children)), upper)
         factors = [self._bound_power(b, e, upper) for b, e in compound]
         bounds = [
             multiply(
@@ -230,15 +190,22 @@ class Relaxation(AxisGroups):
             bounds += self._without_ceilings(node, compound)
         return (minimum if upper else maximum)(*bounds)
 
+    def _distributes(self, base: Expression) -> bool:
+        """Whether a nonnegative factor of a base is one of all that it consists of."""
+        return isinstance(base, Sum | Maximum | Minimum) and all(
+            map(self.nonnegative, base.children)
+        )
+
     def _inverted(
         self, node: Product, compound: list[tuple[Expression, int]], upper: bool
     ) -> list[Expression]:
         """Bound a quotient by its reciprocal.
 
         t / (a + b) is 1 / (a/t + b/t), and likewise for a maximum: in the reciprocal every quotient
-        regroups by axis.
+        regroups by axis. Only what is distributed there is worth it, and makes an end: what is
+        inverted once more has fewer sums and extrema.
         """
-        if not any(e == -1 and isinstance(b, Sum | Maximum | Minimum) for b, e in compound):
+        if not any(e == -1 and self._distributes(b) for b, e in compound):
             return []
         if not all(self.positive(b) for b, _ in node.factors):
             return []
@@ -271,9 +238,12 @@ class Relaxation(AxisGroups):
     def _bound_power(self, base: Expression, exponent: int, upper: bool) -> Expression:
         if exponent > 0:
             return power(self._either(base, upper), exponent)
-        return power(
-            bound_of_divisor(self._either(base, not upper), self.signed, upper=not upper), exponent
-        )
+        bound = bound_of_divisor(self._either(base, not upper), self.signed, upper=not upper)
+        low = least(base)
+        if upper and low > 0 and subtracts(bound, self.signed):
+            # where more cancels than is left, rounding may have moved it below 0
+            bound = maximum(bound, Fraction(low))
+        return power(bound, exponent)
 
     def _general_product(self, node: Product, upper: bool) -> Expression:
         """Interval product of factors of unknown sign."""
@@ -291,44 +261,9 @@ class Relaxation(AxisGroups):
                 low, high = minimum(*corners), maximum(*corners)
         return high if upper else low
 
-    @remembered
-    def nonnegative(self, node: Expression) -> bool:
-        """Whether the expression is proven to be ≥ 0 for all candidate rows."""
-        if isinstance(node, Symbol):
-            return True
-        if isinstance(node, Constant):
-            return node.value >= 0
+    def _sign(self, node: Expression) -> float | None:
         axes = self.axes(node)
-        if len(axes) == 1 and not all(self.nonnegative(c) for c in node.children):
-            return self.sign(next(iter(axes)), node) >= 0
-        if isinstance(node, Product) and node.coefficient < 0:
-            return False
-        if isinstance(node, Maximum):
-            return any(self.nonnegative(c) for c in node.children)
-        return all(self.nonnegative(c) for c in node.children) or _least(node) >= 0
-
-
-def _least(node: Expression) -> Fraction | float:
-    """A number that an expression of positive whole quantities is not below: n − 1 ≥ 0, also where
-    n is a product."""
-    if isinstance(node, Constant):
-        return node.value
-    if isinstance(node, Symbol):
-        return Fraction(1)
-    if isinstance(node, CeilingDivision):
-        return 1 if min(_least(node.numerator), _least(node.denominator)) > 0 else -inf
-    if isinstance(node, Product):
-        powers = [(_least(base), exponent) for base, exponent in node.factors]
-        known = node.coefficient > 0 and all(low >= 0 and exponent > 0 for low, exponent in powers)
-        return node.coefficient * prod(low**exponent for low, exponent in powers) if known else -inf
-    least = [_least(child) for child in node.children]
-    return (
-        sum(least)
-        if isinstance(node, Sum)
-        else max(least)
-        if isinstance(node, Maximum)
-        else min(least)
-    )
+        return self.sign(next(iter(axes)), node) if len(axes) == 1 else None
 
 
 def statistic(column: int, high: bool) -> Symbol:

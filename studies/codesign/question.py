@@ -9,10 +9,12 @@ from fractions import Fraction
 from functools import cached_property
 
 from ithaca.files.errors import InputError
+from ithaca.files.messages import quoted
 from ithaca.files.numbers import number
+from ithaca.formulations.algebra.domains import Guard, all_divisors
 from ithaca.formulations.algebra.expression import Expression, Symbol
 from ithaca.formulations.algebra.interval import Interval
-from ithaca.formulations.algebra.monotonicity import trends
+from ithaca.formulations.algebra.monotonicity import bounds, trends
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.hardware.accelerator import Trend, Work
 from ithaca.formulations.hardware.space import HardwareSpace
@@ -289,4 +291,22 @@ def make_question(
     layers = tuple(part for work in works for part in space.accelerator.stages(work))
     question = CodesignQuestion(space, layers, parsed, tuple(read))
     question.check_products()
+    _check_costs(question)
     return question
+
+
+def _check_costs(question: CodesignQuestion) -> None:
+    """Refuse division by what hardware alone makes 0; other divisors are the layers' problems'."""
+    costs, box = question.space.costs, question.space.box
+
+    def reach(divisor: Expression) -> Interval | None:
+        return bounds(divisor, {name: costs[name].range(box) for name in divisor.symbols})
+
+    ordered = [each for objective in question.objectives for each in objective.order]
+    asked: list[tuple[str, Objective | Limit]] = [
+        *((f"--objective: {quoted(each.text)}", each) for each in ordered),
+        *((f"--limit: {quoted(each.metric)}", each) for each in question.limits),
+    ]
+    for what, each in asked:
+        every = (*each.divisors, *all_divisors(each.expression))
+        Guard(reach).check([d for d in every if d.symbols <= costs.keys()], what)

@@ -174,10 +174,11 @@ class BoundedObjective:
         """Lower bounds of the objective; infinite where a limit is exceeded."""
         with np.errstate(invalid="ignore"):  # words without end, where no tile fits
             known = self.metrics(vector, False)
-        least: Vector = np.asarray(self.problem.objective.expression.evaluate(known, NUMPY), float)
+        objective, *limits = self.problem.guarded
+        least: Vector = np.asarray(objective.evaluate(known, NUMPY), float)
         least = all_below(np.broadcast_to(least, np.shape(vector[0])).astype(float))
-        for limit in self.problem.limits:
-            used = np.asarray(limit.expression.evaluate(known, NUMPY), float)
+        for expression, limit in zip(limits, self.problem.limits, strict=True):
+            used = np.asarray(expression.evaluate(known, NUMPY), float)
             least = np.where(all_below(used) > loosened(limit.bound), inf, least)
         return np.where(np.isnan(least), inf, least)
 

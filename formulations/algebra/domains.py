@@ -1,0 +1,222 @@
+"""Where expressions have a value: what they divide by must be positive.
+
+Two operations have a domain: a quotient (every negative power is one) and the ceiling of a
+quotient. Both have a value, and engines bound them right, where the divisor is positive throughout;
+where it is negative throughout, both sides change their sign. The rule stands here once: an
+expression whose divisors are known to keep it is stated such that nobody need ask again, and any
+other one is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from math import floor, inf, prod
+
+from ithaca.files.errors import InputError
+from ithaca.files.messages import quoted
+from ithaca.formulations.algebra.expression import (
+    CeilingDivision,
+    Constant,
+    Expression,
+    Maximum,
+    Minimum,
+    Product,
+    Sum,
+    Symbol,
+    add,
+    ceiling_division,
+    maximum,
+    minimum,
+    multiply,
+    power,
+    walk,
+)
+from ithaca.formulations.algebra.interval import Interval
+from ithaca.formulations.remembered import remembered
+
+
+def divisors(node: Expression) -> tuple[Expression, ...]:
+    """What an operation divides by; nothing where it has a value for all numbers."""
+    if isinstance(node, CeilingDivision):
+        return (node.denominator,)
+    if isinstance(node, Product):
+        return tuple(base for base, exponent in node.factors if exponent < 0)
+    return ()
+
+
+def all_divisors(expression: Expression) -> Iterable[Expression]:
+    """What an expression divides by, anywhere in it."""
+    return (divisor for node in walk(expression) for divisor in divisors(node))
+
+
+def least(node: Expression) -> Fraction | float:
+    """A number that an expression of positive whole quantities is not below, whatever their ranges:
+    n − 1 ≥ 0, also where n is a product."""
+    if isinstance(node, Constant):
+        return node.value
+    if isinstance(node, Symbol):
+        return Fraction(1)
+    if isinstance(node, CeilingDivision):
+        return 1 if min(least(node.numerator), least(node.denominator)) > 0 else -inf
+    if isinstance(node, Product):
+        powers = [(least(base), exponent) for base, exponent in node.factors]
+        known = node.coefficient > 0 and all(low >= 0 and exponent > 0 for low, exponent in powers)
+        return node.coefficient * prod(low**exponent for low, exponent in powers) if known else -inf
+    lows = [least(child) for child in node.children]
+    return (
+        sum(lows)
+        if isinstance(node, Sum)
+        else max(lows)
+        if isinstance(node, Maximum)
+        else min(lows)
+    )
+
+
+class Signs:
+    """Proves signs of expressions over positive whole quantities by how they are made."""
+
+    @remembered
+    def positive(self, node: Expression) -> bool:
+        """Whether the expression is proven to be > 0 for all that quantities may be."""
+        if isinstance(node, Symbol):
+            return True
+        if isinstance(node, Constant):
+            return node.value > 0
+        if isinstance(node, Maximum):
+            return any(self.positive(c) for c in node.children)
+        if isinstance(node, Sum):
+            if any(self.positive(term) for term in node.terms) and all(
+                self.nonnegative(term) for term in node.terms
+            ):
+                return True
+        elif not (isinstance(node, Product) and node.coefficient < 0) and all(
+            self.positive(c) for c in node.children
+        ):
+            return True
+        return least(node) > 0 or (self._sign(node) or 0) > 0
+
+    @remembered
+    def nonnegative(self, node: Expression) -> bool:
+        """Whether the expression is proven to be ≥ 0 for all that quantities may be."""
+        if isinstance(node, Symbol):
+            return True
+        if isinstance(node, Constant):
+            return node.value >= 0
+        every = all(self.nonnegative(c) for c in node.children)
+        if not every and (sign := self._sign(node)) is not None:
+            return sign >= 0
+        if isinstance(node, Product) and node.coefficient < 0:
+            return False
+        if isinstance(node, Maximum):
+            return any(self.nonnegative(c) for c in node.children)
+        return every or least(node) >= 0
+
+    def _sign(self, node: Expression) -> float | None:
+        """The sign of an expression's least value, where something knows it."""
+        return None
+
+
+class Guard:
+    """Makes what expressions divide by positive by its looks, or refuses it.
+
+    A divisor d that is never below δ > 0 is stated as max(d, δ), which it equals, so that bounds of
+    it stay positive, too; one that is never above −δ as −max(−d, δ).
+
+    Parameters
+    ----------
+    reach : callable
+        All values that an expression, guarded itself, has over the configurations there are; None
+        where nothing is known.
+    safe : callable, optional
+        Whether a divisor stays as it is.
+    """
+
+    def __init__(
+        self,
+        reach: Callable[[Expression], Interval | None],
+        safe: Callable[[Expression], bool] = lambda divisor: False,
+    ) -> None:
+        self._reach, self._safe = reach, safe
+
+    def __call__(self, expression: Expression, what: str) -> Expression:
+        """The expression with guarded divisors; ``what`` names it in refusals."""
+        if not any(True for _ in all_divisors(expression)):
+            return expression
+        with _refusals(what):
+            return self._guarded(expression)
+
+    def check(self, divisors: Iterable[Expression], what: str) -> None:
+        """Refuse divisors that may be 0."""
+        with _refusals(what):
+            for divisor in divisors:
+                self._positive(self._guarded(divisor))
+
+    @remembered
+    def _guarded(self, node: Expression) -> Expression:
+        match node:
+            case Sum():
+                return add(*map(self._guarded, node.terms))
+            case Maximum():
+                return maximum(*map(self._guarded, node.arguments))
+            case Minimum():
+                return minimum(*map(self._guarded, node.arguments))
+            case Product():
+                powers = ((self._guarded(base), exponent) for base, exponent in node.factors)
+                factors = (
+                    power(base if exponent > 0 else multiply(*self._positive(base)), exponent)
+                    for base, exponent in powers
+                )
+                return multiply(node.coefficient, *factors)
+            case CeilingDivision():
+                sign, divisor = self._positive(self._guarded(node.denominator))
+                return ceiling_division(multiply(sign, self._guarded(node.numerator)), divisor)
+        return node
+
+    def _positive(self, divisor: Expression) -> tuple[int, Expression]:
+        """The sign of a divisor, and its size as what is positive by its looks."""
+        if isinstance(divisor, Constant) and divisor.value:
+            return (1, divisor) if divisor.value > 0 else (-1, multiply(-1, divisor))
+        if self._safe(divisor):
+            return 1, divisor
+        span = self._reach(divisor)
+        if span is None or span.low <= 0 <= span.high:
+            raise _DivisorError(divisor, span)
+        if span.low > 0:
+            return 1, maximum(divisor, _below(span.low))
+        return -1, maximum(multiply(-1, divisor), _below(-span.high))
+
+
+#: The divisors that are allowed.
+ALLOWED = "divisors that are proven positive, or negative, for every configuration"
+
+
+@contextmanager
+def _refusals(what: str) -> Iterator[None]:
+    try:
+        yield
+    except _DivisorError as refused:
+        raise InputError(f"{what} divides by {refused}; allowed: {ALLOWED}") from None
+
+
+class _DivisorError(Exception):
+    """A divisor may be 0."""
+
+    def __init__(self, divisor: Expression, span: Interval | None) -> None:
+        if span is None:
+            why = "may be 0 for all that is known"
+        elif span.low == span.high:
+            why = "is always 0"
+        elif span.low == 0:
+            why = "may be 0"
+        else:
+            why = "may be 0 or negative" if span.high > 0 else "may be 0"
+        super().__init__(f"{quoted(str(divisor))}, which {why}")
+
+
+def _below(least_value: Fraction) -> Fraction:
+    """A number above 0 and not above another, with few digits: it joins the grid of most values."""
+    if least_value >= 1:
+        return Fraction(floor(least_value))
+    return Fraction(1, 1 << (-floor(-1 / least_value) - 1).bit_length())
