@@ -10,12 +10,12 @@ from ithaca.commands.api.verifying import verify as verify_result
 from ithaca.commands.outcome import nothing_found, print_document, say
 from ithaca.commands.typed import calls
 from ithaca.files.answer import Check, Verification
-from ithaca.solver.verification import BOUND_WITHIN
+from ithaca.solver.again import WITHIN
 
 #: What is said where values are confirmed, and not all that is proven of them.
 UNREPEATED = (
     "all values hold, and nothing contradicts the file, but not every claim was proven again: {}; "
-    f"--time-limit gives more time (a bound has {BOUND_WITHIN:.0f} s unless given)"
+    f"--time-limit gives more time (a bound has {WITHIN:.0f} s unless given)"
 )
 
 

@@ -12,9 +12,10 @@ from ithaca.solver.options import Budget, SolveOptions
 
 T = TypeVar("T")
 
-#: How long an engine other than the recorded one may work at a proof, before the default engine
-#: makes it anew (seconds); of a time limit half, if that is less.
-OTHER_WITHIN = 10.0
+#: How long to work at a bound that is no proof, and how long an engine other than the recorded one
+#: may at a proof, before the default engine makes it anew, unless told otherwise (seconds); of a
+#: time limit that engine has half, if that is less.
+WITHIN = 60.0
 
 
 def provers(problem: Problem, recorded: str = "") -> tuple[Method, ...]:
@@ -44,7 +45,7 @@ def by_whichever(
     proven : callable
         Whether what came of it is a proof.
     methods : sequence of Method
-        The engines; all but the last have `OTHER_WITHIN`.
+        The engines; all but the last have `WITHIN`.
     options : SolveOptions
         Time limit and interruption.
 
@@ -57,7 +58,7 @@ def by_whichever(
     budget = Budget(options)
     for method in others:
         try:
-            answer = prove(method, budget.part(0.5).at_most(OTHER_WITHIN))
+            answer = prove(method, budget.part(0.5).at_most(WITHIN))
         except NotExpressibleError:
             continue
         if proven(answer) or budget.over:

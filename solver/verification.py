@@ -12,16 +12,13 @@ from ithaca.files.errors import EDITED, DisagreementError, InputError
 from ithaca.files.numbers import json_number, number
 from ithaca.formulations.algebra.rounding import below
 from ithaca.formulations.problem import Objective, Problem
-from ithaca.solver.again import by_whichever, provers
+from ithaca.solver.again import WITHIN, by_whichever, provers
 from ithaca.solver.certificate import Certificate, Status
 from ithaca.solver.engines import Method, engine
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.shortfall import Shortfall
 from ithaca.solver.solution import Solution
 from ithaca.solver.ties import preferred
-
-#: How long to work at a bound that is no proof, unless told otherwise (seconds).
-BOUND_WITHIN = 60.0
 
 #: How is confirmed what there is no other argument for.
 SAME = "found again by the same search"
@@ -54,7 +51,7 @@ def time_for(proof: Certificate, options: SolveOptions) -> SolveOptions:
     """How long to work at what a certificate claims: at a bound that is no proof, not without
     end."""
     endless = options.time_limit is None and not proof.status.proven
-    return replace(options, time_limit=BOUND_WITHIN) if endless else options
+    return replace(options, time_limit=WITHIN) if endless else options
 
 
 def agree(claim: Claim, again: Claim, at: str) -> bool:

@@ -168,7 +168,7 @@ def cases() -> list[tuple[str, str]]:
     return fixed
 
 
-@pytest.mark.ci(every=7)
+@pytest.mark.ci(every=14)
 @pytest.mark.slow(every=2)
 @pytest.mark.parametrize(("name", "objective"), cases(), ids=[name for name, _ in cases()])
 def test_an_answer_that_is_written_is_read_and_verified(
@@ -216,7 +216,7 @@ def test_drawn_answers_are_read_and_contradict_nothing(
 LARGE = "*".join(["latency"] * 14)
 
 
-@pytest.mark.ci(every=3)
+@pytest.mark.ci(every=4)
 @pytest.mark.parametrize("name", ["array", "what-if", "front", "array by an integer program"])
 def test_what_an_engine_cannot_hold_is_proven_by_another(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -261,6 +261,7 @@ def test_what_was_not_proven_again_is_named(
     assert "not every claim was proven again: [i,j] C; --time-limit gives more time" in done.stderr
 
 
+@pytest.mark.ci
 def test_marginal_values_that_take_too_long_contradict_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
