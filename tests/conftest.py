@@ -55,7 +55,7 @@ BUDGETS = {
     "results": 15,
     "solver": 57,
     "studies": 50,
-    "workloads": 7,
+    "workloads": 9,
     "tests": 42,
 }
 _FAST = "not slow and not ci"

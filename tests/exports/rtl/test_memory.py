@@ -77,6 +77,7 @@ def test_streams_stay_as_they_are() -> None:
         "README.md",
         "bench.sv",
         "expected.json",
+        "hardware.json",
         "synthesize.tcl",
         "vectors/A.hex",
         "vectors/B.hex",
