@@ -79,7 +79,9 @@ def read_bytes(path: Path, max_bytes: int) -> bytes:
             elif piece is not None and (raw or not stat.S_ISFIFO(os.fstat(place).st_mode)):
                 break
             elif monotonic() > waiting:
-                raise refuse(path, "is a pipe with nothing to read, now or any more; allowed: a file")
+                raise refuse(
+                    path, "is a pipe with nothing to read, now or any more; allowed: a file"
+                )
             else:
                 sleep(_POLL)
     except OSError as error:

@@ -185,7 +185,9 @@ class _Renderer:
         def include_text(name: object = None) -> str:
             file = find(name)
             if file is None:
-                raise refuse(path, f"includes {name}, which there is not; allowed: a file beside it")
+                raise refuse(
+                    path, f"includes {name}, which there is not; allowed: a file beside it"
+                )
             self.inclusions += 1
             if self.inclusions > _INCLUSIONS:
                 raise refuse(path, f"includes more than {_INCLUSIONS} files; allowed: fewer")
@@ -199,7 +201,9 @@ class _Renderer:
             from ithaca.files.timeloop_files import parse_timeloop
 
             if not isinstance(key, str):
-                raise refuse(path, f"includes {quoted(key)} of a file; allowed: the path of a field")
+                raise refuse(
+                    path, f"includes {quoted(key)} of a file; allowed: the path of a field"
+                )
             included = include_text(name)
             with errors_at(path):
                 part: Any = parse_timeloop(included, str(name))

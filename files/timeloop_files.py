@@ -46,7 +46,9 @@ def load_timeloop(path: Path, max_bytes: int = MAX_BYTES, tags: Collection[str] 
     text = read_text(path, max_bytes)
     if path.suffix.lower() == ".json":
         return parse_json(text, path)
-    return parse_timeloop(rendered(path, text, max_bytes) if is_template(text) else text, path, tags)
+    return parse_timeloop(
+        rendered(path, text, max_bytes) if is_template(text) else text, path, tags
+    )
 
 
 def parse_timeloop(text: str, where: object, tags: Collection[str] = TAGS) -> Any:

@@ -348,4 +348,3 @@ def load_grid(path: Path, *, lazily: bool = False) -> xr.Dataset:
             f"'{TITLE}', a file written by ithaca grid -o"
         )
     return grid
-

@@ -10,7 +10,7 @@ import random
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache, reduce
@@ -19,27 +19,29 @@ from pathlib import Path
 from typing import Any
 
 from ithaca.commands.api.building import _stated
-from ithaca.commands.api.flow import evaluate_graph
 from ithaca.commands.api.opening import read_answer, read_document
-from ithaca.files.timeloop_files import MAX_DEPTH, TAGS, load_timeloop
+from ithaca.files.timeloop_files import MAX_DEPTH, TAGS
 from ithaca.files.yaml_documents import parse_yaml
 from ithaca.formulations.data_types import DATA_TYPES
 from ithaca.formulations.flow.graph import find_graph
 from ithaca.formulations.hardware.files import find_space
 from ithaca.formulations.platform_files import read_platform
 from ithaca.formulations.spatial.architecture import Architecture
-from ithaca.formulations.spatial.architecture_files import architecture_document, read_architecture
-from ithaca.formulations.spatial.architecture_files import read_tree
-from ithaca.formulations.spatial.attribute_expressions import MAX_TEXT
-from ithaca.formulations.spatial.compound_components import Scope, compound_classes, primitive_actions
+from ithaca.formulations.spatial.architecture_files import (
+    architecture_document,
+    read_architecture,
+    read_tree,
+)
+from ithaca.formulations.spatial.compound_components import (
+    compound_classes,
+)
 from ithaca.formulations.spatial.constraint_files import read_constraints
 from ithaca.formulations.spatial.energy_estimates import estimated_table
-from ithaca.formulations.spatial.library import find_architecture, fitted
+from ithaca.formulations.spatial.library import fitted
 from ithaca.formulations.spatial.mapper_files import read_mapper_files
 from ithaca.formulations.spatial.points import load_points as load_mappings
 from ithaca.formulations.systolic.descriptors import load_descriptor
 from ithaca.formulations.systolic.points import load_points
-from ithaca.studies.codesign.workloads import find_workloads
 from ithaca.workloads.layer_files import read_layers
 from ithaca.workloads.library import workload
 from ithaca.workloads.nest import LoopNest
@@ -66,7 +68,8 @@ problem:
   instance: {M: 8, C: 4, P: 8, R: 3, stride: 2, densities: {Inputs: {distribution: hypergeometric, density: 0.5}}}
 """
 
-MAPPER = """
+MAPPER = (
+    """
 architecture:
   version: 0.4
   subtree:
@@ -87,7 +90,9 @@ mapper:
   num_threads: 8
 architecture_constraints:
   targets: [{target: RF, type: temporal, factors: R=1}]
-""" + PROBLEM
+"""
+    + PROBLEM
+)
 
 #: What a folder of hardware states.
 BUILT = json.dumps(
@@ -117,6 +122,7 @@ mapping:
 - {target: RF, type: temporal, factors: M=1 C=1 P=1 R=1, permutation: RPCM}
 - {target: DRAM, type: datatype, keep: [Weights, Inputs, Outputs], bypass: []}
 """
+
 
 @dataclass(frozen=True)
 class Kind:
@@ -190,7 +196,7 @@ def _answer(path: Path) -> object:
 def kinds() -> dict[str, Kind]:
     shown = titled("input-files")
     spatial = titled("memory-hierarchies")
-    fused, spaces, recipes = titled("fusing"), titled("hardware-spaces"), titled("recipes")
+    fused, recipes = titled("fusing"), titled("recipes")
     graphs = titled("flow-graphs")
     archive = Path(tempfile.mkdtemp())
     try:
@@ -213,7 +219,12 @@ def kinds() -> dict[str, Kind]:
             Kind(
                 "workload",
                 ".yaml",
-                (shown["layer.yaml"], shown["tensors.yaml"], recipes["layer.yaml"], *packaged("workloads/kernels")),
+                (
+                    shown["layer.yaml"],
+                    shown["tensors.yaml"],
+                    recipes["layer.yaml"],
+                    *packaged("workloads/kernels"),
+                ),
                 lambda path: workload(str(path)),
             ),
             Kind(
@@ -225,16 +236,30 @@ def kinds() -> dict[str, Kind]:
             Kind(
                 "network",
                 ".yaml",
-                (shown["tiny.yaml"], fused["attention.yaml"], *packaged("workloads/networks/data")[:6]),
+                (
+                    shown["tiny.yaml"],
+                    fused["attention.yaml"],
+                    *packaged("workloads/networks/data")[:6],
+                ),
                 lambda path: find_network(str(path)),
             ),
             Kind(
                 "platform",
                 ".yaml",
-                (shown["board.yaml"], shown["chip.yaml"], recipes["my_board.yaml"], *packaged("formulations/platforms")),
+                (
+                    shown["board.yaml"],
+                    shown["chip.yaml"],
+                    recipes["my_board.yaml"],
+                    *packaged("formulations/platforms"),
+                ),
                 lambda path: read_platform(str(path)),
             ),
-            Kind("problem", ".yaml", (shown["problem.yaml"], spatial["product.yaml"], PROBLEM), read_problem),
+            Kind(
+                "problem",
+                ".yaml",
+                (shown["problem.yaml"], spatial["product.yaml"], PROBLEM),
+                read_problem,
+            ),
             Kind("architecture", ".yaml", tuple(architectures), _architecture),
             Kind(
                 "constraints",
@@ -257,7 +282,12 @@ def kinds() -> dict[str, Kind]:
             Kind(
                 "graph",
                 ".yaml",
-                (shown["graph.yaml"], graphs["pruned.yaml"], graphs["pooled.yaml"], *packaged("formulations/flow/graphs")),
+                (
+                    shown["graph.yaml"],
+                    graphs["pruned.yaml"],
+                    graphs["pooled.yaml"],
+                    *packaged("formulations/flow/graphs"),
+                ),
                 lambda path: find_graph(str(path)),
             ),
             Kind(
@@ -346,7 +376,9 @@ def mutated(document: Any, draw: random.Random) -> Any:
                 around[last] = own
                 around[last] = deepcopy(reduce(getitem, draw.choice(every), document))
             case 8 if isinstance(own, int | float):
-                around[last] = draw.choice((-own, own + 1, own * 1000, own + 0.5, str(own), own - own))
+                around[last] = draw.choice(
+                    (-own, own + 1, own * 1000, own + 0.5, str(own), own - own)
+                )
             case 8 if isinstance(own, str):
                 changes = (own + own, own[1:], own.upper(), own + " + 1", f"({own})", own[::-1])
                 around[last] = draw.choice(changes)

@@ -110,7 +110,9 @@ def test_few_of_many_unknown_keys_are_compared_with_known_ones(
     compared = []
     near = messages.get_close_matches
     monkeypatch.setattr(
-        messages, "get_close_matches", lambda word, names: compared.append(word) or near(word, names)
+        messages,
+        "get_close_matches",
+        lambda word, names: compared.append(word) or near(word, names),
     )
     own = mutants.kinds()[kind]
     document = deepcopy(mutants.document(own.seeds[0], own.ending))
@@ -186,9 +188,7 @@ def test_a_zero_divisor_in_a_space_is_refused(
         ("100*" * 40 + "1e90", "allowed"),
     ],
 )
-def test_attributes_of_architectures_are_numbers(
-    entries: str, line: str, tmp_path: Path
-) -> None:
+def test_attributes_of_architectures_are_numbers(entries: str, line: str, tmp_path: Path) -> None:
     node = {"!": "Component", "name": "buffer", "class": "SRAM", "attributes": {"entries": entries}}
     chain = {f"a{n}": f"a{n + 1} + b{n + 1} + b{n + 1}*a{n + 1}" for n in range(15)}
     chain |= {f"b{n}": f"a{n + 1} + b{n + 1}" for n in range(15)}
@@ -196,7 +196,12 @@ def test_attributes_of_architectures_are_numbers(
         "variables": {"none": 0, **chain, "a15": 1, "b15": 0},
         "architecture": {
             "nodes": [
-                {"!": "Component", "name": "DRAM", "class": "DRAM", "attributes": {"width": "16 + 0*a0"}},
+                {
+                    "!": "Component",
+                    "name": "DRAM",
+                    "class": "DRAM",
+                    "attributes": {"width": "16 + 0*a0"},
+                },
                 node,
                 {"!": "Component", "name": "mac", "class": "intmac"},
             ]

@@ -213,4 +213,6 @@ def _words(name: str, kinds: Sequence[str]) -> str:
     """What a field may be."""
     of = "tensors" if name in FIELDS["dataspace"] else "text"
     names = {"array": f"a list of {of}", "string": "text", "boolean": "true or false"}
-    return " or ".join(names.get(kind, f"a {kind}") for kind in kinds).replace("a integer", "an integer")
+    return " or ".join(names.get(kind, f"a {kind}") for kind in kinds).replace(
+        "a integer", "an integer"
+    )

@@ -55,9 +55,7 @@ def directives_row(path: Path) -> dict[str, str]:
                 names = list("".join(names))
             split = entry.get("split", len(names))
             if isinstance(split, bool) or not isinstance(split, int) or split < 0:
-                raise refuse(
-                    path, f"split is {quoted(split)}; allowed: how many loops lie along X"
-                )
+                raise refuse(path, f"split is {quoted(split)}; allowed: how many loops lie along X")
             cells[f"S:{level}.factors"] = factors
             cells |= {f"S:{level}.X": " ".join(names[:split])}
             cells |= {f"S:{level}.Y": " ".join(names[split:])}

@@ -94,7 +94,9 @@ def test_more_folders_may_be_included_by_option(folder: Path) -> None:
 
 
 def test_commands_and_functions_take_the_option(folder: Path) -> None:
-    (folder.parent / "nest.yaml").write_text("name: mine\neinsum: ik,kj->ij\nextents: {i: 4, j: 4, k: 8}\n")
+    (folder.parent / "nest.yaml").write_text(
+        "name: mine\neinsum: ik,kj->ij\nextents: {i: 4, j: 4, k: 8}\n"
+    )
     (folder / "own.yaml").write_text("{{ include_text('../nest.yaml') }}")
     asked = ["solve", "own.yaml", "--dataflow", "i,j", "--divisors-only"]
     assert "--include-from" in refused(*asked, cwd=folder)
