@@ -56,7 +56,7 @@ def check_contents(path: Path) -> None:
         for variable in file.variables.values():
             chunks = variable.chunking()
             parts = 1 if chunks in (None, "contiguous") else prod(chunks)
-            size = getattr(variable.dtype, "itemsize", 8)
+            size = int(getattr(variable.dtype, "itemsize", 8))
             most -= size * max(parts, prod(variable.shape))
     if most < 0:
         raise refuse(path, "holds more data than a file of its size; allowed: a file as written")

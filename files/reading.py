@@ -7,7 +7,7 @@ import math
 import os
 import stat
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -93,6 +93,14 @@ def read_bytes(path: Path, max_bytes: int) -> bytes:
     if len(raw) > max_bytes:
         raise refuse(path, f"is too large; allowed: at most {max_bytes} bytes")
     return bytes(raw)
+
+
+def is_there(path: str | Path, kind: Callable[[Path], bool] = Path.exists) -> bool:
+    """Whether there is a file or folder; of a name that cannot be one, not."""
+    try:
+        return kind(Path(path))
+    except (OSError, ValueError):
+        return False
 
 
 def check_readable(path: Path, *, pipes: bool = False) -> None:

@@ -10,7 +10,7 @@ import random
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache, reduce
@@ -19,31 +19,29 @@ from pathlib import Path
 from typing import Any
 
 from ithaca.commands.api.building import _stated
-from ithaca.commands.api.flow import evaluate_graph
 from ithaca.commands.api.opening import read_answer, read_document
-from ithaca.files.timeloop_files import MAX_DEPTH, TAGS, load_timeloop
+from ithaca.files.timeloop_files import MAX_DEPTH, TAGS
 from ithaca.files.yaml_documents import parse_yaml
 from ithaca.formulations.data_types import DATA_TYPES
 from ithaca.formulations.flow.graph import find_graph
 from ithaca.formulations.hardware.files import find_space
 from ithaca.formulations.platform_files import read_platform
 from ithaca.formulations.spatial.architecture import Architecture
-from ithaca.formulations.spatial.architecture_files import architecture_document, read_architecture
-from ithaca.formulations.spatial.architecture_files import read_tree
-from ithaca.formulations.spatial.attribute_expressions import MAX_TEXT
+from ithaca.formulations.spatial.architecture_files import (
+    architecture_document,
+    read_architecture,
+    read_tree,
+)
 from ithaca.formulations.spatial.compound_components import (
-    Scope,
     compound_classes,
-    primitive_actions,
 )
 from ithaca.formulations.spatial.constraint_files import read_constraints
 from ithaca.formulations.spatial.energy_estimates import estimated_table
-from ithaca.formulations.spatial.library import find_architecture, fitted
+from ithaca.formulations.spatial.library import fitted
 from ithaca.formulations.spatial.mapper_files import read_mapper_files
 from ithaca.formulations.spatial.points import load_points as load_mappings
 from ithaca.formulations.systolic.descriptors import load_descriptor
 from ithaca.formulations.systolic.points import load_points
-from ithaca.studies.codesign.workloads import find_workloads
 from ithaca.workloads.layer_files import read_layers
 from ithaca.workloads.library import workload
 from ithaca.workloads.nest import LoopNest
@@ -198,7 +196,7 @@ def _answer(path: Path) -> object:
 def kinds() -> dict[str, Kind]:
     shown = titled("input-files")
     spatial = titled("memory-hierarchies")
-    fused, spaces, recipes = titled("fusing"), titled("hardware-spaces"), titled("recipes")
+    fused, recipes = titled("fusing"), titled("recipes")
     graphs = titled("flow-graphs")
     archive = Path(tempfile.mkdtemp())
     try:

@@ -20,6 +20,7 @@ from ithaca.commands.api.options import Fuse, Keeping, LayerPatterns, Scheduler,
 from ithaca.commands.api.parsing import check_sizes, parse_sizes
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
+from ithaca.files.reading import is_there
 from ithaca.files.words import REPEATED, parse_choice, parse_integer, several
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.families import module_of
@@ -240,7 +241,9 @@ def codesign(
 def _beside(space: object, workloads: Sequence[str]) -> tuple[str, ...]:
     """Workloads that a space names; files stand beside that of the space."""
     beside = Path(str(space)).parent
-    return tuple(str(beside / name) if (beside / name).is_file() else name for name in workloads)
+    return tuple(
+        str(beside / name) if is_there(beside / name, Path.is_file) else name for name in workloads
+    )
 
 
 def _without_padding(space: HardwareSpace) -> HardwareSpace:

@@ -11,7 +11,7 @@ from typing import Any
 from ithaca.files.answer import Answer
 from ithaca.files.errors import InputError
 from ithaca.files.messages import refuse
-from ithaca.files.reading import ANSWER_BYTES, parse_json, read_text
+from ithaca.files.reading import ANSWER_BYTES, is_there, parse_json, read_text
 from ithaca.files.registry import Registry
 from ithaca.formulations.families import FAMILIES, module_of
 from ithaca.solver.result import Result
@@ -66,7 +66,7 @@ def is_result(source: str) -> bool:
     """Whether a source is a result file, not the name of a workload."""
     if source in workload_names() or source.lower().endswith(PATH_ENDINGS):
         return False
-    return source.lower().endswith(".json") or Path(source).exists()
+    return source.lower().endswith(".json") or is_there(source)
 
 
 def answer_of(source: str | Path | Answer, layer: str | None) -> Opened:

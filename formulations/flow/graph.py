@@ -14,7 +14,7 @@ from ithaca.files.documents import find_document, validated
 from ithaca.files.errors import InputError
 from ithaca.files.messages import errors_at, meant, quoted
 from ithaca.files.numbers import counted
-from ithaca.files.reading import packaged_names
+from ithaca.files.reading import is_there, packaged_names
 from ithaca.formulations.algebra.expression import ONE, ZERO
 from ithaca.formulations.flow.component import (
     Component,
@@ -242,7 +242,7 @@ def is_graph(source: object) -> bool:
     """Whether a source is a flow graph, rather than a workload; names near to a graph's are meant
     for graphs."""
     if isinstance(source, str) and source.lower().endswith((".yaml", ".yml")):
-        if not Path(source).is_file():
+        if not is_there(source, Path.is_file):
             return False
         with Path(source).open(errors="replace") as file:
             return "\nintervals:" in "\n" + file.read(MAX_BYTES)

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal
 from ithaca.files.documents import validated
 from ithaca.files.errors import InputError
 from ithaca.files.messages import among, quoted, refuse
+from ithaca.files.reading import is_there
 from ithaca.files.timeloop_files import TAGS, load_timeloop
 from ithaca.formulations.algebra.expression import Constant, Expression, as_expression
 from ithaca.formulations.data_models import built
@@ -296,7 +297,7 @@ def _architecture(source: Any, where: object) -> Architecture:
     if isinstance(source, str):
         beside = Path(str(where)).parent / source
         return find_architecture(
-            str(beside) if source not in architecture_names() and beside.exists() else source
+            str(beside) if source not in architecture_names() and is_there(beside) else source
         )
     if isinstance(source, dict) and "levels" in source:
         read = validated(ArchitectureDocument, source, f"{where}: architecture")

@@ -207,7 +207,7 @@ class Element:
 
         Raises `InputError` if one would change the costs.
         """
-        unread = []
+        unread: list[str] = []
         for name, value in self.attributes.items():
             if name in NEUTRAL or (name.startswith("network") and name not in DESCRIPTIVE):
                 named = name.startswith("network") and isinstance(value, str)  # a network

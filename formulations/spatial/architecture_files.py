@@ -16,6 +16,7 @@ from pydantic import Field
 from ithaca.files.documents import InputDocument, validated
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted, refuse
+from ithaca.files.reading import is_there
 from ithaca.files.timeloop_files import load_timeloop
 from ithaca.formulations.data_models import built
 from ithaca.formulations.spatial.architecture import (
@@ -80,7 +81,7 @@ def architecture_document(path: str | Path) -> tuple[Path, Any]:
     Raises `InputError` if it cannot be read.
     """
     file = Path(path)
-    if file.is_dir():
+    if is_there(file, Path.is_dir):
         candidates = [each for name in ARCHITECTURE_FILES if (each := file / name).is_file()]
         if not candidates:
             raise refuse(

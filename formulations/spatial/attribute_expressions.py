@@ -13,7 +13,6 @@ import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
-
 #: Longest expression (characters), deepest nesting, and bits of the largest number.
 MAX_TEXT, MAX_DEPTH, MAX_BITS = 1_000, 50, 1_000
 

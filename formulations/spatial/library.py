@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import meant, quoted, refuse
 from ithaca.files.numbers import number
-from ithaca.files.reading import packaged_names, packaged_text
+from ithaca.files.reading import is_there, packaged_names, packaged_text
 from ithaca.files.timeloop_files import MAX_DEPTH, TAGS
 from ithaca.files.yaml_documents import parse_yaml
 from ithaca.formulations.spatial.architecture import Architecture
@@ -37,7 +36,7 @@ def find_architecture(text: str) -> Architecture:
             parse_yaml(packaged_text(_DATA, text), text, TAGS, MAX_DEPTH), None, text, text
         )
     if (
-        not Path(text).exists()
+        not is_there(text)
         and not text.lower().endswith((".yaml", ".yml", ".json"))
         and "/" not in text
     ):
