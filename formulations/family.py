@@ -111,6 +111,31 @@ class Profile(ABC, Generic[D]):
         return metrics.get("comp")
 
     @property
+    def runs(self) -> bool:
+        """Whether its hardware takes the cycles that simulation counts, so that answers are run."""
+        return False
+
+    def run(self, configuration: Mapping[str, int], checkpoint: Callable[[], None]) -> int | None:
+        """The cycles of a run of a configuration, word by word; None where it waits for ever.
+
+        Where answers are run only. Raises `InputError` where it is too large.
+
+        Parameters
+        ----------
+        configuration : mapping of str to int
+            Value of each quantity.
+        checkpoint : callable
+            Called after so many words; what it raises ends the run.
+        """
+        raise NotImplementedError
+
+    def metrics_of_run(
+        self, configuration: Mapping[str, int], cycles: int
+    ) -> Mapping[str, Fraction]:
+        """The metrics of a configuration that takes so many cycles; where answers are run only."""
+        raise NotImplementedError
+
+    @property
     def nest(self) -> LoopNest | None:
         """The loop nest that is its work; None where that is none."""
         return None

@@ -77,10 +77,23 @@ class Machine:
     """Words that a FIFO holds beside those on their way."""
     sums: Sums = Sums.FIRST
     """The convention for sums along a chain."""
+    fitted_fifos: bool = False
+    """Whether words that PEs hand on beside their sums have FIFOs as long as those of the sums."""
 
     def __post_init__(self) -> None:
         for name, least in LEAST.items():
             _check(name, getattr(self, name), least)
+
+    @property
+    def sum_latency(self) -> int:
+        """Cycles from a PE's operands to its sum in the next module."""
+        return self.hop - 1 + self.mac
+
+    def handing_depth(self, *, beside_sums: bool) -> int:
+        """Words that a FIFO from PE to PE holds beside those on their way, of a tensor that is
+        read: as many more as sums are longer on theirs, where they go beside sums and that is
+        wanted."""
+        return self.fifo_depth + (self.mac - 1 if beside_sums and self.fitted_fifos else 0)
 
 
 #: The parameters by their letters in `docs/simulating.md`.

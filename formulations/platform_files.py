@@ -17,7 +17,7 @@ A platform is a YAML or JSON document::
                                            # mac_pj (pJ); default: the data type's
     cost_tables: maestro-28nm              # for ASICs: what area and power are
     # cycles, of the cycle model edition
-    machine: {swap: 1, entry: 0, hop: 2, mac: 8, fifo_depth: 2, sums: first}
+    machine: {swap: 1, entry: 0, hop: 2, mac: 8, fifo_depth: 2, sums: first, fitted_fifos: false}
 
 How YAML is read stands in `ithaca.files.yaml_documents`.
 """

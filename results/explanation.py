@@ -280,6 +280,8 @@ def explain(result: Result, solutions: Sequence[Solution], solve: Solve | None) 
     Explanation
         The explanation.
     """
+    outrun = result.outrun if result.best in solutions else ()
+    solutions = [s for s in solutions if s not in outrun]
     problems = [s.problem for s in solutions]
     solved = [(s.value, s) for s in solutions if s.value is not None]
     if not solved:
@@ -292,7 +294,7 @@ def explain(result: Result, solutions: Sequence[Solution], solve: Solve | None) 
     others = [
         (s.design, s.value)
         for s in result.solutions
-        if s.value is not None and s.design != best.design
+        if s.value is not None and s.design != best.design and s not in outrun
     ]
     changes: tuple[Change, ...] | None = None
     if solve is not None:
@@ -311,7 +313,8 @@ def explain(result: Result, solutions: Sequence[Solution], solve: Solve | None) 
         limit_uses(problem, configuration),
         profile_of(problem.design).remarks(configuration, problem.limits),
     )
-    return Explanation(best, recorded.certificate, limits, remarks, nearest, None, changes)
+    proof = result.certificate if outrun else recorded.certificate
+    return Explanation(best, proof, limits, remarks, nearest, None, changes)
 
 
 def _limits_seem_idle(

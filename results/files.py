@@ -29,8 +29,9 @@ from ithaca.formulations.problem import Limit, Problem, read_objective
 from ithaca.formulations.space import Space
 from ithaca.results.schema import head_fields, result_model, solution_fields
 from ithaca.solver.certificate import Certificate, Status
-from ithaca.solver.documents import check_certificate, read_further
+from ithaca.solver.documents import check_certificate, read_further, read_runs
 from ithaca.solver.result import Result, Unrestricted
+from ithaca.solver.runs import as_it_runs
 from ithaca.solver.shortfall import Shortfall
 from ithaca.solver.solution import Solution, best_solution
 
@@ -55,6 +56,7 @@ def result_document(result: Result) -> dict[str, Any]:
         "best": None if best is None else solution_fields(best),
         "designs": [solution_fields(_founded(solution)) for solution in result.designs],
         "unrestricted": result.unrestricted,
+        "runs": list(result.runs),
     }
     model = result_model(family_of(result.problem.design))
     return model.model_validate(fields, from_attributes=True).as_json()
@@ -145,17 +147,22 @@ class _ResultReader:
                     f"designs[{index}] is {solution.design}, like "
                     f"designs[{first}]; allowed: every design once"
                 )
-        best = best_solution(designs)
+        runs = read_runs(self.read.runs, designs)
+        best = as_it_runs(designs, runs)
         if (
-            best is not None and stated is not None and not stated.certificate.ties_broken
+            best is not None
+            and not runs
+            and stated is not None
+            and not stated.certificate.ties_broken
         ):  # any of equals
             best = next(
                 (s for s in designs if s.design == stated.design and s.value == best.value), best
             )
-        free = read_unrestricted(self.read, None if best is None else best.value)
+        least = best_solution(designs)
+        free = read_unrestricted(self.read, None if least is None else least.value)
         if free is not None:
             free = replace(free, problems=self._unrestricted(designs))
-        return Result(self.read.platform.name, best, designs, free)
+        return Result(self.read.platform.name, best, designs, free, runs)
 
     def _unrestricted(self, designs: Sequence[Solution]) -> tuple[Problem, ...]:
         """The problems of the same question without a restriction."""

@@ -11,6 +11,7 @@ from ithaca.results.view import Block, Fact, Loops, Table, View, tabled
 from ithaca.results.wording import WHOLE, limited_metrics, proof_text, seconds, unit_cells
 from ithaca.solver.certificate import Status, Termination, as_stated
 from ithaca.solver.result import Result
+from ithaca.solver.runs import Run
 from ithaca.solver.solution import Solution
 
 #: Above the table of all designs.
@@ -79,8 +80,32 @@ def nothing_found(result: Result) -> str:
 def objective_fact(result: Result) -> Fact:
     """The value of the best configuration, and what is proven of its design."""
     assert result.best is not None
-    proof = f"{proof_text(result.best.certificate)}{as_stated(result)}"
+    proof = f"{proof_text(result.best.certificate, result.basis)}{as_stated(result)}"
     return Fact("objective", f"{number(result.best.value)}  ({proof})")
+
+
+def run_facts(result: Result) -> Iterator[Fact]:
+    """The facts on what was run to choose the answer: its cycles, and those of what is better by
+    the closed form, or as good."""
+    own = result.own_run
+    if own is not None and result.best is not None:
+        yield Fact("simulated", run_text(own, result.best))
+    for run in result.runs:
+        if run is not own:
+            solution = next(s for s in result.designs if s.design == run.design)
+            yield Fact("", f"design {run.design}: {run_text(run, solution)}")
+
+
+def run_text(run: Run, solution: Solution) -> str:
+    """A run of a solution beside the closed form of its cycles."""
+    stated = solution.metrics["latency"]
+    if run.cycles is None:
+        return f"not to the end: {run.reason}; by the closed form {number(stated)} cycles"
+    cycles = f"{number(run.cycles)} cycles" + (f", which {run.reason}" if run.reason else "")
+    if run.cycles == stated:
+        return f"{cycles}, as by the closed form"
+    error = float(stated / run.cycles - 1)
+    return f"{cycles}; by the closed form {number(stated)} ({error:+.2%})"
 
 
 def breakdown(best: Solution) -> Iterator[Block]:

@@ -15,7 +15,12 @@ from ithaca.formulations.families import UNNAMED, family_of
 from ithaca.formulations.family import Family
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.schema import Document, Number
-from ithaca.solver.documents import CertificateDocument, ProofDocument, ShortfallDocument
+from ithaca.solver.documents import (
+    CertificateDocument,
+    ProofDocument,
+    RunDocument,
+    ShortfallDocument,
+)
 from ithaca.solver.solution import Solution
 
 
@@ -55,6 +60,7 @@ class ResultPart(Document):
     best: Any
     designs: list[Any]
     unrestricted: FreeDocument | None = None
+    runs: list[RunDocument] = Field(default_factory=list)
 
 
 @cache

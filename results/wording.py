@@ -72,21 +72,22 @@ def unit_cells(metrics: Mapping[str, Any], vocabulary: Collection[str]) -> list[
     return [cell for name, cell in cells.items() if name in vocabulary]
 
 
-def proof_text(certificate: Certificate) -> str:
+def proof_text(certificate: Certificate, basis: str = "") -> str:
+    """What is proven of a configuration of a design, and the effort; ``basis`` says by what."""
     effort = certificate.effort and f"; {certificate.effort}"
     if certificate.status is Status.OPTIMAL:
         ties = (
             "; not all that are as good were compared" if certificate.ties_broken is False else ""
         )
         better = (
-            f"{certificate.statement}: no other of these is better"
+            f"{certificate.statement}{basis}: no other of these is better"
             if certificate.among
-            else "optimal: no configuration of this design is better"
+            else f"optimal{basis}: no configuration of this design is better"
         )
         further = "" if certificate.among else certificate.and_then
         return f"{better}{ties}{further}{effort}"
     gap = "unknown gap" if certificate.gap is None else f"gap {certificate.gap:.2%}"
-    return f"not proven: lower bound {number(certificate.lower_bound)}, {gap}{effort}"
+    return f"not proven: lower bound {number(certificate.lower_bound)}{basis}, {gap}{effort}"
 
 
 def gap(certificate: Certificate) -> str:

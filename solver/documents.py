@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from math import isclose
@@ -15,7 +16,7 @@ from ithaca.formulations.algebra.parsing import quoted
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.data_models import built
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.schema import Document, Number, Text
+from ithaca.formulations.schema import Count, Document, Number, Text
 from ithaca.solver.certificate import (
     Certificate,
     Further,
@@ -24,6 +25,8 @@ from ithaca.solver.certificate import (
     TracePoint,
     relative_gap,
 )
+from ithaca.solver.runs import Run, run_of
+from ithaca.solver.solution import Solution
 
 
 class ProofDocument(Document):
@@ -202,3 +205,27 @@ def check_certificate(certificate: Certificate, value: Fraction | None, at: str)
         raise InputError(
             f"{at}.termination is '{ended.value}'; allowed with '{status.value}': {allowed}"
         )
+
+
+class RunDocument(Document):
+    """The best configuration of a design as it runs, word by word."""
+
+    design: Text
+    cycles: Count | None
+    value: Number | None
+    reason: str = Field("", max_length=500)
+
+
+def read_runs(stated: Sequence[RunDocument], designs: Sequence[Solution]) -> tuple[Run, ...]:
+    """The runs that a document states; what follows from their cycles is computed."""
+    ran = {s.design: s for s in designs if s.configuration is not None and s.profile.runs}
+    runs: list[Run] = []
+    for index, read in enumerate(stated):
+        if read.design not in ran:
+            left = "; ".join(ran) or "none, as hardware may take other cycles than simulated"
+            raise InputError(
+                f"runs[{index}].design is {quoted(read.design)}; allowed: a design with a "
+                f"configuration, each once ({left})"
+            )
+        runs.append(run_of(ran.pop(read.design), read.cycles, read.reason))
+    return tuple(runs)

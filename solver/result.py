@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -15,9 +15,10 @@ from ithaca.files.answer import Answer
 from ithaca.files.numbers import number
 from ithaca.formulations.family import Profile
 from ithaca.formulations.problem import Limit, Objective, Problem
-from ithaca.solver.certificate import OWN, Certificate, Status, as_stated
+from ithaca.solver.certificate import OWN, Certificate, Status, as_stated, relative_gap
 from ithaca.solver.conclusion import conclude_least
 from ithaca.solver.infeasibility import why_infeasible
+from ithaca.solver.runs import Run
 from ithaca.solver.solution import Solution
 
 
@@ -47,6 +48,9 @@ class Result(Answer):
     """One solution per design solved; at least one."""
     unrestricted: Unrestricted | None = None
     """Where the space is restricted to what a compiler builds: what there is without that."""
+    runs: tuple[Run, ...] = ()
+    """Those that were run, word by word, to choose among, the best by the closed form first; none
+    where hardware may take other cycles than simulated."""
     source: str = field(default=OWN, compare=False)
     """The file it was read from, for messages."""
 
@@ -80,7 +84,8 @@ class Result(Answer):
     def headline(self) -> str:
         what = f"{self.profile.title}, on {self.platform_name}"
         design = "" if self.best is None else f", design {self.best.design}"
-        value = value_text(self.objective.text, self.value, self.certificate.statement)
+        proof = f"{self.certificate.statement}{self.basis}"
+        value = value_text(self.objective.text, self.value, proof)
         return f"{what}{design}: {value}"
 
     @property
@@ -118,8 +123,40 @@ class Result(Answer):
 
     @cached_property
     def certificate(self) -> Certificate:
-        """The certificate over all designs."""
-        return conclude_least([(s.value, s.certificate) for s in self.designs])
+        """The certificate over all designs, by the closed form of cycles."""
+        proof = conclude_least([(s.value, s.certificate) for s in self.designs])
+        if self.best is None or self.outrun == ():
+            return proof
+        return replace(
+            proof,
+            status=Status.FEASIBLE,
+            gap=relative_gap(self.value, proof.lower_bound),
+            termination=None,
+            ties_broken=None,
+            then=None,
+        )
+
+    @property
+    def outrun(self) -> tuple[Solution, ...]:
+        """The solutions of less value by the closed form than the best, which is better as they
+        run."""
+        value = self.value
+        return tuple(
+            s for s in self.designs if value is not None and s.value is not None and s.value < value
+        )
+
+    @property
+    def own_run(self) -> Run | None:
+        """The run of the best configuration; None where it was not run."""
+        design = None if self.best is None else self.best.design
+        return next((run for run in self.runs if run.design == design), None)
+
+    @property
+    def basis(self) -> str:
+        """Words to add about proofs where simulation says anything else than the closed form."""
+        own = self.own_run
+        same = own is not None and own.value == self.value and not self.outrun
+        return "" if same or not self.runs else " by the closed form"
 
     @property
     def status(self) -> str:

@@ -43,7 +43,7 @@ class HardwareDocument(Document):
     model_config = ConfigDict(extra="allow")
 
     design: str
-    machine: dict[str, int | str]
+    machine: dict[str, bool | int | str]
     elements: int
     macs: int
     cycle: int | float

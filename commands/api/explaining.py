@@ -38,6 +38,7 @@ from ithaca.results.explanation import (
     worthless,
 )
 from ithaca.results.explanation import explain as explain_solutions
+from ithaca.results.result_view import run_facts
 from ithaca.solver.certificate import Status, as_stated
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.progress import Progress
@@ -62,18 +63,21 @@ def _statements(result: Result, explanation: Explanation) -> Iterator[str]:
     if solution is None or solution.value is None or explanation.certificate is None:
         yield f"No configuration: {explanation.failure}{as_stated(result)}."
         return
-    certificate = explanation.certificate
+    certificate, runs = explanation.certificate, solution == result.best
+    basis = result.basis if runs else ""
     proof = (
-        f"proven {certificate.statement}"
+        f"proven {certificate.statement}{basis}"
         if certificate.status is Status.OPTIMAL
         else "not proven optimal"
     )
     if certificate.status is not Status.OPTIMAL and certificate.lower_bound is not None:
-        proof += f"; no less than {number(certificate.lower_bound)} is possible"
+        proof += f"; no less than {number(certificate.lower_bound)} is possible{basis}"
     yield (
         f"Design: {solution.design}; {objective} is "
         f"{number(solution.value)} ({proof}{as_stated(result)})."
     )
+    for fact in run_facts(result) if runs else ():
+        yield f"{fact.term.capitalize() or 'Beside it'}: {fact.text}."
     yield from explanation.remarks.statements
     for use in explanation.limits:
         yield _limit(use, solution.problem.design.vocabulary)

@@ -24,7 +24,7 @@ from ithaca.commands.api.options import (
     SteadyMethod,
 )
 from ithaca.commands.api.parsing import parse_extents, parse_method, parse_steady_method
-from ithaca.commands.api.solving import restricted_share
+from ithaca.commands.api.solving import COMPARING, kept_share
 from ithaca.files.errors import InputError
 from ithaca.files.words import REPEATED, parse_choice, parse_integer, several
 from ithaca.formulations.question import Minimise
@@ -96,7 +96,9 @@ def network(
         note(line)
     with _running(options, keeping) as running:
         budget, free = Budget(running.search), question.unrestricted
-        run = replace(running, search=restricted_share(budget.options, free is not None))
+        run = replace(
+            running, search=kept_share(budget.options, COMPARING if free is not None else 0)
+        )
         answer = solve(layered, question, run)
         if free is None or answer.value is None or running.search.stopped:
             return answer

@@ -22,6 +22,7 @@ from ithaca.solver.progress import Report
 from ithaca.solver.result import Result
 from ithaca.solver.solution import Solution, best_solution
 from ithaca.solver.verification import check_agreement
+from ithaca.studies.runs import with_runs
 
 
 @public
@@ -67,12 +68,13 @@ def refine(
         s.certificate.lower_bound == r.certificate.lower_bound
         for s, r in zip(solutions, loaded.designs, strict=True)
     )
-    return Result(
+    answer = Result(
         loaded.platform_name,
         best_solution(solutions),
         solutions,
         source=loaded.source if kept else OWN,
     )
+    return with_runs(answer, budget)
 
 
 def _refined(recorded: Solution, samples: int, options: SolveOptions, report: Report) -> Solution:

@@ -27,6 +27,7 @@ from ithaca.commands.api.points import points_of
 from ithaca.files.csv_text import Rows
 from ithaca.files.errors import InputError
 from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.families import profile_of
 from ithaca.formulations.problem import Problem
 from ithaca.results.files import load_result
 from ithaca.solver import engines
@@ -37,12 +38,16 @@ from ithaca.solver.result import Result as Loaded
 from ithaca.solver.solution import best_solution
 from ithaca.solver.verification import prove_again
 from ithaca.studies.best import solve_best, without_restriction
+from ithaca.studies.runs import with_runs
 from ithaca.studies.whatif import best_start
 from ithaca.workloads.nest import LoopNest
 
 #: Share of a time limit that is kept to find out what a restriction to what a compiler builds
 #: costs.
 COMPARING = 0.2
+
+#: The same to run what may be the best, where hardware takes the cycles that simulation counts.
+RUNNING = 0.1
 
 
 @public
@@ -129,7 +134,10 @@ def answers(
     names, alone = [p.design.name for p in problems], len(rows) == 1
     with searching("building problems", options, names, rivals=alone) as (stoppable, line):
         budget = Budget(stoppable)
-        bounded = restricted_share(stoppable, bool(unrestricted))
+        bounded = kept_share(stoppable, COMPARING if unrestricted else 0)
+        bounded = kept_share(
+            bounded, RUNNING if any(profile_of(row[0].design).runs for row in rows if row) else 0
+        )
         solutions = solve_designs(
             problems,
             bounded,
@@ -157,16 +165,14 @@ def answers(
                 without_restriction(best.value, free.value, free.certificate),
                 problems=tuple(unrestricted),
             )
-    return tuple(Result(place, best_solution(row), row, compared) for row in own)
+        results = (Result(place, best_solution(row), row, compared) for row in own)
+        return tuple(with_runs(result, budget) for result in results)
 
 
-def restricted_share(options: SolveOptions, restricted: bool) -> SolveOptions:
-    """How far to search; where a compiler restricts the space, with time left to find out what that
-    costs."""
+def kept_share(options: SolveOptions, share: float) -> SolveOptions:
+    """How far to search, with a share of the time kept for what follows."""
     limit = options.time_limit
-    if not restricted or limit is None:
-        return options
-    return replace(options, time_limit=limit * (1 - COMPARING))
+    return options if limit is None else replace(options, time_limit=limit * (1 - share))
 
 
 def read_start(start: Start) -> tuple[Loaded | Path | Rows | None, str]:

@@ -14,7 +14,7 @@ from ithaca.exports.rtl.hardware import Hardware
 from ithaca.exports.rtl.sizes import nest_parameters, registers
 from ithaca.exports.templates import template
 from ithaca.formulations.systolic.addresses import span
-from ithaca.formulations.systolic.cycles import BURST_LATENCY
+from ithaca.formulations.systolic.cycle_arithmetic import BURST_LATENCY
 from ithaca.formulations.systolic.simulation.packages import Packages
 from ithaca.formulations.systolic.simulation.values import random_tensors, reference
 from ithaca.formulations.systolic.systolic_array import IOGroup

@@ -28,7 +28,7 @@ from ithaca.files.numbers import json_number, json_ready, number
 from ithaca.files.words import parse_choice
 from ithaca.files.writing import SCHEMA, document_text
 from ithaca.formulations.machine import IDEAL, MemoryTiming
-from ithaca.formulations.systolic.cycles import BURST_LATENCY
+from ithaca.formulations.systolic.cycle_arithmetic import BURST_LATENCY
 from ithaca.formulations.systolic.derivation import in_edition
 from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.logic import COEFFICIENTS

@@ -16,8 +16,9 @@ from typing import Any
 
 from ithaca.formulations.algebra.number_systems import NumbersByName, NumberSystem
 from ithaca.formulations.data_types import DataType
+from ithaca.formulations.systolic.cycle_arithmetic import BURST_LATENCY
 from ithaca.formulations.systolic.cycle_terms import Cycles
-from ithaca.formulations.systolic.cycles import BURST_LATENCY, cycles
+from ithaca.formulations.systolic.cycles import cycles
 from ithaca.formulations.systolic.point import Point
 from ithaca.formulations.systolic.quantities import ACCUMULATORS, t2
 from ithaca.formulations.systolic.systolic_array import (

@@ -9,21 +9,16 @@ for any other expression, which takes the ends of each factor apart.
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from ithaca.files.errors import InputError
-from ithaca.formulations.algebra.expression import ONE, ZERO, multiply
+from ithaca.formulations.algebra.expression import ONE
 from ithaca.formulations.machine import Machine, Sums
-from ithaca.formulations.systolic.cycle_terms import Ahead, Cycles, Period, Reads
-from ithaca.formulations.systolic.quantities import lanes, t1, t2
+from ithaca.formulations.systolic.cycle_arithmetic import CycleArithmetic
+from ithaca.formulations.systolic.cycle_terms import Cycles, Reads
 from ithaca.formulations.systolic.systolic_array import GroupRole, IOGroup, SystolicArray
 
 if TYPE_CHECKING:
     from ithaca.formulations.systolic.point import Point
-
-#: Cycles to open a DRAM burst (published estimator).
-BURST_LATENCY = 20
 
 
 def cycles(point: Point, machine: Machine) -> Cycles:
@@ -45,128 +40,8 @@ def holds_transfers(array: SystolicArray) -> bool:
     return all(out.role is GroupRole.DRAIN or out.direction == array.dataflow[-1] for out in outs)
 
 
-class ClosedForm:
+class ClosedForm(CycleArithmetic):
     """The closed form at one point (or an array of points)."""
-
-    def __init__(self, point: Point, machine: Machine) -> None:
-        self.array, self.point, self.numbers = point.array, point, point.numbers
-        self.value = point.value
-        self.d, self.e, self.h = (
-            self.constant(n) for n in (machine.swap, machine.entry, machine.hop)
-        )
-        self.depth = machine.fifo_depth
-        #: q and l: words in a FIFO, and cycles from a PE's operands to its sum in the next module.
-        self.q, self.l = machine.fifo_depth + machine.hop - 1, machine.hop + machine.mac - 1
-        self.sums, self.channel = machine.sums, point.technology.memory.port
-        self.first, *others = self.array.dataflow
-        self.second = others[0] if others else None
-        self.trips = self.value(self.array.pe.trips)
-        outs = [group for group in self.array.packed_groups if group.role is not GroupRole.READ]
-        if len(outs) != 1:
-            raise InputError(
-                f"the cycle edition says nothing of {self.array.name}: "
-                f"{self.array.obstacle}; allowed: another edition"
-            )
-        self.out = outs[0]
-        # with t1 = lanes · t2 written out, so that the visits of an output are the trips of the
-        # loops that reduce
-        factors = {t1(loop).name: lanes(loop) * t2(loop) for loop in self.array.band}
-        self.flow = self.out.size.substitute(factors) / self.array.pe.outputs
-        self.inner = multiply(*(t2(loop) for loop in self.array.latency_hiding_loops))
-        self.visits = self.array.pe.trips / self.flow
-        self.tiles = self.value(self.array.pe.tiles)
-        self.outputs = self.value(self.out.modules[0].tiles)
-        self.visited = self.value(self.array.pe.tiles / self.out.modules[0].tiles)
-
-    # -- arithmetic ----------------------------------------------------------------------
-
-    def constant(self, number: int | Fraction) -> Any:
-        return self.numbers.number(Fraction(number))
-
-    def most(self, *values: Any) -> Any:
-        return self.numbers.maximum(*values)
-
-    def floor(self, over: Any, under: Any) -> Any:
-        """The floor of a quotient of whole numbers."""
-        return self.numbers.ceil_div(over + 1, under) - self.constant(1)
-
-    def if_more(self, count: Any) -> Any:
-        """1 if a count is more than one, else 0."""
-        return self.numbers.minimum(count - self.constant(1), self.constant(1))
-
-    def times(self, count: Any, period: Period) -> Any:
-        """So many periods, rounded up: cycles are whole, and the search may count on it."""
-        return self.most(
-            *(
-                count * cycles
-                if per == ONE
-                else self.numbers.ceil_div(count * cycles, self.value(per))
-                for cycles, per in period
-            )
-        )
-
-    def tiles_before(self, count: Any, ahead: list[Ahead], period: Period) -> Any:
-        """The tiles before the last: the first in its group's own period, the others in that of the
-        array.
-
-        B_g + [n > 1] M_g + max(n − 2, 0) M is B_g + [n > 1] (M_g − M) + (n − 1) M, at a glance
-        never less for larger periods.
-
-        Parameters
-        ----------
-        count : number
-            Tiles n that follow each other.
-        ahead : list of tuple
-            For each read group: cycles B_g until its first words are at the last lanes, and its
-            period M_g.
-        period : tuple of tuple
-            Period M of the array: the greatest of these quotients of cycles by tiles.
-        """
-        first = self.if_more(count)
-        begun = self.most(*(cycles + self.times(first, own) for cycles, own in ahead))
-        return begun + self.times(self.most(count - self.constant(2), self.constant(0)), period)
-
-    def lanes(self, loop: str | None) -> Any:
-        return self.value(ONE if loop is None else lanes(loop))
-
-    def shared(self, group: IOGroup, loop: str | None) -> Any:
-        """Lanes of a loop that a memory port of a group serves."""
-        own = ONE if loop is None else lanes(loop)
-        return self.value(own / group.ports if group.split == loop else own)
-
-    def others(self, group: IOGroup) -> Any:
-        """Lanes that the other memory ports of a group serve."""
-        assert group.split is not None
-        return self.value(lanes(group.split) * (1 - 1 / group.ports))
-
-    def moves(self, group: IOGroup, chain: Any) -> Any:
-        """Cycles in which a memory port moves a tile of each buffer of a chain: a pack in each, or
-        as fast as its channel does; every row may open a burst."""
-        cycles, channel = chain * self.value(group.size / group.pack), self.channel
-        if channel:
-            words = chain * self.value(group.size * group.word_bytes(self.point.data))
-            cycles = self.most(cycles, self.numbers.ceil_div(words, self.constant(channel)))
-        rows = self.value(self.array.bursts * group.size / group.last)
-        return cycles + chain * (BURST_LATENCY + self.e) * rows
-
-    def ported(self, cycles: Any, moves: Any, *, writes: bool = False) -> Any:
-        """Cycles, or those of a memory port if they are more, where rows may open bursts.
-
-        What is written has its first burst open before there is a word for it.
-
-        Parameters
-        ----------
-        cycles : number
-            Cycles without a port.
-        moves : number
-            Cycles that the port takes, its bursts among them (`moves`).
-        writes : bool, optional
-            Whether it writes.
-        """
-        if self.array.bursts == ZERO and not self.channel:
-            return cycles
-        opened = BURST_LATENCY * self.value(self.array.bursts) if writes else self.constant(0)
-        return self.most(cycles, moves - opened)
 
     # -- groups --------------------------------------------------------------------------
 
@@ -205,7 +80,7 @@ class ClosedForm:
         least = comes + after + filled * fills + (filled - one) * self.d + self.trips
         if rows is not one and holds_transfers(self.array):
             least = self.most(least, filled * rows * chain * words)
-        taken = self.trips + self.e + self.d
+        taken = self.trips + self.stalls + self.e + self.d
         return Reads(
             group=group,
             fill=self.ported(comes + fills, hops + port) + after,
@@ -281,13 +156,12 @@ class ClosedForm:
                     behind = behind + more * self.most(sent_on, 2 * h)
                     behind = behind + self.most(g.lag - rows + one, zero) * g.behind
                 if g.behind is not zero and handed and not g.simple:
+                    # lanes whose words wait in FIFOs for those of the last: all leave after it
                     lag = self.numbers.minimum(
                         g.lag, self.floor(self.trips - one, self.constant(self.q))
                     )
-                    more = (rows - one) * self.most(sent_on, 2 * h) + lag * (
-                        h + g.behind - self.constant(self.q - 1)
-                    )
-                    behind = self.most(behind, more)
+                    queued = self.numbers.minimum(g.behind, self.most(sent_on - 2 * h, zero))
+                    behind = behind + lag * self.most(queued - self.constant(self.depth - 2), zero)
                 if self.out.split is not None:
                     behind = behind + h * self.others(self.out)
             ahead.append((g.fill + behind, g.period))
@@ -324,7 +198,7 @@ class ClosedForm:
         )
         skews = []
         for g in reads:
-            if g.simple:
+            if g.simple and not self.array.beside_sums(g.group):
                 taken, lanes = g.words + self.constant(self.q), self.shared(g.group, along)
                 near, far = (
                     self.numbers.ceil_div(lanes * g.words, taken) - one,
@@ -410,8 +284,9 @@ class ClosedForm:
         )
         if doubled:
             tiles, pace = tiles + self.constant(1), pace + 2 * self.d
-        times = self.floor(count, tiles)
-        return times * pace + self.most(count - times * tiles, self.constant(0)) * usual
+        times, zero, one = self.floor(count, tiles), self.constant(0), self.constant(1)
+        others = self.most(count - times * tiles, zero)
+        return times * pace + self.numbers.minimum(times, one) * others * usual
 
     def parts(
         self, reads: list[Reads], run: Any, drains: Any, leaves: Any, after: Any, rest: Any
@@ -444,6 +319,6 @@ class ClosedForm:
         work = self.value(self.array.pe.tiles * self.array.pe.trips) + (
             self.tiles - self.constant(1)
         ) * (self.e + self.d)
-        whole = self.most(run + self.trips, *(g.least for g in reads))
+        whole = self.most(run + self.trips + self.last_stalls, *(g.least for g in reads))
         latency = self.most(whole + rest, fill + work + leaves + after, fill + drains + after)
         return Cycles(fill, latency - fill - rest, rest, latency)

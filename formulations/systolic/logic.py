@@ -17,7 +17,9 @@ from ithaca.formulations.systolic.cost_model import Costs
 from ithaca.formulations.technology import Technology
 
 #: The machine that was synthesized.
-SYNTHESIZED = Machine(swap=1, entry=0, hop=2, mac=4, fifo_depth=2, sums=Sums.LAST)
+SYNTHESIZED = Machine(
+    swap=1, entry=0, hop=2, mac=4, fifo_depth=2, sums=Sums.LAST, fitted_fifos=True
+)
 
 #: Hundredths of each resource by `features`.
 COEFFICIENTS: Mapping[str, tuple[int, ...]] = {

@@ -56,7 +56,7 @@ BATCH = 4096
 COLUMNS = ("dataflow", "reuse", "sizes", "array_part", "latency_hiding", "simd", "pack")
 
 #: Columns that say on what machine a point runs (`ithaca.formulations.machine.Machine`).
-MACHINE = (*LEAST, "sums")
+MACHINE = (*LEAST, "sums", "fitted_fifos")
 
 #: Columns that a file may have beside those it needs.
 OPTIONAL = (
@@ -106,8 +106,7 @@ def load_points(
     edition : Edition, optional
         The edition; by default what the column ``edition`` says.
     machine : Machine, optional
-        The machine, but for what the columns ``swap``, ``entry``, ``hop``, ``mac``, ``fifo_depth``
-        and ``sums`` say; by default the platform's.
+        The machine, but for what the columns of `MACHINE` say.
     stated : Collection of str, optional
         Names of the machine that may be no columns, as options state them.
     platform : Platform, optional
@@ -268,6 +267,8 @@ def _integer(row: Mapping[str, str], column: str) -> int:
 def _of_machine(row: Mapping[str, str], column: str) -> Any:
     if column in LEAST:
         return _integer(row, column)
+    if column == "fitted_fifos":
+        return parse_choice(column, row[column].strip().lower(), BOOLEANS) == "true"
     return Sums(parse_choice(column, row[column].strip(), [each.value for each in Sums]))
 
 

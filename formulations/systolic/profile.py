@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -15,10 +16,14 @@ from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.insight.facts import remarks
 from ithaca.formulations.systolic.insight.loops import loop_lines
-from ithaca.formulations.systolic.metrics import by_part
+from ithaca.formulations.systolic.metrics import by_part, metric_values
+from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.formulations.systolic.two_level import outer_loops
 from ithaca.workloads.nest import LoopNest
+
+#: Most PEs and modules of an array that is run before an answer is chosen.
+MOST_RUN = 20_000
 
 
 class SystolicProfile(Profile[SystolicDesign]):
@@ -30,6 +35,34 @@ class SystolicProfile(Profile[SystolicDesign]):
     @property
     def nest(self) -> LoopNest:
         return self.design.nest
+
+    @property
+    def runs(self) -> bool:
+        machine, edition = self.design.technology.machine, self.design.array.edition
+        return machine.fitted_fifos and edition is Edition.CYCLE
+
+    def run(self, configuration: Mapping[str, int], checkpoint: Callable[[], None]) -> int | None:
+        from ithaca.formulations.systolic.simulation.activity import simulate_network
+        from ithaca.formulations.systolic.simulation.arrays import array_network
+
+        technology = self.design.technology
+        network = array_network(
+            self.design, configuration, technology.machine, technology.memory, MOST_RUN
+        )
+        run = simulate_network(network, checkpoint)
+        return run.cycles if run.finished else None
+
+    def metrics_of_run(
+        self, configuration: Mapping[str, int], cycles: int
+    ) -> Mapping[str, Fraction]:
+        costs = self.design.costs(configuration)
+        longer = cycles - costs.latency
+        ran = replace(costs, main=costs.main + longer, latency=Fraction(cycles))
+        return {
+            name: value
+            for name, value in metric_values(ran).items()
+            if name in self.design.vocabulary
+        }
 
     @property
     def fixed_hardware(self) -> Mapping[str, int]:

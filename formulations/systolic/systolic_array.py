@@ -393,22 +393,20 @@ class SystolicArray:
         """A read group that may make the array hang where sums come first; None where there is
         none.
 
-        PEs hand it along the loop that is reduced in space, and visit each output more than once:
-        the neighbour's sum is wanted before the words are passed that the neighbour needs for it.
+        PEs hand it on beside their sums, and visit each output more than once: the neighbour's sum
+        is wanted before the words are passed that the neighbour needs for it.
         """
-        chains = [
-            g
+        once = any(
+            g.direction and g.role is GroupRole.FLOW and self.pe.trips == g.size / self.pe.outputs
             for g in self.groups
-            if g.role is GroupRole.FLOW and g.exterior and self.pe.trips != g.size / self.pe.outputs
-        ]
-        return next(
-            (
-                g
-                for g in self.groups
-                if g.role is GroupRole.READ and g.direction in {c.direction for c in chains}
-            ),
-            None,
         )
+        return None if once else next(filter(self.beside_sums, self.groups), None)
+
+    def beside_sums(self, group: IOGroup) -> bool:
+        """Whether PEs hand a tensor that is read on along the loop that is reduced in space, as
+        they do their sums."""
+        sums = {g.direction for g in self.groups if g.role is GroupRole.FLOW and g.exterior}
+        return group.role is GroupRole.READ and group.direction in sums
 
     @property
     def buildable(self) -> bool:

@@ -15,8 +15,9 @@ from itertools import permutations
 from typing import Any
 
 from ithaca.formulations.machine import Machine
+from ithaca.formulations.systolic.cycle_arithmetic import BURST_LATENCY
 from ithaca.formulations.systolic.cycle_terms import Cycles, Period, Reads
-from ithaca.formulations.systolic.cycles import BURST_LATENCY, ClosedForm
+from ithaca.formulations.systolic.cycles import ClosedForm
 from ithaca.formulations.systolic.point import Point
 from ithaca.formulations.systolic.systolic_array import IOGroup
 

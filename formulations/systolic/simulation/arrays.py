@@ -43,6 +43,7 @@ def array_network(
     configuration: Mapping[str, int],
     machine: Machine,
     memory: MemoryTiming = IDEAL,
+    most: int = MOST_PROCESSES,
 ) -> ProcessNetwork:
     """The network that a configuration of a design becomes on a machine.
 
@@ -56,6 +57,8 @@ def array_network(
         Cycles of swaps, loop entries, hops and the MAC pipeline; depth of FIFOs.
     memory : MemoryTiming, optional
         Latency, bandwidth and refresh of DRAM; by default none of them costs anything.
+    most : int, optional
+        The most PEs and modules that it may have.
 
     Returns
     -------
@@ -65,9 +68,9 @@ def array_network(
     Raises
     ------
     InputError
-        If the array cannot be built, or its model says nothing of cycles.
+        If the array cannot be built or is too large, or its model says nothing of cycles.
     """
-    return _Builder(design, configuration, machine, memory).network()
+    return _Builder(design, configuration, machine, memory, most).network()
 
 
 def check_buildable(design: SystolicDesign) -> None:
@@ -96,6 +99,7 @@ class _Builder:
         configuration: Mapping[str, int],
         machine: Machine,
         memory: MemoryTiming,
+        most: int,
     ) -> None:
         check_buildable(design)
         self.design, self.array, self.machine, self.memory = design, design.array, machine, memory
@@ -106,7 +110,7 @@ class _Builder:
         self._processes: list[Process] = []
         self.shape = tuple(self._value(lanes(loop)) for loop in self.array.dataflow)
         self.trips, self.tiles = self._value(self.array.pe.trips), self._value(self.array.pe.tiles)
-        self._check_size()
+        self._check_size(most)
         self._words = {group.name: self._packed(group) for group in self.array.packed_groups}
         self.pes = {place: _Ports() for place in product(*map(range, self.shape))}
         self._dram = MemoryLoops(design, self._value, machine, memory).steps
@@ -128,14 +132,13 @@ class _Builder:
     def _value(self, expression: Expression) -> int:
         return int(expression.evaluate(self._values, FRACTION))
 
-    def _check_size(self) -> None:
+    def _check_size(self, most: int) -> None:
         count = sum(
             self._value(module.instances) for _, module in self.array.modules
         ) + self._value(self.array.pe.count)
-        if count > MOST_PROCESSES:
+        if count > most:
             raise InputError(
-                f"the array has {count:,} PEs and modules; allowed: at most "
-                f"{MOST_PROCESSES:,} to simulate"
+                f"the array has {count:,} PEs and modules; allowed: at most {most:,} to simulate"
             )
 
     def _packed(self, group: IOGroup) -> int:
@@ -148,14 +151,14 @@ class _Builder:
             )
         return size // pack
 
-    def _fifo(self, name: str, latency: int = 0) -> str:
-        latency = latency or self.machine.hop
-        self._fifos.append(Fifo(name, latency, self.machine.fifo_depth + latency - 1))
+    def _fifo(self, name: str, latency: int = 0, depth: int = 0) -> str:
+        latency, depth = latency or self.machine.hop, depth or self.machine.fifo_depth
+        self._fifos.append(Fifo(name, latency, depth + latency - 1))
         return name
 
     def _sum_fifo(self, name: str) -> str:
         """A FIFO behind the adder of a PE."""
-        return self._fifo(name, self.machine.hop - 1 + self.machine.mac)
+        return self._fifo(name, self.machine.sum_latency)
 
     def _process(
         self, name: str, module: str, *steps: Step, begin: int = 0, memory: bool = False
@@ -237,6 +240,7 @@ class _Builder:
     def _pes_fed(self, group: IOGroup) -> tuple[str, ...]:
         """FIFOs from buffers to PEs, and from PE to PE, chain by chain in their order."""
         along = self.array.dataflow.index(group.direction) if group.direction else None
+        depth = self.machine.handing_depth(beside_sums=self.array.beside_sums(group))
         feeds = []
         # the chain of buffers runs along the first space loop but the one the data are handed along
         for place in sorted(self.pes, key=lambda place: place[::-1]):
@@ -249,7 +253,7 @@ class _Builder:
                 self.pes[at].reads += (fifo,)
                 if along is None or at[along] + 1 == self.shape[along]:
                     break
-                fifo = self._fifo(f"{group.name} from PE {_shown(at)}")
+                fifo = self._fifo(f"{group.name} from PE {_shown(at)}", depth=depth)
                 self.pes[at].hands += (fifo,)
                 at = (*at[:along], at[along] + 1, *at[along + 1 :])
         return tuple(feeds)

@@ -73,7 +73,11 @@ class Simulation(Answer):
                     "dtype": self.design.data.stated,
                 },
                 "design": self.design.name,
-                "machine": json_ready(asdict(self.machine)),
+                "machine": {
+                    name: value
+                    for name, value in json_ready(asdict(self.machine)).items()
+                    if name != "fitted_fifos" or value
+                },
                 "memory": {
                     name: value
                     for name, value in asdict(self.memory).items()

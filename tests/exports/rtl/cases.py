@@ -70,12 +70,13 @@ def buildable(nest: LoopNest) -> list[SystolicArray]:
 
 def random_machine(draw: random.Random) -> Machine:
     """A machine that can be built."""
-    return Machine(
+    machine = Machine(
         hop=draw.choice([2, 2, 3]),
         mac=draw.choice([2, 3, 4, 8]),
         fifo_depth=draw.choice([1, 2, 2, 4]),
         sums=draw.choice(list(Sums)),
     )
+    return replace(machine, fitted_fifos=machine.mac in (3, 4))
 
 
 def random_case(

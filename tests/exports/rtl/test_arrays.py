@@ -72,6 +72,24 @@ def test_hardware_takes_the_simulated_cycles_and_computes_what_numpy_does(
     check(folder, configuration(name, dataflow, seed, lanes=2), seed)
 
 
+@pytest.mark.slow(every=3)
+@pytest.mark.parametrize(
+    ("name", "dataflow", "machine"),
+    [
+        ("mttkrp", "jk", MACHINE),
+        ("ttmc", "l", replace(MACHINE, mac=8, fifo_depth=4)),
+        ("mttkrp", "k", replace(MACHINE, fitted_fifos=False)),
+    ],
+)
+def test_what_goes_beside_sums_has_as_many_words_on_its_way(
+    name: str, dataflow: str, machine: Machine, folder: Path
+) -> None:
+    """Where its FIFOs are as long as those of the sums, the closed form is right, too."""
+    stated = check(folder, configuration(name, dataflow, 2, machine=machine, lanes=3), 2)
+    if machine.fitted_fifos:
+        assert stated["cycle"] == stated["simulated"]
+
+
 #: Floating point: sums of fp32 and of the type of words; handed on last, and first in deep pipelines,
 #: where additions take several stages; lanes with sums of their own.
 FLOATS = [

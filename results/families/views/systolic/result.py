@@ -16,6 +16,7 @@ from ithaca.results.result_view import (
     limit_facts,
     nothing_found,
     objective_fact,
+    run_facts,
 )
 from ithaca.results.view import Block, Fact
 from ithaca.results.wording import gap_text, microjoules
@@ -100,6 +101,7 @@ def _best(result: Result, best: Solution) -> Iterator[Block]:
     unbuildable = f" ({array.reservation})" if array.reservation else ""
     yield Fact("best", f"design {array.name}{unbuildable}")
     yield objective_fact(result)
+    yield from run_facts(result)
     unproven = [
         s
         for s in result.designs

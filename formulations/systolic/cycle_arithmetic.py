@@ -1,0 +1,195 @@
+"""The arithmetic of the closed form of cycles: quantities of an array and its machine as numbers,
+what many tiles take, what memory ports do, and what PEs wait for each other's sums."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from ithaca.files.errors import InputError
+from ithaca.formulations.algebra.expression import ONE, ZERO, multiply
+from ithaca.formulations.machine import Machine
+from ithaca.formulations.systolic.cycle_terms import Ahead, Period
+from ithaca.formulations.systolic.quantities import lanes, t1, t2
+from ithaca.formulations.systolic.systolic_array import GroupRole, IOGroup
+
+if TYPE_CHECKING:
+    from ithaca.formulations.systolic.point import Point
+
+#: Cycles to open a DRAM burst (published estimator).
+BURST_LATENCY = 20
+
+
+class CycleArithmetic:
+    """The numbers of one point (or of an array of points)."""
+
+    def __init__(self, point: Point, machine: Machine) -> None:
+        self.array, self.point, self.numbers = point.array, point, point.numbers
+        self.value = point.value
+        self.d, self.e, self.h = (
+            self.constant(n) for n in (machine.swap, machine.entry, machine.hop)
+        )
+        self.depth = machine.fifo_depth
+        #: q and l: words in a FIFO, and cycles from a PE's operands to its sum in the next module.
+        self.q, self.l = machine.fifo_depth + machine.hop - 1, machine.sum_latency
+        self.sums, self.channel = machine.sums, point.technology.memory.port
+        self.first, *others = self.array.dataflow
+        self.second = others[0] if others else None
+        self.trips = self.value(self.array.pe.trips)
+        outs = [group for group in self.array.packed_groups if group.role is not GroupRole.READ]
+        if len(outs) != 1:
+            raise InputError(
+                f"the cycle edition says nothing of {self.array.name}: "
+                f"{self.array.obstacle}; allowed: another edition"
+            )
+        self.out = outs[0]
+        # with t1 = lanes · t2 written out, so that the visits of an output are the trips of the
+        # loops that reduce
+        factors = {t1(loop).name: lanes(loop) * t2(loop) for loop in self.array.band}
+        self.flow = self.out.size.substitute(factors) / self.array.pe.outputs
+        self.inner = multiply(*(t2(loop) for loop in self.array.latency_hiding_loops))
+        self.visits = self.array.pe.trips / self.flow
+        self.tiles = self.value(self.array.pe.tiles)
+        self.outputs = self.value(self.out.modules[0].tiles)
+        self.visited = self.value(self.array.pe.tiles / self.out.modules[0].tiles)
+        self.stalls, self.last_stalls = self.stalled(machine)
+
+    # -- arithmetic ----------------------------------------------------------------------
+
+    def constant(self, number: int | Fraction) -> Any:
+        return self.numbers.number(Fraction(number))
+
+    def most(self, *values: Any) -> Any:
+        return self.numbers.maximum(*values)
+
+    def floor(self, over: Any, under: Any) -> Any:
+        """The floor of a quotient of whole numbers."""
+        return self.numbers.ceil_div(over + 1, under) - self.constant(1)
+
+    def if_more(self, count: Any) -> Any:
+        """1 if a count is more than one, else 0."""
+        return self.numbers.minimum(count - self.constant(1), self.constant(1))
+
+    def times(self, count: Any, period: Period, later: Any = None) -> Any:
+        """So many periods, rounded up: cycles are whole, and the search may count on it.
+
+        What feeds several tiles is filled for the last of them before these begin: the first
+        follows in the time of a tile, as the other buffers are full, and others in their period.
+
+        Parameters
+        ----------
+        count : number
+            The tiles.
+        period : tuple of tuple
+            Their period.
+        later : number, optional
+            Tiles that follow these; by default none.
+        """
+        one, zero = self.constant(1), self.constant(0)
+        pace = self.trips + self.stalls + self.e + self.d
+        each = self.most(*(cycles for cycles, per in period if per == ONE))
+        runs = [count * each]
+        for cycles, fed in ((cycles, self.value(per)) for cycles, per in period if per != ONE):
+            kept = fed - one if later is None else self.most(fed - one - later, zero)
+            kept = self.numbers.minimum(count, kept)
+            waits = self.most(count + (zero if later is None else later) - fed + one, zero)
+            filled = self.numbers.ceil_div(self.numbers.minimum(count, waits) * cycles, fed)
+            runs.append(
+                filled + self.numbers.minimum(kept, one) * pace + self.most(kept - one, zero) * each
+            )
+        return self.most(*runs)
+
+    def tiles_before(self, count: Any, ahead: list[Ahead], period: Period) -> Any:
+        """The tiles before the last: the first in its group's own period, the others in that of the
+        array.
+
+        B_g + [n > 1] M_g + max(n − 2, 0) M is B_g + [n > 1] (M_g − M) + (n − 1) M, at a glance
+        never less for larger periods.
+
+        Parameters
+        ----------
+        count : number
+            Tiles n that follow each other.
+        ahead : list of tuple
+            For each read group: cycles B_g until its first words are at the last lanes, and its
+            period M_g.
+        period : tuple of tuple
+            Period M of the array: the greatest of these quotients of cycles by tiles.
+        """
+        first, later = self.if_more(count), self.most(count - self.constant(2), self.constant(0))
+        begun = self.most(*(cycles + self.times(first, own, later) for cycles, own in ahead))
+        return begun + self.times(later, period)
+
+    def lanes(self, loop: str | None) -> Any:
+        return self.value(ONE if loop is None else lanes(loop))
+
+    def shared(self, group: IOGroup, loop: str | None) -> Any:
+        """Lanes of a loop that a memory port of a group serves."""
+        own = ONE if loop is None else lanes(loop)
+        return self.value(own / group.ports if group.split == loop else own)
+
+    def others(self, group: IOGroup) -> Any:
+        """Lanes that the other memory ports of a group serve."""
+        assert group.split is not None
+        return self.value(lanes(group.split) * (1 - 1 / group.ports))
+
+    def moves(self, group: IOGroup, chain: Any) -> Any:
+        """Cycles in which a memory port moves a tile of each buffer of a chain: a pack in each, or
+        as fast as its channel does; every row may open a burst."""
+        cycles, channel = chain * self.value(group.size / group.pack), self.channel
+        if channel:
+            words = chain * self.value(group.size * group.word_bytes(self.point.data))
+            cycles = self.most(cycles, self.numbers.ceil_div(words, self.constant(channel)))
+        rows = self.value(self.array.bursts * group.size / group.last)
+        return cycles + chain * (BURST_LATENCY + self.e) * rows
+
+    def ported(self, cycles: Any, moves: Any, *, writes: bool = False) -> Any:
+        """Cycles, or those of a memory port if they are more, where rows may open bursts.
+
+        What is written has its first burst open before there is a word for it.
+
+        Parameters
+        ----------
+        cycles : number
+            Cycles without a port.
+        moves : number
+            Cycles that the port takes, its bursts among them (`moves`).
+        writes : bool, optional
+            Whether it writes.
+        """
+        if self.array.bursts == ZERO and not self.channel:
+            return cycles
+        opened = BURST_LATENCY * self.value(self.array.bursts) if writes else self.constant(0)
+        return self.most(cycles, moves - opened)
+
+    def stalled(self, machine: Machine) -> tuple[Any, Any]:
+        """Cycles of a tile in which PEs wait to hand on what they read beside their sums, and those
+        of the last tile.
+
+        A PE takes its words l after the one before it, at the visits at which it takes sums. That
+        one is at most q words ahead, the words of the FIFO between them, so it waits l + 1 − q
+        after each q words. A wait is a step along the chain with a sum, and one back with room for
+        a word: the last visits of a block have ⌈inner/q⌉ + lanes − 2, and the words of a block, or
+        of two or three for the sums of one, room for a q-th of them. Blocks of one visit follow
+        each other as one. What the last lane is behind is no wait of the last tile.
+        """
+        zero, one = self.constant(0), self.constant(1)
+        if not any(self.array.beside_sums(group) for group in self.array.groups):
+            return zero, zero
+        room = machine.handing_depth(beside_sums=True) + machine.hop - 1
+        q, wait = self.constant(room), max(0, machine.sum_latency + 1 - room)
+        inner, behind = self.value(self.inner), self.lanes(self.out.direction) - one
+        blocks, visits = self.value(self.flow / self.inner), self.value(self.visits)
+        steps = self.numbers.ceil_div(inner, q) + behind - one
+        once = (one - self.if_more(visits)) * self.numbers.ceil_div(self.trips, q)
+
+        words = [self.constant(n) * visits * inner for n in range(1, min(room, 3) + 1)]
+        shared = [
+            self.numbers.ceil_div(
+                blocks * self.numbers.minimum(steps, self.floor(several, q)), self.constant(n)
+            )
+            for n, several in enumerate(words, 1)
+        ]
+        tile, last = self.most(*shared, once), blocks * steps - behind
+        cycles = self.constant(wait) * self.numbers.minimum(behind, one)
+        return cycles * tile, cycles * self.most(self.numbers.minimum(tile, last), zero)
