@@ -55,7 +55,7 @@ def check_contents(path: Path) -> None:
     with Dataset(path) as file:
         for variable in file.variables.values():
             chunks = variable.chunking()
-            parts = 1 if chunks in (None, "contiguous") else prod(chunks)
+            parts = 1 if chunks is None or isinstance(chunks, str) else prod(chunks)
             size = int(getattr(variable.dtype, "itemsize", 8))
             most -= size * max(parts, prod(variable.shape))
     if most < 0:

@@ -198,7 +198,7 @@ class _Renderer:
             return ""
 
         def include(name: object = None, key: object = None) -> str:
-            from ithaca.files.timeloop_files import parse_timeloop
+            from ithaca.files.timeloop_yaml import parse_timeloop
 
             if not isinstance(key, str):
                 raise refuse(

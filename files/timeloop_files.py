@@ -9,23 +9,12 @@ from typing import Any
 
 from ithaca.files.reading import parse_json, read_text
 from ithaca.files.templates import is_template, rendered
-from ithaca.files.yaml_documents import parse_yaml
+from ithaca.files.timeloop_yaml import MAX_DEPTH as MAX_DEPTH
+from ithaca.files.timeloop_yaml import TAGS as TAGS
+from ithaca.files.timeloop_yaml import parse_timeloop
 
 #: Largest file (bytes).
 MAX_BYTES = 1 << 20
-
-#: Deepest nesting of a file.
-MAX_DEPTH = 40
-
-TAGS = (
-    "!Component",
-    "!Container",
-    "!Hierarchical",
-    "!Nothing",
-    "!Parallel",
-    "!Pipelined",
-    "!nomerge",
-)
 
 
 def load_timeloop(path: Path, max_bytes: int = MAX_BYTES, tags: Collection[str] = TAGS) -> Any:
@@ -49,18 +38,3 @@ def load_timeloop(path: Path, max_bytes: int = MAX_BYTES, tags: Collection[str] 
     return parse_timeloop(
         rendered(path, text, max_bytes) if is_template(text) else text, path, tags
     )
-
-
-def parse_timeloop(text: str, where: object, tags: Collection[str] = TAGS) -> Any:
-    """The document of a YAML text that is no template any more.
-
-    Parameters
-    ----------
-    text : str
-        The text.
-    where : object
-        A path or name, with which error lines start.
-    tags : collection of str, optional
-        YAML tags that are read over.
-    """
-    return parse_yaml(text, where, tags, MAX_DEPTH, references=True)
