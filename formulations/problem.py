@@ -297,8 +297,7 @@ class Problem:
         """Objective and limits over metrics, with divisors that are positive by their looks
         (`Guard`): what bounds are made of.
 
-        The one place where divisors are refused: of the objectives that come next, too, and where
-        an expression cancels them.
+        Here divisors are refused: of next objectives, too, and where an expression cancels them.
         """
         self.check_names()
         guard = Guard(self.reach)
