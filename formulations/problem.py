@@ -13,10 +13,9 @@ from ithaca.files.clock import StoppedError, finishing, uninterrupted
 from ithaca.files.errors import InputError
 from ithaca.files.messages import among
 from ithaca.files.words import split_values
-from ithaca.formulations.algebra.domains import Guard, Signs, all_divisors, least
+from ithaca.formulations.algebra.domains import Guard, all_divisors, guarded_form, least
 from ithaca.formulations.algebra.expression import (
     SYMBOLIC,
-    Constant,
     Expression,
     Product,
     Symbol,
@@ -181,25 +180,25 @@ class Problem:
         return tuple(objective.value(metrics) for objective in self.objective.order)
 
     @property
-    def _asked(self) -> list[tuple[str, Expression]]:
-        """Objective and limits: what error lines call each, and as it was read."""
-        objective = f"objective: {quoted(self.objective.text)}", self.objective.expression
+    def _stated(self) -> list[tuple[str, Objective | Limit]]:
+        """Objectives in order, and limits, with what error lines call each."""
         return [
-            objective,
-            *((f"limit: {quoted(limit.metric)}", limit.expression) for limit in self.limits),
-        ]
-
-    @property
-    def _spoken(self) -> list[tuple[str, frozenset[str]]]:
-        """The names in objectives, those that come next too, and in limits, with what error lines
-        call each."""
-        asked: list[tuple[str, Objective | Limit]] = [
             *((f"objective: {quoted(each.text)}", each) for each in self.objective.order),
             *((f"limit: {quoted(each.metric)}", each) for each in self.limits),
         ]
+
+    @property
+    def _asked(self) -> list[tuple[str, Expression]]:
+        """The first objective, and limits: what error lines call each, and as it was read."""
+        first, *others = [(what, each.expression) for what, each in self._stated]
+        return [first, *others[len(self.objective.order) - 1 :]]
+
+    @property
+    def _spoken(self) -> list[tuple[str, frozenset[str]]]:
+        """The names that each of them speaks of, and those of the objectives that come next."""
         return [
             (what, each.expression.symbols.union(*(d.symbols for d in each.divisors)))
-            for what, each in asked
+            for what, each in self._stated
         ]
 
     @property
@@ -304,16 +303,12 @@ class Problem:
         """Objective and limits over metrics, with divisors that are positive by their looks
         (`Guard`): what bounds are made of.
 
-        The one place where divisors are refused: of the objectives that come next, too, and where
-        an expression cancels them.
+        Here divisors are refused: of next objectives, too, and where an expression cancels them.
         """
         self.check_names()
         guard = Guard(self.reach)
-        for objective in self.objective.order:
-            what = f"objective: {quoted(objective.text)}"
-            guard.check((*objective.divisors, *all_divisors(objective.expression)), what)
-        for limit in self.limits:
-            guard.check(limit.divisors, f"limit: {quoted(limit.metric)}")
+        for what, each in self._stated:
+            guard.check((*each.divisors, *all_divisors(each.expression)), what)
         return tuple(guard(expression, what) for what, expression in self._asked)
 
     @remembered
@@ -336,30 +331,10 @@ class Problem:
         expressions = []
         for (what, expression), positive in zip(self._asked, self.guarded, strict=True):
             self._check_size(positive, what)
-            expressions.append(self._form(expression, metrics, what))
+            expressions.append(guarded_form(expression, metrics, self.reach, self.intervals, what))
         limits, still_open = zip(expressions[1:], self.limits, strict=True), self.open_limits
         exceedable = tuple((used, limit.bound) for used, limit in limits if limit in still_open)
         return SymbolicProblem(expressions[0], exceedable, self.design.conditions(values, SYMBOLIC))
-
-    def _form(self, expression: Expression, metrics: Mapping[str, Expression], what: str) -> Any:
-        """An expression over metrics as one over quantities, with guarded divisors; the model's own
-        stay as they are where nothing is known of them."""
-        known, signs = dict[Expression, Interval](), Signs()
-        for divisor in all_divisors(expression):
-            scale, form = split_coefficient(divisor.substitute(metrics))
-            if (span := self.reach(divisor)) is not None and not isinstance(form, Constant):
-                known[form] = span * (1 / scale)
-
-        def reach(form: Expression) -> Interval | None:
-            return known[form] if form in known else bounds(form, self.intervals)
-
-        def stays(form: Expression) -> bool:
-            if signs.positive(form):
-                return True
-            span = reach(form)
-            return span is None or span.low <= 0 <= span.high
-
-        return Guard(reach, stays)(expression.substitute(metrics), what)
 
     @cached_property
     def floors(self) -> tuple[Expression, ...]:

@@ -9,7 +9,7 @@ other one is refused.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from fractions import Fraction
 from math import floor, inf, prod
@@ -31,9 +31,11 @@ from ithaca.formulations.algebra.expression import (
     minimum,
     multiply,
     power,
+    split_coefficient,
     walk,
 )
 from ithaca.formulations.algebra.interval import Interval
+from ithaca.formulations.algebra.monotonicity import bounds
 from ithaca.formulations.remembered import remembered
 
 
@@ -186,6 +188,47 @@ class Guard:
         if span.low > 0:
             return 1, maximum(divisor, _below(span.low))
         return -1, maximum(multiply(-1, divisor), _below(-span.high))
+
+
+def guarded_form(
+    expression: Expression,
+    metrics: Mapping[str, Expression],
+    reach: Callable[[Expression], Interval | None],
+    ranges: Mapping[str, Interval],
+    what: str,
+) -> Expression:
+    """An expression over metrics as one over positive whole quantities, with guarded divisors; a
+    model's own stay as they are where nothing is known of them.
+
+    Parameters
+    ----------
+    expression : Expression
+        The expression; its divisors are known not to be 0.
+    metrics : mapping of str to Expression
+        The metrics over quantities.
+    reach : callable
+        All values of an expression over metrics.
+    ranges : mapping of str to Interval
+        The ranges of quantities.
+    what : str
+        What error lines call it.
+    """
+    known, signs = dict[Expression, Interval](), Signs()
+    for divisor in all_divisors(expression):
+        scale, form = split_coefficient(divisor.substitute(metrics))
+        if scale and (span := reach(divisor)) is not None:
+            known[form] = span * (1 / scale)
+
+    def spans(form: Expression) -> Interval | None:
+        return known[form] if form in known else bounds(form, ranges)
+
+    def stays(form: Expression) -> bool:
+        if signs.positive(form):
+            return True
+        span = spans(form)
+        return span is None or span.low <= 0 <= span.high
+
+    return Guard(spans, stays)(expression.substitute(metrics), what)
 
 
 #: The divisors that are allowed.

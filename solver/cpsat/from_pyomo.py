@@ -112,7 +112,7 @@ def encode_pyomo(model: Model) -> tuple[dict[str, Variable], Encoder, RatioObjec
     for constraint in model.component_data_objects(pyo.Constraint, active=True):
         body = reader.expression(constraint.body)
         for side, sign in (("ub", 1), ("lb", -1)):
-            bound = _evaluated(constraint, lambda each, side=side: getattr(each, side))
+            bound = _evaluated(constraint, attrgetter(side))
             if bound is not None:
                 encoder.require_at_most(sign * body, sign * _number(bound))
     goals = list(model.component_data_objects(pyo.Objective, active=True))
