@@ -7,6 +7,7 @@ import time
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.solver.conclusion import conclude
+from ithaca.solver.exact.search import not_begun
 from ithaca.solver.gp.search import GpSearch
 from ithaca.solver.gp.seeds import round_points
 from ithaca.solver.options import SolveOptions, StoppedError, deadline
@@ -47,8 +48,11 @@ def solve_gp(
     """
     began = time.perf_counter()
     should_stop = deadline(options.time_limit, options.stop)
-    with options.building():
-        search = GpSearch(problem)
+    try:
+        with options.building():
+            search = GpSearch(problem)
+    except StoppedError:
+        return not_begun(problem, start, options, METHOD)
     if start is not None:
         search.offer(start)
     wanted, model = FIRST_PROGRAMS, None

@@ -8,8 +8,9 @@ from dataclasses import replace
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.solver.conclusion import conclude
+from ithaca.solver.exact.search import not_begun
 from ithaca.solver.nlp.search import NlpSearch
-from ithaca.solver.options import SolveOptions
+from ithaca.solver.options import SolveOptions, StoppedError
 from ithaca.solver.progress import Progress, Report
 from ithaca.solver.solution import Solution, make_solution
 from ithaca.solver.ties import breaking_ties
@@ -48,8 +49,11 @@ def solve_nlp(
         A configuration to begin with.
     """
     began = time.perf_counter()
-    with options.building():
-        search = NlpSearch(problem, options.seed)
+    try:
+        with options.building():
+            search = NlpSearch(problem, options.seed)
+    except StoppedError:
+        return not_begun(problem, start, options, METHOD)
     if start is not None:
         search.offer(start)
 
