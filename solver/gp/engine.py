@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 
+from ithaca.files.clock import StoppedError
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.exact.search import not_begun
 from ithaca.solver.gp.search import GpSearch
 from ithaca.solver.gp.seeds import round_points
-from ithaca.solver.options import SolveOptions, StoppedError, deadline
+from ithaca.solver.options import SolveOptions, deadline
 from ithaca.solver.progress import Progress, Report
 from ithaca.solver.solution import Solution, make_solution
 from ithaca.solver.tables.frame import build_model

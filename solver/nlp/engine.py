@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
+from ithaca.files.clock import StoppedError
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.exact.search import not_begun
 from ithaca.solver.nlp.search import NlpSearch
-from ithaca.solver.options import SolveOptions, StoppedError
+from ithaca.solver.options import SolveOptions
 from ithaca.solver.progress import Progress, Report
 from ithaca.solver.solution import Solution, make_solution
 from ithaca.solver.ties import breaking_ties
