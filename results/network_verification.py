@@ -14,12 +14,13 @@ from functools import partial
 from typing import Any
 
 from ithaca.files.answer import Check
+from ithaca.files.clock import StoppedError
 from ithaca.files.errors import EDITED, InputError
 from ithaca.files.numbers import counted, number
 from ithaca.formulations.algebra.rounding import below
 from ithaca.formulations.families import choice_of, module_of
 from ithaca.solver.certificate import Status
-from ithaca.solver.options import Budget, SolveOptions, StoppedError
+from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.shortfall import Shortfall
 from ithaca.solver.verification import Claim, agree, claimed, repeat, time_for, verify
 from ithaca.studies.network.modes import ONE_SEARCH, SHARED_ARRAY, mode

@@ -7,19 +7,18 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 
-from ithaca.files.clock import StoppedError
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.solver.certificate import Status, Termination
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.engines import Method, engine
-from ithaca.solver.exact.search import value_of
+from ithaca.solver.exact.search import not_begun
 from ithaca.solver.executor import Executor, Tell
 from ithaca.solver.executors import open_executor
 from ithaca.solver.infeasibility import shortfalls
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.progress import Report
-from ithaca.solver.solution import Solution, make_solution
+from ithaca.solver.solution import Solution
 from ithaca.solver.trace import TraceRecorder
 
 #: Receives the number of a problem and its solution.
@@ -198,10 +197,7 @@ def solve_design(
     """
     options = options or SolveOptions()
     tell = TraceRecorder(report=report)
-    try:
-        solution = _bounded(engine(method)(problem, options, tell, start), options)
-    except StoppedError:  # before its search began
-        return not_solved(problem, start, options)
+    solution = _bounded(engine(method)(problem, options, tell, start), options)
     if solution.certificate.status is not Status.INFEASIBLE:
         proof = solution.certificate
         trace = tell.trace(solution.value, proof.lower_bound, proof.nodes)
@@ -214,23 +210,9 @@ def solve_design(
     )
 
 
-def not_solved(
-    problem: Problem, start: Configuration | None = None, options: SolveOptions | None = None
-) -> Solution:
-    """The solution of a problem that was not reached: its start, if it has one.
-
-    Parameters
-    ----------
-    problem : Problem
-        The problem.
-    start : Configuration, optional
-        A configuration to begin with.
-    options : SolveOptions, optional
-        What its search was told, if it was to begin.
-    """
-    value = value_of(problem, start)
-    proof = conclude(value, problem.floor, options, method="none")
-    return make_solution(problem, None if value is None else start, proof)
+def not_solved(problem: Problem, start: Configuration | None = None) -> Solution:
+    """The solution of a problem that was not reached: its start, if it has one."""
+    return not_begun(problem, start, None, "none")
 
 
 def _bounded(solution: Solution, options: SolveOptions) -> Solution:

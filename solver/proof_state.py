@@ -11,6 +11,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from ithaca.files.clock import StoppedError
 from ithaca.files.errors import InputError
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
@@ -18,7 +19,7 @@ from ithaca.solver.certificate import Status
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.exact.probing import probe
 from ithaca.solver.exact.search import Search, SearchState, check_bound, unsearched
-from ithaca.solver.options import Budget, SolveOptions, StoppedError
+from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.progress import Progress, Report
 from ithaca.solver.solution import Solution, make_solution
 from ithaca.solver.staged.search import StagedSearch

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from ithaca.files.clock import StoppedError
 from ithaca.formulations.algebra.expression import Symbol
 from ithaca.formulations.algebra.posynomial import NotPosynomialError
 from ithaca.formulations.configuration import Configuration
@@ -14,7 +15,7 @@ from ithaca.formulations.problem import Objective, Problem
 from ithaca.formulations.repair import Repair
 from ithaca.solver.gp.search import GpSearch
 from ithaca.solver.gp.seeds import round_points
-from ithaca.solver.options import SolveOptions, StoppedError, deadline
+from ithaca.solver.options import SolveOptions, deadline
 from ithaca.solver.tables.frame import build_model
 from ithaca.solver.tables.model import BoundModel
 

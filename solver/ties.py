@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ithaca.files.clock import StoppedError
 from ithaca.formulations.algebra.array_types import Floats, Integers, Mask
 from ithaca.formulations.algebra.expression import (
     SYMBOLIC,
@@ -40,7 +41,7 @@ from ithaca.formulations.problem import Problem
 from ithaca.formulations.space import Relation, Space
 from ithaca.solver.best_first import TreeSearch
 from ithaca.solver.certificate import Status
-from ithaca.solver.options import Budget, SolveOptions, StoppedError
+from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.solution import Solution, make_solution
 from ithaca.solver.tables.configurations import configuration_of
 from ithaca.solver.tables.frame import build_tables, lower, relax, row_sources, tree_sources

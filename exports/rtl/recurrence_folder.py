@@ -21,7 +21,8 @@ from ithaca.files.errors import InputError
 from ithaca.files.numbers import json_number
 from ithaca.formulations.recurrence.array import FIFO_DEPTH, RecurrenceArray
 from ithaca.formulations.recurrence.design import RecurrenceDesign
-from ithaca.workloads.recurrence import Point, Recurrence
+from ithaca.workloads.recurrence import Recurrence
+from ithaca.workloads.sums import Point
 
 #: The only NaN.
 NAN = 0x7FC00000

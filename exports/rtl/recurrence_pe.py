@@ -10,7 +10,8 @@ from functools import cached_property, partial
 from ithaca.exports.rtl.recurrence_loops import bounds, least, sum_text, sums
 from ithaca.exports.templates import template
 from ithaca.formulations.recurrence.array import FIFO_DEPTH, Place, RecurrenceArray
-from ithaca.workloads.recurrence import Case, Point
+from ithaca.workloads.recurrence import Case
+from ithaca.workloads.sums import Point
 
 
 @dataclass(frozen=True)

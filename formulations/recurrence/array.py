@@ -20,7 +20,8 @@ import numpy as np
 from ithaca.files.clock import poll
 from ithaca.formulations.algebra.array_types import Integers
 from ithaca.workloads.affine import Access
-from ithaca.workloads.recurrence import Case, Point, Recurrence
+from ithaca.workloads.recurrence import Case, Recurrence
+from ithaca.workloads.sums import Point
 
 #: DSP blocks of fp32 operators (an adder 2, a multiplier 3, as AutoSA's 5 of both together; the
 #: divider of AMD PG060 has none), by their sign.
@@ -257,11 +258,11 @@ class RecurrenceArray:
                 here.setdefault(self.nest.iterations[point], []).append(place)
         used: dict[str, list[Integers]] = {}
         for cases, places in here.items():
-            ends = np.array([np.min(places, 0), np.max(places, 0)])
+            ends: Integers = np.array([np.min(places, 0), np.max(places, 0)])
             for case in cases:
                 used.setdefault(case.value, []).append(ends)
             for (value, step), _ in self._needs[cases]:
-                used.setdefault(value, []).append(ends + step)
+                used.setdefault(value, []).append(ends + np.array(step))
         return {
             value: int(np.prod(np.ptp(np.concatenate(used[value]), 0)[[*loops]] + 1))
             for value, loops in self.nest.stored.items()

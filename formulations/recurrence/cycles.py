@@ -19,7 +19,7 @@ from ithaca.formulations.recurrence.array import (
     RecurrenceArray,
     Value,
 )
-from ithaca.workloads.recurrence import Point
+from ithaca.workloads.sums import Point
 
 #: What comes before an iteration, by how many cycles.
 Edges = dict[Point, dict[Point, int]]

@@ -13,6 +13,7 @@ from fractions import Fraction
 
 from ortools.sat.python import cp_model
 
+from ithaca.files.clock import StoppedError
 from ithaca.formulations.algebra.rounding import integer_bound
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
@@ -20,7 +21,7 @@ from ithaca.solver.conclusion import conclude
 from ithaca.solver.cpsat.model import IntegerModel, build_integer_model
 from ithaca.solver.cpsat.ratio import Aim
 from ithaca.solver.exact.search import SearchState, check_bound, unsearched
-from ithaca.solver.options import SolveOptions, StoppedError
+from ithaca.solver.options import SolveOptions
 from ithaca.solver.progress import Progress, Report
 from ithaca.solver.solution import Solution, make_solution
 from ithaca.solver.ties import breaking_ties

@@ -30,9 +30,11 @@ from ithaca.formulations.algebra.rounding import (
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.solver.best_first import TreeSearch
+from ithaca.solver.conclusion import conclude
 from ithaca.solver.exact.descent import descend
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.progress import Progress, Report
+from ithaca.solver.solution import Solution, make_solution
 from ithaca.solver.tables.model import BoundModel, Nodes
 
 #: Boxes split at once. Enough to amortise a call into NumPy, few enough for the cache.
@@ -61,6 +63,27 @@ def unsearched(problem: Problem, start: Configuration | None) -> SearchState:
     value = value_of(problem, start)
     check_bound(problem, value, problem.floor)
     return SearchState(None if value is None else start, value, lower_bound=problem.floor)
+
+
+def not_begun(
+    problem: Problem, start: Configuration | None, options: SolveOptions | None, method: str
+) -> Solution:
+    """The solution of a search that was stopped before it began.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    start : Configuration or None
+        A configuration to begin with.
+    options : SolveOptions or None
+        What its search was told; None if it was not to begin.
+    method : str
+        The engine.
+    """
+    state = unsearched(problem, start)
+    proof = conclude(state.value, state.lower_bound, options, method=method)
+    return make_solution(problem, state.incumbent, proof)
 
 
 def value_of(problem: Problem, start: Configuration | None) -> Fraction | None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 
+from ithaca.files.clock import StoppedError
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.solver.conclusion import conclude
+from ithaca.solver.exact.search import not_begun
 from ithaca.solver.gp.search import GpSearch
 from ithaca.solver.gp.seeds import round_points
-from ithaca.solver.options import SolveOptions, StoppedError, deadline
+from ithaca.solver.options import SolveOptions, deadline
 from ithaca.solver.progress import Progress, Report
 from ithaca.solver.solution import Solution, make_solution
 from ithaca.solver.tables.frame import build_model
@@ -47,8 +49,11 @@ def solve_gp(
     """
     began = time.perf_counter()
     should_stop = deadline(options.time_limit, options.stop)
-    with options.building():
-        search = GpSearch(problem)
+    try:
+        with options.building():
+            search = GpSearch(problem)
+    except StoppedError:
+        return not_begun(problem, start, options, METHOD)
     if start is not None:
         search.offer(start)
     wanted, model = FIRST_PROGRAMS, None

@@ -5,9 +5,11 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
+from ithaca.files.clock import StoppedError
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.solver.conclusion import conclude
+from ithaca.solver.exact.search import not_begun
 from ithaca.solver.nlp.search import NlpSearch
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.progress import Progress, Report
@@ -48,8 +50,11 @@ def solve_nlp(
         A configuration to begin with.
     """
     began = time.perf_counter()
-    with options.building():
-        search = NlpSearch(problem, options.seed)
+    try:
+        with options.building():
+            search = NlpSearch(problem, options.seed)
+    except StoppedError:
+        return not_begun(problem, start, options, METHOD)
     if start is not None:
         search.offer(start)
 

@@ -9,13 +9,14 @@ from math import exp, log, sqrt
 
 import numpy as np
 
+from ithaca.files.clock import StoppedError
 from ithaca.formulations.algebra.rounding import value_above
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.solver.gp.model import enumerated_cells
 from ithaca.solver.gp.seeds import round_points
 from ithaca.solver.nlp.program import LocalOptimum, NonlinearProgram, quantity_ranges
-from ithaca.solver.options import SolveOptions, StoppedError, deadline, never
+from ithaca.solver.options import SolveOptions, deadline, never
 from ithaca.solver.progress import Incumbent
 from ithaca.solver.tables.frame import build_model
 from ithaca.solver.tables.model import BoundModel

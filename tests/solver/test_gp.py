@@ -328,16 +328,16 @@ def test_a_proof_by_geometric_programs_alone() -> None:
     assert (solution.certificate.status, solution.value) == (Status.OPTIMAL, Fraction(819046))
 
 
-def test_stopping_at_once_claims_nothing() -> None:
-    options = SolveOptions(stop=lambda: True)
-    solution = solve_gp(mm_problem((64, 64, 64)), options)
+def test_stopping_at_once_claims_only_what_needs_no_search() -> None:
+    options, problem = SolveOptions(stop=lambda: True), mm_problem((64, 64, 64))
+    solution = solve_gp(problem, options)
     assert (
         solution.certificate.status,
         solution.certificate.lower_bound,
         solution.configuration,
     ) == (
         Status.UNKNOWN,
-        None,
+        problem.floor,
         None,
     )
     search = GpSearch(mm_problem((64, 64, 64)))

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
+from ithaca.files.clock import StoppedError
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.question import Minimise
-from ithaca.solver.options import SolveOptions, StoppedError
+from ithaca.solver.options import SolveOptions
 from ithaca.solver.progress import Progress
 from ithaca.studies.families.systolic.joint import SequenceBounds
 from ithaca.studies.families.systolic.pipeline import PipelineSearch

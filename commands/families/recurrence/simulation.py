@@ -21,7 +21,7 @@ from ithaca.formulations.recurrence.array import (
 )
 from ithaca.formulations.systolic.simulation.engine import run_network
 from ithaca.formulations.systolic.simulation.network import Fifo, Loop, Process, ProcessNetwork
-from ithaca.workloads.recurrence import Point
+from ithaca.workloads.sums import Point
 
 #: A word: the element or value that it is; None where a PE uses none of a buffer, or has computed
 #: of a word that it did not need.

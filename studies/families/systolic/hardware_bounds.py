@@ -11,6 +11,7 @@ from math import prod
 
 import numpy as np
 
+from ithaca.files.clock import StoppedError
 from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.array_types import Floats, Integers, Mask
 from ithaca.formulations.algebra.expression import SYMBOLIC, Symbols
@@ -18,7 +19,7 @@ from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.design import largest_t1, systolic
-from ithaca.solver.options import SolveOptions, StoppedError, never
+from ithaca.solver.options import SolveOptions, never
 from ithaca.studies.families.systolic.layer import (
     FREE,
     Groups,

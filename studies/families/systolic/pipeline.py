@@ -17,10 +17,10 @@ from math import inf
 
 import numpy as np
 
+from ithaca.files.clock import StoppedError
 from ithaca.formulations.algebra.rounding import below, cutoff, on_grid, sum_below
 from ithaca.formulations.question import Minimise, in_shares
 from ithaca.formulations.systolic.design import fixed
-from ithaca.solver.options import StoppedError
 from ithaca.solver.progress import Progress
 from ithaca.studies.families.systolic.hardware_bounds import Node
 from ithaca.studies.families.systolic.joint import ArrayStage, SequenceBounds, fit

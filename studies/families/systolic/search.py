@@ -21,11 +21,12 @@ from fractions import Fraction
 
 import numpy as np
 
+from ithaca.files.clock import StoppedError
 from ithaca.formulations.algebra.array_types import Floats, Integers
 from ithaca.formulations.algebra.rounding import below, cutoff, on_grid, sum_below
 from ithaca.formulations.problem import Problem
 from ithaca.solver.best_first import BestFirst
-from ithaca.solver.options import SolveOptions, StoppedError
+from ithaca.solver.options import SolveOptions
 from ithaca.solver.progress import Progress
 from ithaca.studies.families.systolic.alone import LayersAlone
 from ithaca.studies.families.systolic.hardware_bounds import (
