@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 
+from ithaca.files.clock import StoppedError
 from ithaca.files.errors import InputError
-from ithaca.solver.options import Budget, StoppedError
+from ithaca.solver.options import Budget
 from ithaca.solver.result import Result
 from ithaca.solver.runs import Run, as_it_runs, run_of
 from ithaca.solver.solution import Solution
