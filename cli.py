@@ -139,14 +139,14 @@ def main(program: typer.Typer = app, name: str = "ithaca") -> None:
     line on stderr)."""
     try:
         signals.install()  # first: what comes before finds only Python's own handlers
-        clock.begin()
         _keep_standard_error()
         if sys.stdout is None:
             raise InputError("standard output is closed")
         degrade(sys.stdout)
         if program is app and sys.argv[1:] in ([], ["list"]):
             sys.argv.append("--help")
-        status = _run(program, name)
+        with clock.beginning():
+            status = _run(program, name)
         sys.stdout.flush()
     except InputError as error:
         status = _refuse(error.line)

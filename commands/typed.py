@@ -17,6 +17,7 @@ from ithaca.commands.api.keywords import Declared, declared, gathered
 from ithaca.commands.api.options import Written
 from ithaca.commands.completion import completed
 from ithaca.files.errors import InputError
+from ithaca.files.templates import including
 from ithaca.files.words import REPEATED
 
 C = TypeVar("C", bound=Callable[..., object])
@@ -76,7 +77,8 @@ def as_typed(command: Callable[..., object]) -> Callable[..., object]:
             if getattr(context.get_parameter_source(n), "name", "") == "COMMANDLINE"
         }
         if called is None:
-            return command(**gathered(command, words, typed))
+            with including(words.pop("include_from", None)):
+                return command(**gathered(command, words, typed))
         ask = partial(
             called, **{option.name: typed[option.name] for option in shared if option.name in typed}
         )

@@ -36,9 +36,14 @@ _stop: ContextVar[Callable[[], bool] | None] = ContextVar("stop", default=None)
 _over: ContextVar[Callable[[], bool] | None] = ContextVar("over", default=None)
 
 
-def begin() -> None:
-    """Let the clock start now: the next call counts from here."""
-    _began.set(time.perf_counter())
+@contextmanager
+def beginning() -> Iterator[None]:
+    """Let the clock start now: the first call meanwhile counts from here."""
+    token = _began.set(time.perf_counter())
+    try:
+        yield
+    finally:
+        _began.reset(token)
 
 
 @contextmanager

@@ -50,6 +50,8 @@ def including(folders: str | Path | Sequence[str | Path] | None) -> Iterator[Non
         yield
         return
     listed = [folders] if isinstance(folders, str | Path) else [*folders]
+    if "" in listed:
+        raise InputError("--include-from is empty; allowed: the name of a file or folder")
     for folder in map(Path, listed):
         if not folder.is_dir():
             raise InputError(f"--include-from is {quoted(str(folder))}; allowed: a folder")

@@ -13,7 +13,14 @@ from ithaca.files.clock import StoppedError, finishing, uninterrupted
 from ithaca.files.errors import InputError
 from ithaca.files.messages import among
 from ithaca.files.words import split_values
-from ithaca.formulations.algebra.domains import Guard, all_divisors, guarded_form, least
+from ithaca.formulations.algebra.domains import (
+    LARGEST,
+    Guard,
+    all_divisors,
+    check_sizes,
+    guarded_form,
+    least,
+)
 from ithaca.formulations.algebra.expression import (
     SYMBOLIC,
     Expression,
@@ -21,23 +28,16 @@ from ithaca.formulations.algebra.expression import (
     Symbol,
     Symbols,
     multiply,
-    power,
     split_coefficient,
-    walk,
 )
 from ithaca.formulations.algebra.interval import Interval, as_interval
 from ithaca.formulations.algebra.monotonicity import bounds, falling
 from ithaca.formulations.algebra.number_systems import FRACTION, INTERVAL, NumbersByName, exactly
 from ithaca.formulations.algebra.parsing import parse_expression, quoted
-from ithaca.formulations.algebra.rounding import magnitude
 from ithaca.formulations.design import Design
 from ithaca.formulations.remembered import remembered
 from ithaca.formulations.space import Space
 from ithaca.workloads.nest import Sizes
-
-#: Products of metrics beyond this, or below its reciprocal, are refused: bounds multiply two of
-#: them, and doubles end at 1e308.
-LARGEST = 10**150
 
 #: Objectives below its negative say no more than that a metric without bounds makes them fall.
 SENSIBLE = 10**75
@@ -209,9 +209,7 @@ class Problem:
     @cached_property
     def used_metrics(self) -> frozenset[str]:
         """The metrics that objective and limits speak of."""
-        return self.objective.expression.symbols.union(
-            *(limit.expression.symbols for limit in self.limits)
-        )
+        return frozenset[str]().union(*(expression.symbols for _, expression in self._asked))
 
     def metrics(self, configuration: Mapping[str, int]) -> dict[str, Fraction]:
         """All metrics of a configuration, by the exact reference (Fractions); those of the latest
@@ -291,6 +289,7 @@ class Problem:
         """Refuse names of metrics that the design does not have."""
         for what, names in self._spoken:
             if unknown := min(names - self.design.vocabulary.keys(), default=None):
+                self.design.metrics(Symbols(), SYMBOLIC, {unknown})  # says why, where it can
                 known = among(unknown, sorted(self.design.vocabulary))
                 raise InputError(f"{what} uses the unknown name {quoted(unknown)}{known}")
 
@@ -330,7 +329,7 @@ class Problem:
         metrics = self.design.metrics(values, SYMBOLIC, self.used_metrics)
         expressions = []
         for (what, expression), positive in zip(self._asked, self.guarded, strict=True):
-            self._check_size(positive, what)
+            check_sizes(positive, what, self._range)
             expressions.append(guarded_form(expression, metrics, self.reach, self.intervals, what))
         limits, still_open = zip(expressions[1:], self.limits, strict=True), self.open_limits
         exceedable = tuple((used, limit.bound) for used, limit in limits if limit in still_open)
@@ -357,18 +356,6 @@ class Problem:
             return ()
         return tuple(multiply(e, symbolic.objective, 1 / b) for e, b in ratios)
 
-    def _check_size(self, expression: Expression, what: str) -> None:
-        """Refuse products of metrics that are too large for doubles, or too small."""
-        for node in walk(expression):
-            for product in (node, power(node, -1)) if isinstance(node, Product) else ():
-                reach = self._range(magnitude(product))
-                if reach is not None and reach.high > LARGEST:
-                    size = "large" if product is node else "small"
-                    raise InputError(
-                        f"{what} computes a number that is too {size}; allowed: "
-                        "products between 1e-150 and 1e150"
-                    )
-
     @cached_property
     def intervals(self) -> Mapping[str, Interval]:
         """Every quantity's range over the whole design space (or a little more)."""
@@ -394,6 +381,7 @@ class Problem:
         return None if ranges is None else bounds(expression, ranges)
 
     @cached_property
+    @uninterrupted()
     def floor(self) -> Fraction | None:
         """No configuration has a smaller objective: its least value over what roofs, limits and
         ranges let metrics be.
@@ -401,10 +389,6 @@ class Problem:
         None if nothing is known, also where the objective falls below 0 with a metric that nothing
         of these keeps small, or the call's time is over before it is.
         """
-        with uninterrupted():
-            return self._lowest()
-
-    def _lowest(self) -> Fraction | None:
         expression, most = self.guarded[0], dict[str, Fraction]()
         for limit in self.limits:
             most[limit.metric] = min(limit.bound, most.get(limit.metric, limit.bound))

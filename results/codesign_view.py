@@ -68,7 +68,8 @@ def _best(result: CodesignResult, best: HardwarePoint) -> Iterator[Block]:
     if best.costs:
         costs = (cost_text(question, name, cost) for name, cost in best.costs.items())
         yield Fact("", "; ".join(costs))
-    meaning = ": no accelerator of the space is better" if result.settled else ""
+    whole = result.settled and not result.share.words
+    meaning = ": no accelerator of the space is better" if whole else ""
     meaning += ", with such mappings" if meaning and result.certificate.among else ""
     value = cost_text(question, question.objectives[0].text, best.values[0])
     yield Fact("objective", f"{value}  ({proof(result.certificate, result.share.words)}{meaning})")

@@ -149,12 +149,7 @@ class _ResultReader:
                 )
         runs = read_runs(self.read.runs, designs)
         best = as_it_runs(designs, runs)
-        if (
-            best is not None
-            and not runs
-            and stated is not None
-            and not stated.certificate.ties_broken
-        ):  # any of equals
+        if best and stated and not runs and not stated.certificate.ties_broken:  # any of equals
             best = next(
                 (s for s in designs if s.design == stated.design and s.value == best.value), best
             )

@@ -166,7 +166,7 @@ def test_an_endless_pipe_is_too_large() -> None:
     [
         ({"figures": {"RF.mesh_x": "0"}}, "'RF.mesh_x' is 0; allowed: a positive integer"),
         ({"figures": {"RF.words": "rf_words/(columns - 4)"}}, "divides by 0 at"),
-        ({"limits": {"1/(money - 32)": 5}}, r"1/\(money - 32\) divides by 0 at money = 32"),
+        ({"limits": {"1/(money - 32)": 5}}, "divides by 'money - 32', which may be 0;"),
     ],
 )
 def test_a_zero_divisor_in_a_space_is_refused(

@@ -207,17 +207,22 @@ def test_what_an_answer_needs_has_a_moment(now: list[float]) -> None:
 
 
 def test_it_starts_with_the_command(now: list[float]) -> None:
-    clock.begin()
-    now[0] += 3  # to start the program
-    with clock.running(10):
-        assert clock.left() == 7
-        with clock.running(2):  # called on the way
-            assert clock.left() == 2
-    clock.begin()
-    now[0] += 3
-    with clock.running(1):
-        assert clock.left() == 0.5  # there is always some time to search
+    with clock.beginning():
+        now[0] += 3  # to start the program
+        with clock.running(10):
+            assert clock.left() == 7
+            with clock.running(2):  # called on the way
+                assert clock.left() == 2
+    with clock.beginning():
+        now[0] += 3
+        with clock.running(1):
+            assert clock.left() == 0.5  # there is always some time to search
     assert clock.left() is None
+    with clock.beginning():
+        pass  # a command that calls nothing leaves no trace
+    now[0] += 3
+    with clock.running(10):
+        assert clock.left() == 10
 
 
 def test_a_stop_ends_it(now: list[float]) -> None:

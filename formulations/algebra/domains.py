@@ -36,7 +36,12 @@ from ithaca.formulations.algebra.expression import (
 )
 from ithaca.formulations.algebra.interval import Interval
 from ithaca.formulations.algebra.monotonicity import bounds
+from ithaca.formulations.algebra.rounding import magnitude
 from ithaca.formulations.remembered import remembered
+
+#: Products of metrics beyond this, or below its reciprocal, are refused: bounds multiply two of
+#: them, and doubles end at 1e308.
+LARGEST = 10**150
 
 
 def divisors(node: Expression) -> tuple[Expression, ...]:
@@ -263,3 +268,33 @@ def _below(least_value: Fraction) -> Fraction:
     if least_value >= 1:
         return Fraction(floor(least_value))
     return Fraction(1, 1 << (-floor(-1 / least_value) - 1).bit_length())
+
+
+def check_sizes(
+    expression: Expression, what: str, reach: Callable[[Expression], Interval | None]
+) -> None:
+    """Refuse products of metrics that are too large for doubles, or too small.
+
+    Parameters
+    ----------
+    expression : Expression
+        An objective or a limit over metrics.
+    what : str
+        What error lines call it.
+    reach : callable
+        All values of an expression over metrics; None if unknown.
+
+    Raises
+    ------
+    InputError
+        If a product may be beyond `LARGEST`, or below its reciprocal.
+    """
+    for node in walk(expression):
+        for product in (node, power(node, -1)) if isinstance(node, Product) else ():
+            values = reach(magnitude(product))
+            if values is not None and values.high > LARGEST:
+                size = "large" if product is node else "small"
+                raise InputError(
+                    f"{what} computes a number that is too {size}; allowed: products between "
+                    "1e-150 and 1e150"
+                )

@@ -199,6 +199,8 @@ class Product(Expression):
         under = [show(b, -e) for b, e in self.factors if e < 0]
         if self.coefficient != 1 or not over:
             over.insert(0, str(self.coefficient))
+        if over[0] == "-1" and over[1:]:
+            over[:2] = [f"-{over[1]}"]
         return "·".join(over) + "".join(f"/{u}" for u in under)
 
 

@@ -45,7 +45,21 @@ class PointSetting:
     ) -> tuple[Technology, MemoryPorts | None]:
         """The technology of a row but for its machine, and the ports that the memory has.
 
-        Raises `InputError` if a column contradicts the platform, which has too few channels, say.
+        Parameters
+        ----------
+        row : mapping of str to str
+            Cells by column.
+        data : DataType
+            The data type of the row.
+        array : SystolicArray
+            The array.
+        ports : mapping of str to int
+            Memory ports by I/O group, where the row states any.
+
+        Raises
+        ------
+        InputError
+            If a column contradicts the platform, which has too few channels, say.
         """
         text = row.get("technology", "").strip()
         device, memory = self.platform, None
@@ -81,7 +95,8 @@ def read_technology(document: Any, usual: Technology) -> Technology:
 
     read = validated(TechnologyDocument, document, "technology")
     stated = built(Technology, read)
-    return replace(usual, **{name: getattr(stated, name) for name in read.model_fields_set})
+    names = (name.rstrip("_") for name in read.model_fields_set)  # a model has a `register`
+    return replace(usual, **{name: getattr(stated, name) for name in names})
 
 
 def technology_text(technology: Technology, usual: Technology) -> str:
@@ -98,4 +113,5 @@ def technology_text(technology: Technology, usual: Technology) -> str:
     if not other:
         return ""
     document = TechnologyDocument.model_validate(other, from_attributes=True)
-    return json.dumps(document.model_dump(mode="json", by_alias=True, include={*other}))
+    stated = document.model_dump(mode="json", by_alias=True)
+    return json.dumps({name: value for name, value in stated.items() if name in other})

@@ -45,6 +45,7 @@ FILES = {
         "bench",
         "bench.sv",
         "expected.json",
+        "hardware.json",
         "library",
         "simulate.sh",
         "synthesize.tcl",

@@ -150,7 +150,7 @@ def test_layers_that_run_alike_share_a_folder_whatever_their_names(
         ExportedLayer(name, 2, replace(other, bandwidth=number))
         for number, name in enumerate(names)  # type: ignore[arg-type]
     ]
-    files, _ = export_layers(TARGETS["autosa"], layers)
+    files, _ = export_layers(TARGETS["autosa"], layers, "")
     folders = {name.split("/")[0] for name in files if "/" in name}
     assert len(folders) == 1 + len(names)
     assert all(re.fullmatch(r"[A-Za-z0-9][\w.-]*", folder) for folder in folders)

@@ -351,12 +351,10 @@ def test_csv_reads_back_as_points(seeds: Seeds, tmp_path: Path) -> None:
         points_text([(design, configuration) for configuration in seeds.configurations])
     )
     points = load_points(path, design.nest, design.data)
-    assert points == tuple(
-        (replace(design, technology=design.data.energies()), c) for c in seeds.configurations
-    )
+    assert points == tuple((design, c) for c in seeds.configurations)
     header = path.read_text().splitlines()[0].split(",")
     golden = "app,descriptor,dataflow,reuse,edition,sizes,array_part,latency_hiding,simd,pack,latency,prologue,main,epilogue"
-    assert header[:14] == golden.split(",")
+    assert [name for name in header if name != "technology"][:14] == golden.split(",")
     assert {"dsp", "bram18k", "off_chip_words", "meets_bounds"} <= set(header)
 
 

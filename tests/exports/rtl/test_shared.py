@@ -176,7 +176,7 @@ def test_what_keeps_layers_from_sharing_is_one_line(field: str, line: str) -> No
         ExportedLayer("first", 1, first, 0),
         ExportedLayer("other", 2, changed(first, field), 0),
     ]
-    files, remarks = export_layers(rtl_tool(), layers)
+    files, remarks = export_layers(rtl_tool(), layers, "")
     assert remarks == (f"array 0 is written as an array each for first, other: {line}",)
     assert {"first/array.sv", "other/array.sv"} <= files.keys()
 
@@ -184,7 +184,7 @@ def test_what_keeps_layers_from_sharing_is_one_line(field: str, line: str) -> No
 def test_masters_and_arrays_that_hang_are_not_shared() -> None:
     layers = layers_of("mm", "ij")
     exported = [ExportedLayer(name, 1, layer, 0) for name, layer in layers.items()]
-    _, remarks = export_layers(rtl_tool(memory="axi4"), exported)
+    _, remarks = export_layers(rtl_tool(memory="axi4"), exported, "")
     assert remarks == (
         "array 0 is written as an array each for first, second, third, last: with --memory axi4 masters "
         "read the tensors of one layer",
@@ -206,7 +206,7 @@ def test_layers_of_one_array_have_one_folder() -> None:
         ExportedLayer("alone", 1, layers["first"], 0),
         ExportedLayer("like it", 4, layers["first"], 1),
     ]
-    files, remarks = export_layers(rtl_tool(), exported)
+    files, remarks = export_layers(rtl_tool(), exported, "")
     assert remarks == ("array1 runs first, second, third, last",)
     assert {name.split("/")[0] for name in files if "/" in name} == {"array1", "alone"}
     rows = [*csv.DictReader(files["layers.csv"].splitlines())]
