@@ -37,7 +37,6 @@ NOT_CONVEX = (
     "-comm",
     "comp/comm",
     "latency/(dsp + comm)",
-    "-1/(comm - comp)",
     "-comp - 1",
 )
 

@@ -136,7 +136,7 @@ def test_tensors_beside_sums_have_room_for_them(kernel: str) -> None:
 @pytest.mark.ci
 @pytest.mark.parametrize("kernel", ["mttkrp", "ttmc", *OWN])
 def test_waits_beside_sums_are_counted_where_fifos_are_short(kernel: str) -> None:
-    """Without the term 27 % of the cycles are missing on average, and 49 % at most."""
+    """Without the term up to 27 % of a design's cycles are missing on average, 49 % at most."""
     found = errors(kernel, MACHINES["one length of FIFOs"], 12, beside=True)
     assert mean(map(abs, found)) <= 0.01
     assert max(map(abs, found)) <= 0.06

@@ -162,7 +162,7 @@ def test_a_problem_is_a_nest(tmp_path: Path) -> None:
         (NODES, "multiple_buffering: 2", "multiple_buffering: 0", "RF.multiple_buffering is 0"),
         (NODES, "depth: 16", "depth: 16, entries: 8", "RF has two sizes; allowed: one of entries, bytes, depth, sizeKB"),
         (NODES, "depth: 16", "entries: {A: 0}", "RF.entries.A is 0; allowed: a positive integer"),
-        (NODES, "keep: [A]", "keep: A", "architecture.nodes[3].constraints.dataspace: keep is 'A'; allowed: a list of tensors"),
+        (NODES, "keep: [A]", "keep: A", "architecture.nodes[3].constraints: dataspace: keep is 'A'; allowed: a list of tensors"),
         (NODES, "!Container", "!Tree", "line 5: tag '!Tree'; allowed: mappings tagged !Component, !Container"),
         (NODES, "keep: [A]", "no_coalesce: [A]", "architecture.nodes[3].constraints.dataspace: no_coalesce is not supported; allowed: bypass, bypass_only"),
         (NODES, "depth: 16", "depth: 16, min_utilization: 0.5", "attribute 'min_utilization' of RF is not supported; allowed: min_utilization: 0"),
