@@ -256,6 +256,11 @@ def codesign_dataset(result: CodesignResult) -> xr.Dataset:
         ("point", "objective"),
         [list(map(float, point.values)) for point in result.front],
     )
+    if not result.share.whole:
+        share = shared_attributes(result)
+        columns |= {
+            name: ("point", [share[name]] * len(result.front)) for name in ("share", "uncounted")
+        }
     return xr.Dataset(
         columns,
         {"point": range(len(result.front)), "objective": texts},

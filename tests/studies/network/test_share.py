@@ -198,3 +198,11 @@ def test_products_are_no_operations_element_by_element(tmp_path: Path) -> None:
         "  - {op: linear, name: a, features: 8}\nelementwise: {Relu: 3, MatMul: 2, Attention: 1}\n"
     )
     assert find_network(str(net)).share.uncounted == ("MatMul", "Attention")
+
+
+def test_a_table_of_a_codesign_states_the_share(tmp_path: Path) -> None:
+    words = ("codesign", "hasco-gemm", "--table", tmp_path / "t.csv", model(tmp_path))
+    succeed(*words, "--limit", "area=2e9")
+    heading, row = (tmp_path / "t.csv").read_text().splitlines()
+    assert heading.endswith(",share,uncounted")
+    assert row.endswith(",0.25,")
