@@ -20,6 +20,7 @@ from ithaca.exports.layers import fresh_folder
 from ithaca.files import writing
 from ithaca.files.errors import InputError
 from ithaca.files.messages import escaped
+from ithaca.files.seals import own_key
 from ithaca.files.yaml_documents import parse_yaml
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.platform import Share
@@ -423,3 +424,11 @@ def test_folders_of_layers_with_long_names_have_short_ones_that_differ() -> None
     assert [len(folder) for folder in folders] == [100, 100, 5]
     assert len(set(folders)) == 3
     assert fresh_folder(names[1], []) == folders[1]
+
+
+def test_a_key_that_never_ends_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    os.mkfifo(pipe := tmp_path / "key")
+    for path, kind in ((pipe, "a pipe"), (Path("/dev/null"), "a device")):
+        monkeypatch.setenv("ITHACA_KEY", str(path))
+        with pytest.raises(InputError, match=f"is {kind}; allowed: a file"):
+            own_key()
