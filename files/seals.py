@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ithaca.files.errors import InputError
+from ithaca.files.reading import check_readable
 
 #: The environment variable that names the file of the key.
 VARIABLE = "ITHACA_KEY"
@@ -43,6 +44,7 @@ def own_key() -> bytes:
     try:
         if not path.exists():
             _make(path)
+        check_readable(path)
         key = path.read_bytes()
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error

@@ -21,7 +21,8 @@ from ithaca.files.reading import MAX_DIGITS
 MAX_DEPTH = 8
 
 _INTEGER = re.compile(r"[-+]?[0-9]+")
-_DECIMAL = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
+# digits in one way alone: two would take quadratic time over text that begins like a number
+_DECIMAL = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?")
 #: As YAML 1.2 reads them, and Python writes them: ``no`` and ``on`` are text, such as names of
 #: layers.
 _WORDS: dict[str, object] = {"": None, "~": None}
@@ -121,12 +122,7 @@ class _Values:
 
     def value(self, node: yaml.Node, depth: int) -> Any:
         self.count += 1
-        if self.references and (self.count > MAX_VALUES or depth > self.depth):
-            raise refuse(
-                _line(self.where, node),
-                f"references are written out to more than {MAX_VALUES:,} values, or "
-                f"{self.depth} levels; allowed: fewer",
-            )
+        self._check(node, depth)
         if isinstance(node, yaml.SequenceNode):
             return [self.value(entry, depth + 1) for entry in node.value]
         if isinstance(node, yaml.ScalarNode):
@@ -166,23 +162,33 @@ class _Values:
                     _line(self.where, node),
                     f"a mapping takes in {quoted(other)}; allowed: mappings",
                 )
-            values = _merged(values, other, inside, whole)
+            values = self._merged(values, other, inside, whole)
+            self._check(node, depth)
         return values
 
+    def _check(self, node: yaml.Node, depth: int) -> None:
+        if self.references and (self.count > MAX_VALUES or depth > self.depth):
+            raise refuse(
+                _line(self.where, node),
+                f"references are written out to more than {MAX_VALUES:,} values, or "
+                f"{self.depth} levels; allowed: fewer",
+            )
 
-def _merged(
-    own: dict[str, Any], other: dict[str, Any], inside: bool, whole: Collection[str] = ()
-) -> dict[str, Any]:
-    """A mapping with the fields of another one that it has not; ``inside``, too, but for those of
-    the names ``whole``."""
-    merged = other | own
-    for name in own.keys() & other.keys() if inside else ():
-        mine, theirs = own[name], other[name]
-        if isinstance(mine, dict) and isinstance(theirs, dict):
-            merged[name] = _merged(mine, theirs, True)
-        elif isinstance(mine, list) and isinstance(theirs, list) and name not in whole:
-            merged[name] = mine + theirs
-    return merged
+    def _merged(
+        self, own: dict[str, Any], other: dict[str, Any], inside: bool, whole: Collection[str] = ()
+    ) -> dict[str, Any]:
+        """A mapping with the fields of another one that it has not; ``inside``, too, but for those
+        of the names ``whole``. All that is copied counts as written out."""
+        merged = other | own
+        self.count += len(merged)
+        for name in own.keys() & other.keys() if inside else ():
+            mine, theirs = own[name], other[name]
+            if isinstance(mine, dict) and isinstance(theirs, dict):
+                merged[name] = self._merged(mine, theirs, True)
+            elif isinstance(mine, list) and isinstance(theirs, list) and name not in whole:
+                merged[name] = mine + theirs
+                self.count += len(merged[name])
+        return merged
 
 
 def _line(where: object, part: Any) -> str:
