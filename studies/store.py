@@ -26,6 +26,7 @@ from pydantic import Field, PlainSerializer, PlainValidator
 
 from ithaca.files.documents import validated
 from ithaca.files.errors import InputError
+from ithaca.files.messages import refuse
 from ithaca.files.numbers import counted
 from ithaca.files.reading import parse_json, read_text
 from ithaca.files.seals import is_sealed, own_key, seal
@@ -204,6 +205,8 @@ class Store:
         path = self.path(problems, name)
         if not path.exists():
             return None
+        if not path.is_file():  # written to, a pipe would wait for ever
+            raise refuse(path, "is no file; allowed: a folder of kept results")
         try:
             document = parse_json(read_text(path, MAX_BYTES), path)
             stored = _stored_answer(validated(_Document, document, path), path.stem, problems)

@@ -131,13 +131,13 @@ def test_words_of_a_network_are_repeated_as_not_checked(folder: Path, change: st
     if change == "parameters":
         network["parameters"]["batch"], words = 7, "batch=7"
     elif change == "omissions":
-        network["omissions"] = [{"operator": "Relu", "count": 9, "kind": "elementwise"}]
-        words = "left out Relu × 9 (elementwise)"
+        network["omissions"].append({"operator": "Relu", "count": 9, "kind": "elementwise"})
+        words = "Relu × 9 (elementwise)"
     else:
         layer["sources"], words = ["other"], f"{layer['name']} stands for other"
     path.write_text(json.dumps(document))
-    (line,) = [c.line for c in ithaca.verify(path).checks if c.place == "as stated"]
-    assert words in line
+    lines = [c.line for c in ithaca.verify(path).checks if c.place == "as stated"]
+    (line,) = [line for line in lines if words in line]
     assert line.endswith(": no figure depends on it, it is not checked")
 
 

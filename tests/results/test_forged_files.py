@@ -47,10 +47,11 @@ RECORDS = (
     r"^counts\.(boxes|excluded|evaluated|layers)$"
 )
 
-#: What may be left out: less is stated then, and files of earlier versions did not state it.
+#: What may be left out: less is stated then, and files of earlier versions did not state it; how
+#: much of a network is counted follows from its omissions, which may not.
 OMITTED = (
     r"metrics\.|\.(trace|termination|ties_broken|marginal|unit|folded)$|^network\.parameters\b|"
-    r"^(unrestricted|open|simulation\.values|restriction)$"
+    r"^(unrestricted|open|simulation\.values|restriction|counted)$"
 )
 
 #: Networks claim that no layer's configuration is better, not which of equals it is: another with

@@ -4,6 +4,7 @@ where that is asked for."""
 from __future__ import annotations
 
 import json
+import os
 import stat
 from collections.abc import Callable
 from fractions import Fraction
@@ -216,6 +217,15 @@ def test_fractions_are_kept(tmp_path: Path) -> None:
     assert first.value.denominator == 11
     assert best(Store(tmp_path, notes.append), thirds) == first
     assert notes == []
+
+
+def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
+    """A pipe in the place of a kept result would be written to for ever."""
+    problems = [mm_problem((4, 4, 4), dsp="40")]
+    store = Store(tmp_path)
+    os.mkfifo(store.path(problems))
+    with pytest.raises(InputError, match="is no file; allowed: a folder of kept results"):
+        store.load(problems)
 
 
 def test_the_key_is_the_users_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
