@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -161,11 +162,19 @@ def key(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def counted_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A clock that goes on by 10 µs whenever it is asked, so that a time limit is one of steps, on
-    whatever machine, and whatever was compiled before."""
+    """A clock that goes on by 10 µs whenever a search asks it, so that a time limit is one of steps,
+    on whatever machine, and whatever was compiled before; what polls the clock of the call sees
+    that, and adds nothing."""
     asked = itertools.count()
+    now = [0.0]
+
+    def step() -> float:
+        now[0] = next(asked) * 1e-5
+        return now[0]
+
     monkeypatch.setattr("ithaca.solver.tables.frame._lowered", lambda *problem: [])
-    monkeypatch.setattr(time, "perf_counter", lambda: next(asked) * 1e-5)
+    monkeypatch.setattr(time, "perf_counter", step)
+    monkeypatch.setattr("ithaca.files.clock.time", SimpleNamespace(perf_counter=lambda: now[0]))
 
 
 @pytest.fixture(scope="session")

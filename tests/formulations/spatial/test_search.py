@@ -266,7 +266,7 @@ def test_what_stages_leave_open_is_proven_by_cpsat(
         ] * 2
     line, sure = verify(best, SolveOptions(), "designs[0]")
     assert sure
-    assert "confirmed by auto, the same search, in" in line
+    assert "confirmed by staged+cpsat, the same search, in" in line
     less = Limit("RF.energy", best.value - Fraction(1, 1000))
     assert solve_staged(posed(design, "latency", [less])).certificate.status is Status.UNKNOWN
     assert solve_auto(posed(design, "latency", [less])).certificate.status is Status.INFEASIBLE

@@ -139,7 +139,7 @@ def test_what_is_loaded_equals_what_was_saved(tmp_path: Path) -> None:
     )
     found.save(tmp_path / "n.json")
     assert ithaca_python.load(tmp_path / "n.json") == found
-    assert ithaca_python.load(tmp_path / "n.json") != replace(found, complete=False)
+    assert ithaca_python.load(tmp_path / "n.json") != replace(found, finished=False)
 
 
 def test_bars_show_what_layers_take_and_how_much_of_them_works(solved: Written) -> None:
@@ -170,7 +170,7 @@ def test_modes_are_compared_layer_by_layer(solved: Written, tmp_path: Path) -> N
             float(r.layer.count * r.answer.metrics["latency"]) for r in result.layers
         )
         assert result.total is not None
-        assert series.name == f"{result.mode} ({result.total.value})"
+        assert series.name == f"{result.mode} ({result.total.value}{result.share.words})"
     kept = tmp_path / "alone.json"
     kept.write_text(solved("--layers", "mm").read_text())
     words = ("network", tiny_file(tmp_path), *QUICK, "--mode", "shared-dataflow", "--compare", kept)
