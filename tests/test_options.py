@@ -38,6 +38,7 @@ NEEDS = {
     "solve": SOLVE[1:],
     "map": ("--arch", "simple", "--problem", "mm"),
     "match": ("mm", "-s", "i=4,j=4,k=4"),
+    "timeloop-mapper": ("mapper.yaml",),
     "network": NETWORK[1:],
     "codesign": ("hasco-gemm", "--workload", "mm", "-s", "i=4,j=4,k=4"),
     "whatif": WHATIF[1:],

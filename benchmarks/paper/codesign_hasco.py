@@ -43,7 +43,7 @@ def run(how: Run) -> Outcome:
         bank = LayerCache(question.space.accelerator)
         proof = codesign(question, CodesignOptions(search=how.search), bank)
         how.check()
-        assert proof.complete
+        assert proof.settled
         front = [point.values for point in proof.front]
         reference = tuple(REFERENCE * max(values) for values in zip(*front, strict=True))
         whole = hypervolume(front, reference)

@@ -24,7 +24,7 @@ def run(how: Run) -> Outcome:
     proof = codesign(question, CodesignOptions(search=how.search), bank)
     how.check()
     assert proof.best is not None
-    assert proof.complete
+    assert proof.settled
     optimum = proof.best.values[0]
     traces = searches(question, bank, TRIALS[0], how)
     proven: dict[str, Cell] = {
