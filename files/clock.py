@@ -22,7 +22,7 @@ GRACE, GRACE_SHARE, MOMENT = 0.5, 0.2, 0.1
 
 
 class StoppedError(Exception):
-    """What was under way ended without an answer: time is up, or a stop is asked for."""
+    """Raised where work ends without an answer: time is up, or a stop is asked for."""
 
 
 #: When the command began, until it is called; when the call's time is over, and its grace.

@@ -418,7 +418,7 @@ class Problem:
         return self.design.metrics(exactly(configuration), FRACTION, self.used_metrics)
 
     def within(self, bounds: Mapping[str, Fraction]) -> Problem:
-        """The same question with other bounds of some of its limits."""
+        """A problem with other bounds of some of its limits."""
         limits = tuple(Limit(x.metric, bounds.get(x.metric, x.bound)) for x in self.limits)
         return replace(self, limits=limits)
 

@@ -32,7 +32,7 @@ class QuestionKind:
     """A family's questions as commands offer them."""
 
     speaks_of: str
-    """What its own options speak of, in the plural."""
+    """Name of the things that its own options describe, in the plural."""
     options: type[Any] = QuestionOptions
     """Dataclass of the options that it reads."""
     selector: str = ""

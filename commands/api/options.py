@@ -198,7 +198,7 @@ class SearchOptions(Effort):
 
 @dataclass(frozen=True)
 class Keeping:
-    """What keeps results, and what of them is believed."""
+    """Where results are kept, and which of them are believed."""
 
     results: Annotated[
         str | Path | None,

@@ -1,4 +1,4 @@
-"""What hardware was made of, as ``hardware.json`` in its folder says: enough to make it again.
+"""The record of what hardware is made of, ``hardware.json`` in its folder: enough to make it again.
 
 `ithaca build` makes every file again before anything is run, so that a folder may come from a
 stranger. A record may have been edited like any other file: it is read as results are.
@@ -116,7 +116,7 @@ def _problem(chosen: ArrayConfiguration | RecurrenceConfiguration) -> tuple[Prob
 
 
 def read_record(folder: Path) -> tuple[str, Mapping[str, Recorded]]:
-    """What memory is reached by, and the layers that the record of a folder states.
+    """How memory is reached, and the layers that the record of a folder states.
 
     Raises `InputError` if there is no record, or it states no hardware.
     """

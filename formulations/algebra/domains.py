@@ -45,7 +45,7 @@ LARGEST = 10**150
 
 
 def divisors(node: Expression) -> tuple[Expression, ...]:
-    """What an operation divides by; nothing where it has a value for all numbers."""
+    """The divisors of an operation; nothing where it has a value for all numbers."""
     if isinstance(node, CeilingDivision):
         return (node.denominator,)
     if isinstance(node, Product):
@@ -54,7 +54,7 @@ def divisors(node: Expression) -> tuple[Expression, ...]:
 
 
 def all_divisors(expression: Expression) -> Iterable[Expression]:
-    """What an expression divides by, anywhere in it."""
+    """The divisors of an expression, anywhere in it."""
     return (divisor for node in walk(expression) for divisor in divisors(node))
 
 

@@ -44,7 +44,7 @@ class Work:
     stored: Stored = ()
     """Extents of tensors in memory, where they are not as needed."""
     omitted: tuple[Omission, ...] = field(default=(), compare=False)
-    """What its workload has beside its layers, which nothing is solved for."""
+    """Operators of its workload that become no layer; nothing is solved for them."""
 
     @property
     def factor(self) -> Fraction:
