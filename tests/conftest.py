@@ -91,24 +91,42 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
         option.dist = "worksteal"
 
 
+#: Of a test with more dear cases than this, CI takes each fourth; the slow tests take the others.
+FEW = 2
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Leave every n-th case of a test of ``ci(every=n)`` to the fast tests, and of the others every
-    n-th of one of ``slow(every=n)`` to CI."""
+    n-th of one of ``slow(every=n)`` to CI; of many cases of ``ci`` alone, each fourth."""
     places: Counter[str] = Counter()
+    dear: dict[str, list[pytest.Item]] = {}
     for item in items:
         marks = [mark for mark in item.own_markers if mark.name in ("slow", "ci")]
         every = {mark.name: mark.kwargs["every"] for mark in marks if "every" in mark.kwargs}
-        if not every or any(mark.name == "slow" and not mark.kwargs for mark in marks):
-            continue
+        whole = any(mark.name == "slow" and not mark.kwargs for mark in marks)
         test = item.nodeid.partition("[")[0]
-        fast, left = (n in every and places[test] % every[n] == 0 for n in ("ci", "slow"))
-        places[test] += 1
-        if fast or left:
-            own = ("slow", "ci") if fast else ("slow",)
-            item.own_markers[:] = [mark for mark in item.own_markers if mark.name not in own]
-            if not fast:
-                item.add_marker("ci")
+        if every and not whole:
+            fast, left = (n in every and places[test] % every[n] == 0 for n in ("ci", "slow"))
+            places[test] += 1
+            if fast or left:
+                own = ("slow", "ci") if fast else ("slow",)
+                item.own_markers[:] = [mark for mark in item.own_markers if mark.name not in own]
+                if not fast:
+                    item.add_marker("ci")
+        sampled = "slow" in every or any("whole" in mark.kwargs for mark in marks)
+        if "[" in item.nodeid and not sampled and _is_dear(item):
+            dear.setdefault(test, []).append(item)
+    for cases in dear.values():
+        if len(cases) > FEW:
+            for place, item in enumerate(cases):
+                if place % 4:
+                    item.add_marker("slow")
+
+
+def _is_dear(item: pytest.Item) -> bool:
+    """Whether a test is of CI, and of no cheaper or dearer tier."""
+    return bool({mark.name for mark in item.iter_markers()} & {"ci", "slow"} == {"ci"})
 
 
 def _cpu() -> float:

@@ -72,7 +72,7 @@ def check(kind: mutants.Kind, folder: Path, seed: int, count: int) -> None:
         assert line is None or (line.isprintable() and len(line) <= MAX_LINE + 10), line
 
 
-@pytest.mark.ci
+@pytest.mark.ci(whole=True)
 @pytest.mark.parametrize("name", KINDS)
 def test_what_mutants_are_made_of_is_read(name: str, tmp_path: Path) -> None:
     kind = mutants.kinds()[name]
@@ -82,7 +82,7 @@ def test_what_mutants_are_made_of_is_read(name: str, tmp_path: Path) -> None:
         assert outcome(kind, path) is None
 
 
-@pytest.mark.ci
+@pytest.mark.ci(whole=True)
 @pytest.mark.parametrize("name", KINDS)
 def test_a_mutant_is_read_or_refused_in_one_line(name: str, tmp_path: Path) -> None:
     check(mutants.kinds()[name], tmp_path, 1, COUNT)

@@ -101,7 +101,7 @@ FIXED = [
 ]
 
 
-@pytest.mark.ci
+@pytest.mark.ci(whole=True)
 @pytest.mark.parametrize("asked", FIXED, ids=range(len(FIXED)))
 def test_one_question_has_one_answer(asked: Asked, tmp_path: Path) -> None:
     check(asked, tmp_path, processes=asked is FIXED[0])

@@ -42,7 +42,7 @@ def answered(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     return path, done.stdout
 
 
-@pytest.mark.ci
+@pytest.mark.slow
 def test_every_answer_exports_and_the_unrestricted_optimum_does_not(
     answered: tuple[Path, str], tmp_path: Path
 ) -> None:
@@ -75,7 +75,7 @@ def test_every_answer_exports_and_the_unrestricted_optimum_does_not(
     assert not (tmp_path / "out2").exists()
 
 
-@pytest.mark.ci
+@pytest.mark.slow
 def test_results_record_the_target_and_are_proven_again(
     answered: tuple[Path, str], tmp_path: Path
 ) -> None:
@@ -190,7 +190,7 @@ def test_studies_vary_what_they_are_for() -> None:
     )
 
 
-@pytest.mark.ci
+@pytest.mark.slow
 def test_studies_say_what_they_are_of() -> None:
     said = command(
         "whatif", *SMALL, "--dataflow", "i,j", "--vary", "dsp=1000", "--for", "autosa"

@@ -238,7 +238,7 @@ def test_answers_of_other_kinds_are_refused_in_one_line(target: str, tmp_path: P
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.ci
+@pytest.mark.slow
 def test_the_layers_of_an_accelerator(tmp_path: Path) -> None:
     path = tmp_path / "codesign.json"
     limits = ("--limit", "latency=1e11,power=10")

@@ -120,7 +120,7 @@ def test_a_readme_states_the_figures_of_every_layer_and_a_script_builds_all(
     assert "build_all" not in (tmp_path / "other" / "README.md").read_text()
 
 
-@pytest.mark.ci
+@pytest.mark.slow
 def test_all_layers_are_exported_or_none(network: Path, tmp_path: Path) -> None:
     found = ithaca.network(network, dtype="int8", dataflow="i", include_unbuildable=False)
     with pytest.raises(

@@ -399,7 +399,7 @@ def test_odyssey_names_extents_factors_and_packs(seeds: Seeds) -> None:
     assert read == [odyssey_parameters(problem, t) for t in seeds.configurations]
 
 
-@pytest.mark.ci
+@pytest.mark.slow
 def test_odyssey_names_are_those_of_the_published_descriptions() -> None:
     """Numbers of packs and order of the tunable parameters, of all 27 designs."""
     names = {"gemm": ("mm", "ABC"), "cnn": ("conv2d", ("cin", "w", "cout"))}

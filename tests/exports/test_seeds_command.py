@@ -34,7 +34,7 @@ def ithaca(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ithaca:
     return run
 
 
-@pytest.mark.ci
+@pytest.mark.slow
 def test_seeds_of_a_workload_for_every_tool(ithaca: Ithaca, tmp_path: Path) -> None:
     lists = {}
     for tool in ("optuna", "pymoo", "nevergrad", "odyssey"):

@@ -269,7 +269,7 @@ def test_bandwidths_are_the_packs_the_ports_and_the_memorys() -> None:
     assert ways == [Direction.IN, Direction.IN, Direction.OUT]
 
 
-@pytest.mark.ci
+@pytest.mark.slow
 def test_a_platforms_bandwidth_is_exported(tmp_path: Path) -> None:
     result, folder = tmp_path / "r.json", tmp_path / "t"
     words = ("-s", "i=64,j=64,k=64", "--dtype", "int8", "--dataflow", "i,j", "--platform", "zcu102")

@@ -340,7 +340,7 @@ def test_points_state_blocks(tmp_path: Path) -> None:
     assert [p["metrics"]["dsp"] for p in json.loads(again.stdout)["points"]] == [80, 160, 20]
 
 
-@pytest.mark.ci
+@pytest.mark.slow
 def test_studies_state_blocks(tmp_path: Path) -> None:
     file = tmp_path / "front.json"
     words = [*SMALL[1:], "--limit", "dsp=40", "--block-sparse", "A=2/4", "-o", file]

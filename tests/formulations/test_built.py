@@ -154,7 +154,7 @@ def test_blocks_are_those_that_synthesis_makes() -> None:
 
 
 @pytest.mark.slow(every=3)
-@pytest.mark.ci
+@pytest.mark.slow
 @pytest.mark.parametrize("resource", COEFFICIENTS)
 def test_logic_is_as_fitted(resource: str) -> None:
     rows = read()

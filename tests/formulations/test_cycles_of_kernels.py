@@ -133,7 +133,7 @@ def test_tensors_beside_sums_have_room_for_them(kernel: str) -> None:
     assert not any(found)
 
 
-@pytest.mark.ci
+@pytest.mark.ci(whole=True)
 @pytest.mark.parametrize("kernel", ["mttkrp", "ttmc", *OWN])
 def test_waits_beside_sums_are_counted_where_fifos_are_short(kernel: str) -> None:
     """Without the term up to 27 % of a design's cycles are missing on average, 49 % at most."""
@@ -143,7 +143,7 @@ def test_waits_beside_sums_are_counted_where_fifos_are_short(kernel: str) -> Non
 
 
 @pytest.mark.slow(every=4)
-@pytest.mark.ci
+@pytest.mark.ci(whole=True)
 @pytest.mark.parametrize("kernel", workload_names())
 @pytest.mark.parametrize("machine", MACHINES)
 def test_every_kernel(machine: str, kernel: str) -> None:

@@ -194,7 +194,7 @@ def test_a_result_that_is_read_prints_what_was_solved(result: Path) -> None:
     assert "for i in" not in ithaca("explain", result, "--quick").stdout
 
 
-@pytest.mark.ci
+@pytest.mark.slow
 def test_every_layer_of_a_network_prints_its_nest(tmp_path: Path) -> None:
     path = tmp_path / "n.json"
     words = (

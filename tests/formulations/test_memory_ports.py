@@ -194,7 +194,7 @@ CASES = [
 
 
 @pytest.mark.slow(every=5)
-@pytest.mark.ci
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "case",
     CASES,
@@ -247,7 +247,7 @@ def slow(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.ci
+@pytest.mark.slow
 def test_files_state_ports_and_are_proven_again(tmp_path: Path, slow: Path) -> None:
     file = tmp_path / "r.json"
     run = ithaca(*SMALL, "--platform", slow, "--ports", "4", "-o", file)
@@ -294,7 +294,7 @@ def test_points_state_ports(tmp_path: Path) -> None:
     assert several["prologue"] - one["prologue"] == 2 * 8 * (16 + 20) - 8 * 8 * 16
 
 
-@pytest.mark.ci
+@pytest.mark.slow
 def test_autosa_is_told_ports_by_its_own_options(tmp_path: Path, slow: Path) -> None:
     file = tmp_path / "r.json"
     sizes = ["-s", "i=4,j=64,k=64", "--dataflow", "i,j", "--platform", slow, "--dtype", "int16"]

@@ -261,7 +261,7 @@ def test_the_search_finds_the_optimum_of_a_small_array() -> None:
 
 
 @pytest.mark.slow(every=6)
-@pytest.mark.ci
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=[f"{c[0]}-{c[3].value}-{c[4]}" for c in CASES])
 def test_engines_find_the_optimum(case: tuple) -> None:  # type: ignore[type-arg]
     tiled = problem(*case)

@@ -43,7 +43,7 @@ ANYTHING = st.recursive(
 )
 
 
-@pytest.mark.ci
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(steps=st.sampled_from(places(DOCUMENT)), value=ANYTHING, remove=st.booleans())
 def test_mutated_documents_load_or_are_refused(

@@ -208,7 +208,7 @@ conv,"{""N"": 1, ""M"": 4, ""C"": 4, ""Ox"": 4, ""Oy"": 4, ""Fx"": 1, ""Fy"": 1}
 """
 
 
-@pytest.mark.ci
+@pytest.mark.slow
 def test_what_commands_write_is_what_the_schemas_say(tmp_path: Path) -> None:
     for name, text, _ in inputs(PAGE.read_text()):
         (tmp_path / name).write_text(text)

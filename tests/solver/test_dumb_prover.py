@@ -129,7 +129,7 @@ def check(space: Space, draw: random.Random, questions: int) -> None:
     assert "optimal" in statuses
 
 
-@pytest.mark.ci
+@pytest.mark.ci(whole=True)
 @pytest.mark.parametrize(
     ("edition", "dataflow", "dtype"),
     [("exact", "i,j", "fp32"), ("cycle", "k", "int16"), ("cycle", "i,k", "fp32")],

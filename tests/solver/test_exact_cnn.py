@@ -105,7 +105,7 @@ def check_every_design(sizes: dict[str, int], edition: Edition) -> None:
         )
 
 
-@pytest.mark.ci
+@pytest.mark.slow
 def test_every_design_of_a_strided_convolution() -> None:
     check_every_design({"o": 2, "r": 2, "c": 2, "i": 2, "p": 3, "q": 2, "s": 2}, Edition.EXACT)
 

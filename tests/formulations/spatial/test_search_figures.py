@@ -20,7 +20,7 @@ from tests.formulations.spatial.drawn import (
 )
 
 
-@pytest.mark.ci
+@pytest.mark.slow
 def test_the_padded_energy_of_a_product_is_proven() -> None:
     """Weights pass by Eyeriss's buffer: taken again for all that its tile leaves. Earlier bounds
     left 18 % after 79 s, with 411,475 labels."""
@@ -30,7 +30,7 @@ def test_the_padded_energy_of_a_product_is_proven() -> None:
 
 
 @pytest.mark.slow(every=3)
-@pytest.mark.ci
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("layer", "value"),
     [

@@ -152,7 +152,7 @@ def test_known_optimum_of_a_convolution() -> None:
     assert (solved(nest, GOLDEN, divisors_only=True).value, by_level) == (685_748_224, 691_019_776)
 
 
-@pytest.mark.ci
+@pytest.mark.slow
 def test_bounds_of_interrupted_searches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Band by band the bound rises, rows lie above it, and from the first band on it means more
     than what every mapping costs."""
@@ -241,7 +241,7 @@ def test_symbols_say_what_fractions_say() -> None:
     assert 0 < sum(fitting) < 60
 
 
-@pytest.mark.ci
+@pytest.mark.slow
 def test_fronts(tmp_path: Path) -> None:
     """The front of energy and latency, on the architecture of the guide's page."""
     page = (Path(__file__).parents[3] / "docs/uneven-mappings.md").read_text(encoding="utf-8")
@@ -262,7 +262,7 @@ def test_options_of_another_edition_are_refused(edition: str) -> None:
         _ = setting.design
 
 
-@pytest.mark.ci
+@pytest.mark.slow
 def test_mappings_in_files(tmp_path: Path) -> None:
     """What is written is read again, and refused where it states no mapping."""
     out = tmp_path / "mapping.json"

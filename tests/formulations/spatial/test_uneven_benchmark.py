@@ -7,7 +7,7 @@ import pytest
 from benchmarks.uneven_mappings import main
 
 
-@pytest.mark.ci
+@pytest.mark.slow
 @pytest.mark.parametrize("python", [[], ["--python", "false"]])
 def test_rows_without_accelforge(python: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     """A program that does not start AccelForge is as none."""

@@ -334,7 +334,7 @@ def test_symbols_say_what_fractions_say() -> None:
             assert symbol.evaluate(chosen, FRACTION) == metrics[name]
 
 
-@pytest.mark.ci
+@pytest.mark.slow
 def test_remainders_in_files(tmp_path: Path) -> None:
     """Last trips are written, and read again as what the factors make them; so are those of
     loops that two of several tensors lack, and of windows."""
@@ -354,7 +354,7 @@ def test_remainders_in_files(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.ci
+@pytest.mark.slow
 def test_windows_in_files(tmp_path: Path) -> None:
     out, options = tmp_path / "mapping.json", ("--edition", "uneven", "--nodes", "levels")
     sizes = ("conv2d", "-s", "r=5,c=1,i=1,o=1,p=2,q=1")

@@ -72,7 +72,7 @@ def test_a_layer_is_a_result_of_its_own(solved: Written, tmp_path: Path) -> None
     assert [(s.design, s.value) for s in found.designs] == [
         (s.design, s.value) for s in solo.designs
     ]
-    words = ("explain", "--time-limit", "20")
+    words = ("explain", "--time-limit", "600")
     of_network, of_itself = (
         ithaca(*words, path, "--layer", "wide").stdout,
         ithaca(*words, alone).stdout,

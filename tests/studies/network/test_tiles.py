@@ -372,7 +372,7 @@ layers:
 """
 
 
-@pytest.mark.ci
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("network", "words", "value", "turns"),
     [
