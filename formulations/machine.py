@@ -126,5 +126,5 @@ class MachineDocument(
 class WaitsDocument(
     model_of(MemoryTiming, **{field.name: (Few, 0) for field in fields(MemoryTiming)})  # type: ignore[misc]
 ):
-    """What DRAM modules wait for: cycles, and bytes per cycle that all share, and that each of
-    their ports moves (0: no limit)."""
+    """Timing of DRAM modules: cycles of waiting, and bytes per cycle of all ports together and of
+    each (0: no limit)."""

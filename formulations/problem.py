@@ -91,7 +91,7 @@ class Objective:
 
     @property
     def order(self) -> tuple[Objective, ...]:
-        """It, and all that follow."""
+        """The objective and those that break its ties, most important first."""
         return (self,) if self.then is None else (self, *self.then.order)
 
     @property

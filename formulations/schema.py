@@ -69,7 +69,7 @@ class PlatformDocument(Document):
 
 
 class ObjectiveDocument(Document):
-    """What was minimised, and its least value found."""
+    """The expression that was minimised, and the least value found."""
 
     expression: Text
     value: Number | None

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 @dataclass(frozen=True)
 class Plans:
-    """Of which kinds of plans all are searched."""
+    """The kinds of plans that are searched completely."""
 
     again: bool = True
     """Layers may compute the same tile again in turns of a loop that does not index it."""
@@ -75,7 +75,7 @@ class Tiled(Protocol):
 
     @property
     def plans(self) -> Plans:
-        """Of which kinds they are."""
+        """The kinds of plans to search."""
 
     @property
     def stages(self) -> tuple[Tiled, ...]:

@@ -57,7 +57,7 @@ class LayerRunDocument(Document):
 
 
 class NetworkPart(Document):
-    """What the layers were taken from; the order they run in where that matters."""
+    """The network of the layers, and the order they run in where that matters."""
 
     name: Text
     parameters: dict[str, int]
@@ -127,7 +127,7 @@ class EdgeDocument(Document):
 
 
 class FusingDocument(Document):
-    """What stays on chip between layers, and the whole network where nothing does."""
+    """The tensors that stay on chip between layers, and the network's total where none do."""
 
     edges: list[EdgeDocument]
     value: Number | None

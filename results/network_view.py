@@ -59,7 +59,7 @@ def _view(result: NetworkResult) -> Iterator[Block]:
 
 
 def left_out_facts(network: Network) -> Iterator[Fact]:
-    """What multiplies and is left out, how much that is, and why."""
+    """The multiplying operators that are left out, with how much they multiply and why."""
     for omission in network.unsupported:
         if omission.kind.multiplies:
             work = omission.operations

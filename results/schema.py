@@ -25,7 +25,7 @@ from ithaca.solver.solution import Solution
 
 
 class SolutionPart(Document):
-    """What came of one design; its field ``tiling`` is of the family's own type."""
+    """The solution of one design; its field ``tiling`` is of the family's own type."""
 
     tiling: Any
     metrics: dict[str, Any] | None
@@ -34,14 +34,14 @@ class SolutionPart(Document):
 
 
 class FirstPart(Document):
-    """What every document begins with."""
+    """The fields that every document begins with."""
 
     schema_: Literal["ithaca/1"]
     family: str = UNNAMED
 
 
 class UnrestrictedDocument(Document):
-    """What there is where configurations need not be such as a compiler builds."""
+    """The optimum where configurations need not be such as a compiler builds."""
 
     value: Number
     certificate: ProofDocument
@@ -55,7 +55,7 @@ class FreeDocument(UnrestrictedDocument):
 
 
 class ResultPart(Document):
-    """What came of all designs."""
+    """The solutions of all designs."""
 
     best: Any
     designs: list[Any]

@@ -173,7 +173,7 @@ def proven_again(answer: Solution, problems: Sequence[Problem], options: SolveOp
 
 
 def _preferred(answer: Solution, every: Sequence[Solution], budget: Budget) -> Solution:
-    """Of all configurations of an optimum, of any design, the one that is the answer."""
+    """The answer: the preferred one of all configurations of an optimum, of any design."""
     value, proof = answer.value, answer.certificate
     assert value is not None
     open_ = [
@@ -202,7 +202,7 @@ def preferred_of(
     holder: int,
     budget: Budget,
 ) -> tuple[int, Preferred] | None:
-    """Of all configurations of an optimum, of any of some designs, the one that is preferred.
+    """The preferred one of all configurations of an optimum, of any of some designs.
 
     Parameters
     ----------

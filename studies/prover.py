@@ -148,8 +148,8 @@ class Prover:
         ), best
 
     def preferred(self, point: Candidate) -> Candidate:
-        """Of all configurations with the objectives of one that was found, the one that is
-        preferred, as far as time allows."""
+        """The preferred one of all configurations with the objectives of a point, as far as time
+        allows."""
         region = tuple(Bound(value, strict=False) for value in point.vector)
         left = [
             d for d in range(len(self.problems)) if not self._covered(d, self._normal(d, region))

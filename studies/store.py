@@ -144,7 +144,8 @@ class StoredAnswer:
 
 @dataclass(frozen=True)
 class Trust:
-    """What is believed of a results folder."""
+    """The trust in a results folder: which of its files are believed, and which are proven
+    again."""
 
     foreign: bool = False
     """Whether files without this user's seal are: made elsewhere, or changed."""

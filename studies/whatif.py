@@ -274,7 +274,7 @@ def _starts(problems: Sequence[Problem], near: Sequence[Solution]) -> list[Confi
 
 
 def _configurations(problem: Problem, answers: Sequence[Solution]) -> list[Configuration]:
-    """Those of the same design."""
+    """The configurations of answers that are of a problem's design."""
     return [
         a.configuration
         for a in answers

@@ -120,7 +120,7 @@ class Recurrence(LoopNest):
 
     @property
     def document(self) -> dict[str, Any]:
-        """It as files describe it."""
+        """The recurrence as files describe it."""
         return self.definition.model_dump(exclude={"description"}) | {"parameters": self.sizes}
 
     def with_sizes(self, sizes: Mapping[str, int]) -> Recurrence:
@@ -278,7 +278,7 @@ class Recurrence(LoopNest):
 
     @property
     def _statements(self) -> dict[str, str]:
-        """Those of values, then of outputs."""
+        """The statements of values, then of outputs."""
         return {**self.definition.values, **self.definition.outputs}
 
     @cached_property

@@ -38,7 +38,8 @@ MAX_BYTES = 65_536
 
 
 class HardwareDocument(Document):
-    """What hardware must do, as ``expected.json`` states it; further fields say what it is."""
+    """Requirements on generated hardware, as ``expected.json`` states them; further fields describe
+    it."""
 
     model_config = ConfigDict(extra="allow")
 

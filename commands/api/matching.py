@@ -282,7 +282,7 @@ def find_matches(
 
 
 class IntrinsicDocument(Document):
-    """What a call computes."""
+    """The computation of an intrinsic: its name, statement and sizes."""
 
     name: str
     statement: str

@@ -129,7 +129,7 @@ class Plot(Drawing):
 
 @dataclass(frozen=True)
 class ChartAxis:
-    """What stands along one side of a chart."""
+    """One side of a chart: its range, label and ticks."""
 
     low: float
     high: float

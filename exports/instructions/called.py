@@ -81,7 +81,7 @@ class CalledNest:
 
     @classmethod
     def of(cls, solution: Solution) -> CalledNest:
-        """That of a solution that has a configuration."""
+        """The called nest of a solution that has a configuration."""
         design = solution.problem.design
         assert isinstance(design, IntrinsicDesign)
         assert solution.configuration is not None

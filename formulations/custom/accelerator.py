@@ -49,7 +49,7 @@ class CustomAccelerator(Accelerator):
 
 
 class CustomDocument(ModelDocument):
-    """What spaces of stated costs say of them."""
+    """The accelerator of a hardware space whose costs are stated as formulas."""
 
     family: Literal["custom"]
 

@@ -25,7 +25,7 @@ from ithaca.workloads.nest import LoopNest
 
 
 class LayerHeadDocument(Document):
-    """What was asked."""
+    """The question that a result file of stated costs begins with."""
 
     problem: NestDocument
     model: ModelDocument

@@ -46,7 +46,8 @@ class FactorDocument(Document):
 
 
 class LayerChoiceDocument(Document):
-    """What a layer may choose, between two ends over its facts."""
+    """A choice that each layer makes: an integer, or a power of two, between two formulas of its
+    facts."""
 
     range: Annotated[list[Formula], Field(min_length=2, max_length=2)] | None = None
     powers_of_two: Annotated[list[Formula], Field(min_length=2, max_length=2)] | None = None

@@ -73,7 +73,7 @@ class TensorData(Document):
 
 
 class Feed(Document):
-    """What a port receives in each step of an interval."""
+    """The values that a port receives in each step of an interval."""
 
     of: str
     """The tensor."""
@@ -86,7 +86,7 @@ class Feed(Document):
 
 
 class TimeInterval(Document):
-    """What happens at a time."""
+    """An interval of time: its repetitions, and the values that ports receive in it."""
 
     repeat: Term = ONE
     """How often, one after the other."""

@@ -51,7 +51,7 @@ class Timing:
     """From one word of a memory port to the next."""
 
     def cycles(self, sign: ast.operator) -> int:
-        """Those of an operator."""
+        """The cycles that an operator takes."""
         return {ast.Mult: self.multiply, ast.Div: self.divide}.get(type(sign), self.add)
 
     def depths(self, node: ast.expr) -> list[int]:

@@ -43,7 +43,7 @@ class RecurrencesDocument(RecurrenceDocument):
 
 
 class RecurrenceHeadDocument(Document):
-    """What was asked."""
+    """The question that a result file of recurrences begins with."""
 
     workload: RecurrencesDocument
     edition: Literal["cycle"]

@@ -131,7 +131,7 @@ def _architecture_with(
 
 
 class HierarchyDocument(MappingSpaceDocument):
-    """What spaces of memory hierarchies say of the accelerator."""
+    """The accelerator of a hardware space that is a memory hierarchy."""
 
     family: Literal["spatial"] = "spatial"
     architecture: Any
@@ -197,7 +197,7 @@ class Hierarchies(AcceleratorKind):
         return accelerator, known
 
     def energies(self, accelerator: HierarchyAccelerator, path: Path) -> Mapping[str, Fraction]:
-        """Those that the edition reads."""
+        """The energies in an Accelergy table that the edition reads."""
         architecture, values = accelerator.architecture, dict[str, Fraction | None]()
         for name, actions in energy_tables(_accelergy(path, "ERT"), path).items():
             if name == architecture.compute.name:

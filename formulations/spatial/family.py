@@ -78,7 +78,7 @@ class LevelMappingDocument(Document):
 
 
 class HeadDocument(Document):
-    """What was asked."""
+    """The question that a result file of memory hierarchies begins with."""
 
     problem: NestDocument
     memory: dict[str, list[int]] = Field(default_factory=dict)

@@ -120,7 +120,7 @@ class SystolicArrays(Accelerator):
 
 
 class ArraysDocument(Document):
-    """What spaces of arrays on a device say of them."""
+    """The accelerator of a hardware space of systolic arrays on one device."""
 
     family: Literal["systolic"]
     platform: Text

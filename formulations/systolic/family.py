@@ -119,7 +119,8 @@ class RestrictionDocument(Document):
 
 
 class ArrayHeadDocument(Document):
-    """What was asked; earlier versions did not state of which designs."""
+    """The question that a result file of systolic arrays begins with. Earlier versions did not
+    state which designs it is about."""
 
     workload: TypedNestDocument
     platform: PlatformDocument

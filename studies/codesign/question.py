@@ -178,8 +178,8 @@ class CodesignQuestion:
 
     @cached_property
     def directions(self) -> tuple[Mapping[str, int], ...]:
-        """Of every amount of runs: whether it never falls (1) or never rises (-1) with each metric;
-        0 if neither is known."""
+        """The monotonicity of every amount of runs in each metric: it never falls (1), never rises
+        (-1), or neither is known (0)."""
         box = self.space.box
         spans = {name: figure.range(box) for name, figure in self.space.costs.items()}
         each_amount = []

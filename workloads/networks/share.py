@@ -56,8 +56,7 @@ class Share:
 
     @property
     def words(self) -> str:
-        """What goes on after a status: `` of the 50.0 % counted``; empty where nothing is left
-        out."""
+        """Words after a status: `` of the 50.0 % counted``; empty where nothing is left out."""
         return "" if self.whole else f" of the {self.amount} counted"
 
     @property

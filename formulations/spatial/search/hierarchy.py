@@ -32,7 +32,7 @@ class MovedTensor:
 
     @cached_property
     def windows(self) -> dict[int, tuple[int, int]]:
-        """Of the loops along which neighbouring tiles may overlap: rank and coefficient."""
+        """Rank and coefficient of the loops along which neighbouring tiles may overlap."""
         return {
             d: (rank, c)
             for rank, terms in enumerate(self.ranks)

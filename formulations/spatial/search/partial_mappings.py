@@ -50,7 +50,7 @@ class PartialMappings:
 
     @property
     def hierarchy(self) -> Hierarchy:
-        """Of what they are partial mappings."""
+        """The memory hierarchy of the partial mappings."""
         return self.layout.hierarchy
 
     @property
@@ -348,7 +348,7 @@ def spread(
 
 
 def _alike(m: Vector, step: Vector, n: Vector, other: Vector) -> Vector:
-    """Of m·n lanes along two loops that share a rank, how many want a tile that another one wants,
+    """The number of m·n lanes, along two loops that share a rank, whose tile another lane wants,
     too."""
     common = np.gcd(step.astype(np.int64), other.astype(np.int64))
     return np.maximum(m - other / common, 0) * np.maximum(n - step / common, 0)

@@ -109,7 +109,7 @@ class SharedLoop:
 
     @cached_property
     def _loops(self) -> frozenset[tuple[int, str]]:
-        """Of the nests' own, with their numbers."""
+        """Loops of the nests themselves, with the numbers of these."""
         numbered = enumerate(self.members, start=self.first)
         return frozenset((number, member.loop) for number, member in numbered if member.loop)
 

@@ -81,7 +81,7 @@ class PartitionDocument(Document):
 
 
 class PhysicalDocument(Document):
-    """What was given of the array."""
+    """The parts of the array that were fixed."""
 
     lanes: dict[str, int]
     simd: int | None
@@ -109,7 +109,7 @@ class BestDocument(ArrayDesignDocument):
 
 
 class DesignDocument(ArrayDesignDocument):
-    """What came of one design."""
+    """The value and certificate of one design."""
 
     value: Number | None
     certificate: ProofDocument
@@ -338,7 +338,7 @@ def _read_shared(read: SharedDesignDocument, at: str) -> SharedDesign:
 
 
 def accelerator(space: HardwareSpace, point: Configuration, text: str) -> None:
-    """None: arrays of a space are what networks run on.
+    """No accelerator: networks run on the arrays of a space.
 
     Parameters
     ----------

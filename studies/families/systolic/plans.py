@@ -55,8 +55,8 @@ class Options:
 
     @property
     def front(self) -> Options:
-        """Those that no other is as good as in all four respects, DSP blocks ascending; of equal
-        ones, one."""
+        """The options that no other one equals or betters in all four respects, DSP blocks
+        ascending; of equal ones, one."""
         kept = np.zeros(0, np.int64)
         for bandwidth in np.unique(self.bandwidth):
             own = np.flatnonzero(self.bandwidth == bandwidth)

@@ -39,7 +39,7 @@ class ArrayTile:
 
     @classmethod
     def of(cls, layer: StoredLayer, at: Mapping[str, NumbersByName]) -> ArrayTile:
-        """That of factors by slot."""
+        """The tile of an array, from factors by slot."""
         groups = {
             access.tensor: layer.product(at[SPATIAL], access) for access in layer.nest.accesses
         }

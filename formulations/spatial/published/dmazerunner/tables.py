@@ -74,8 +74,8 @@ class Tables(ABC):
 
     @cached_property
     def rows(self) -> tuple[ChoiceColumns, ...]:
-        """Of each group's rows: ``r`` and ``s``, products, ``s.TENSOR`` over its loops only;
-        ``held`` words of a PE."""
+        """Columns of each group's rows: ``r`` and ``s``, products, ``s.TENSOR`` over its loops
+        only; ``held`` words of a PE."""
         tables = []
         for group in self.groups:
             columns = {
@@ -88,8 +88,8 @@ class Tables(ABC):
 
     @cached_property
     def tiles(self) -> tuple[ChoiceColumns, ...]:
-        """Of each group's tiles: ``trips`` outside, all and ``own`` loops', ``whole`` extents, the
-        ``tile``, words ``sent``.
+        """Columns of each group's tiles: ``trips`` outside, all and ``own`` loops', ``whole``
+        extents, the ``tile``, words ``sent``.
 
         The least over its rows: ``r``, and ``spread`` words of register files altogether, with such
         copies as are `counted`.
@@ -110,8 +110,8 @@ class Tables(ABC):
 
     @cached_property
     def outer(self) -> tuple[ChoiceColumns, ...]:
-        """Of each group's outer choices: DRAM's ``trips``, all and by ``own`` loops, and words
-        ``moved``."""
+        """Columns of each group's outer choices: DRAM's ``trips``, all and by ``own`` loops, and
+        words ``moved``."""
         tables = []
         for group in self.groups:
             p, d, begins = group.outer

@@ -137,7 +137,7 @@ class TilingStage(ABC):
     # -- incumbents --------------------------------------------------------------------
 
     def incumbents(self, cutoff: Cutoff, *, hurried: bool = False) -> Candidates:
-        """None: of padded spaces what divides is searched before."""
+        """No start: spaces with padding are searched for divisors first."""
         return iter(())
 
     # -- inner choices -----------------------------------------------------------------
