@@ -120,7 +120,7 @@ def errors(
 
 @dataclass(frozen=True)
 class Ranking:
-    """What an edition's best configurations of a space take when they run; regrets over the least
+    """Simulated cycles of an edition's best configurations of a space; regrets over the least
     cycles that any took."""
 
     ties: int

@@ -68,7 +68,7 @@ def _within(place: Path) -> None:
 
 
 def _half(place: Path) -> None:
-    """What a write leaves that is killed half-way."""
+    """The remains of a write that is killed half-way."""
     if not (child := os.fork()):
         moved, replace = count(), Path.replace
 

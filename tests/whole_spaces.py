@@ -56,7 +56,7 @@ def crossed(tables: Sequence[Columns]) -> Columns:
 
 
 def linked(space: Space, columns: Columns) -> Columns:
-    """Those that the links of a space allow."""
+    """The columns of points that the links of a space allow."""
     keep = np.ones(lengths([columns])[0], bool)
     for link in space.links:
         keep &= link.holds(columns)

@@ -36,7 +36,7 @@ def run(how: Run) -> Outcome:
     chance = [float(row["feasible"]) for row in table.records(method="random")]  # type: ignore[arg-type]
 
     def over(**equal: Cell) -> list[float]:
-        """What latencies are over the proven bounds."""
+        """Latencies over the proven bounds."""
         pairs = ((row["ms"], bounds[str(row["network"])]) for row in table.records(**equal))
         return [float(ms / bound) for ms, bound in pairs if ms and bound]  # type: ignore[operator]
 

@@ -1,5 +1,5 @@
-"""What an experiment is, and what it hands back: a table, a chart, and claims of the paper set
-beside what is measured."""
+"""Experiments and their outcomes: a table, a chart, and claims of the paper set beside what is
+measured."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def _claim(
 
 
 def said(stated: Mapping[str, Any]) -> str:
-    """What the paper says, as far as it is known."""
+    """The paper's statement, as far as it is known."""
     published: str | None = stated["published"]
     return NOT_AT_HAND if published is None else OWN if published == "own" else published
 
@@ -175,7 +175,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Table:
-    """What was measured."""
+    """A table of measurements."""
 
     columns: tuple[str, ...]
     """Names, with units in parentheses."""
@@ -252,7 +252,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What an experiment found."""
+    """The outcome of an experiment."""
 
     table: Table
     """What was measured."""

@@ -132,7 +132,7 @@ def design_text(tiling: Tiling) -> str:
 
 
 def budget_settings(size: int) -> dict[str, object]:
-    """What a document says of the problem."""
+    """The problem that a document states."""
     return {
         "workload": f"mm i=j=k={size} fp32",
         "limits": {"dsp": float(DSP), "bram18k": float(BRAM18K)},

@@ -79,7 +79,8 @@ def problems(count: int) -> Iterator[CalledNest]:
 
 
 def wanted(called: CalledNest) -> int:
-    """What the program should print, by numpy: a sum of all results, each times another number."""
+    """The number that the program should print, by numpy: a sum of all results, each times another
+    number."""
     nest, values = called.nest, {}
     for access in nest.accesses:
         shape = [span(subscript, nest.sizes) for subscript in access]

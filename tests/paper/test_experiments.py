@@ -40,7 +40,7 @@ TIMED = "figure-9"
 
 
 def small_outcome(how: Run) -> Outcome:
-    """What an experiment of no work finds."""
+    """The outcome of an experiment without work."""
     how.step("nothing")
     chart = LineChart("title", "x", "y", (Series("", (1.0, 2.0), (1.0, 4.0)),))
     claims = (

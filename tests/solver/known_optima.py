@@ -98,7 +98,7 @@ def key_of(facts: Facts) -> str:
 
 
 def facts_of(problem: Problem) -> Facts:
-    """What tells a problem from others, in words that outlive its types."""
+    """The facts that tell a problem from others, in words that outlive its types."""
     design = systolic(problem)
     assert not design.hardware, "enumeration does not know about given arrays"
     nest, array = design.nest, design.array

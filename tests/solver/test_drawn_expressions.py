@@ -138,7 +138,7 @@ def evaluated(text: str, points: Sequence[Metrics]) -> list[Fraction] | None:
 
 
 def question(seed: int) -> tuple[Sample, list[str], Fraction]:
-    """What is drawn: a problem, its objective and perhaps a limit, with the bound of that."""
+    """A random problem, its objective and perhaps a limit, with the bound of that."""
     draw = random.Random(seed)
     sample = samples()[seed % len(samples())]
     texts = [drawn(draw, sample, draw.randint(1, 3)) for _ in range(draw.choice((1, 1, 2)))]

@@ -37,7 +37,7 @@ PROBLEMS = [
 
 
 def best(store: Store, problems: list[Problem] = PROBLEMS) -> Solution:
-    """What a study answers that keeps its results there."""
+    """The answer of a study that keeps its results in a store."""
     (point,) = run_study((), lambda values: problems, store=store).points.values()
     return point.answer
 

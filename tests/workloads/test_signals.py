@@ -1,4 +1,4 @@
-"""What signals do: in processes of their own, since the second one ends them."""
+"""Signals: in processes of their own, since the second one ends them."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ KINDS = [("mm", "ij", 1), ("mttkrp", "ik", 2), ("mm", "k", 3)]
 
 @contextmanager
 def built(folder: Path, case: Any) -> Iterator[tuple[dict[str, Any], Bench]]:
-    """What is stated of a case, and its compiled bench."""
+    """The stated facts of a case, and its compiled bench."""
     stated = json.loads(write_case(folder, case)["expected.json"])["rtl"]
     with compiled(folder) as bench:
         yield stated, bench

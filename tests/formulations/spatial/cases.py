@@ -1,4 +1,4 @@
-"""What tests of memory hierarchies share: the tool's own files, and random architectures, nests and
+"""Cases of memory hierarchies: the tool's own files, and random architectures, nests and
 mappings."""
 
 from __future__ import annotations

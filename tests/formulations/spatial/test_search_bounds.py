@@ -138,7 +138,8 @@ def test_bounds_never_exceed_what_follows_on_nested_meshes_and_padded(seed: int)
 @pytest.mark.slow(every=4)
 @pytest.mark.parametrize("seed", range(2000, 2040))
 def test_bounds_of_tensors_that_pass_by_levels(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
-    """What is taken again outside a level, with the tiles of the level: proofs and any mapping."""
+    """Tensors that are taken again outside a level, with the tiles of the level: proofs and any
+    mapping."""
     monkeypatch.setattr(extension, "FEW", 0)
     monkeypatch.setattr(search, "BEAMS", (3,))
     problem = drawn_problem(seed, depths=(3, 3, 4))

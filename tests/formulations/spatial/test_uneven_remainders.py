@@ -45,7 +45,7 @@ STATEMENTS = (
 
 @dataclass(frozen=True)
 class Walk:
-    """What one loop does: its tiles at every storage node, one after the other."""
+    """The walk of one loop: its tiles at every storage node, one after the other."""
 
     lengths: dict[Node, list[int]]
     """Of all tiles that an instance takes, as often as it does."""
@@ -109,7 +109,7 @@ def cuts(extent: int, order: tuple[Node, ...], meshes: list[tuple[int, str]]) ->
 
 @dataclass(frozen=True)
 class Walks:
-    """What every loop may do, an axis of arrays each."""
+    """All walks of every loop, an axis of arrays each."""
 
     nest: LoopNest
     every: dict[str, list[Walk]]
@@ -254,7 +254,7 @@ def drawn(rng: Random) -> tuple[LoopNest, Architecture]:
 
 
 def orders(design: UnevenDesign) -> set[tuple[Node, ...]]:
-    """Of all storage nodes that there may be."""
+    """The orders of all storage nodes that there may be."""
     free = [node for node in design.nodes if node[1] in design.may_bypass(node[0])]
     gone = chain.from_iterable(combinations(free, count) for count in range(len(free) + 1))
     return {

@@ -43,7 +43,7 @@ def tiny_network(folder: Path) -> Network:
 
 
 def tiny_request(objective: str = "latency", dsp: int = 400, **others: object) -> ArrayQuestion:
-    """What is asked of it."""
+    """A question about the tiny network."""
     limits = (Limit("dsp", Fraction(dsp)), Limit("bram18k", Fraction(400)))
     return array_question(data_type("fp32"), limits, objective, **others)
 
