@@ -151,7 +151,7 @@ class StudyAnswer(Answer):
 
     @property
     def picture(self) -> Any:
-        """The same; None if there is none."""
+        """The picture that `plot` draws; None if there is none."""
         try:
             return self.chart
         except InputError:
@@ -177,7 +177,7 @@ class Wrote(str):
 
     @property
     def document(self) -> dict[str, Any]:
-        """The same as a JSON document."""
+        """The place and the contents as a JSON document."""
         return {"schema": SCHEMA, "wrote": self.parts[0], "what": self.parts[1]}
 
 

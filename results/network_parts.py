@@ -44,7 +44,7 @@ class OmissionDocument(Document):
     operations: Annotated[int, Field(ge=0)] | None = None
 
     def omission(self) -> Omission:
-        """The same as an object."""
+        """The omission that the fields state."""
         return Omission(self.operator, self.count, self.kind, operations=self.operations)
 
 

@@ -48,8 +48,8 @@ class UnrestrictedDocument(Document):
 
 
 class FreeDocument(UnrestrictedDocument):
-    """The same of one workload; of which designs follows from the question, which not all versions
-    stated."""
+    """The unrestricted optimum of one workload; its designs follow from the question, which not all
+    versions stated."""
 
     designs: Annotated[list[dict[str, Any]] | None, Field(exclude=True)] = None
 

@@ -111,7 +111,7 @@ def network(
 
 @contextmanager
 def _running(options: RunOptions, keeping: Keeping) -> Iterator[RunOptions]:
-    """The same options with what keeps results, tells how far the run is, and stops it."""
+    """Options with what keeps results, tells how far the run is, and stops it."""
     with (
         keeping.store(options.search, conditions(options)) as store,
         searching("deriving designs", options.search) as (search, line),

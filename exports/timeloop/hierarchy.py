@@ -79,7 +79,8 @@ def mapping_obstacles(mapped: MappedNest) -> Iterator[str]:
 
 
 def obstacles(mapped: MappedNest) -> Iterator[str]:
-    """The same, and why it cannot express the architecture."""
+    """Every reason, in plain words, why Timeloop cannot express the nest, its mapping or the
+    architecture."""
     yield from mapping_obstacles(mapped)
     for name in mapped.architecture.unpriced:
         yield f"{name}: nothing says its energies, which the tool needs in an ERT"

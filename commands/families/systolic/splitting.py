@@ -144,7 +144,7 @@ class _Split:
 
     @cached_property
     def question(self) -> ArrayQuestion:
-        """The same for the search."""
+        """The question that the search answers, within these bounds."""
         own, device = self.accelerator, load_platform(self.accelerator.platform)
         return ArrayQuestion(
             data=data_type(own.dtype),
@@ -159,12 +159,12 @@ class _Split:
         )
 
     def on(self, platform: str) -> _Split:
-        """The same on another device."""
+        """A split of another device."""
         accelerator = replace(self.accelerator, platform=platform)
         return replace(self, space=replace(self.space, accelerator=accelerator))
 
     def within(self, metric: str, bound: Bound) -> _Split:
-        """The same within another limit."""
+        """A split within another limit."""
         return replace(self, limits={**self.limits, metric: bound})
 
 

@@ -154,7 +154,7 @@ class SharedDesignDocument(ArrayDesignDocument):
     """In words; earlier versions stated it, and values of all."""
 
     def claimed(self) -> Self:
-        """The same with a value only if it is chosen: nobody proves the others."""
+        """The design with a value only if it is chosen: nobody proves the others."""
         if self.how_far is None or self.chosen or self.value is None:
             return self
         proof = self.certificate.model_copy(update={"status": Status.UNKNOWN, "gap": None})
