@@ -74,7 +74,7 @@ class Profile(ABC, Generic[D]):
 
     @property
     def heading(self) -> tuple[tuple[str, str], ...]:
-        """The same as terms with their values."""
+        """The parts of the title as terms with their values."""
         return tuple((name, str(value)) for name, value in self.attributes.items())
 
     @property
@@ -199,8 +199,8 @@ class Profile(ABC, Generic[D]):
 
     @property
     def enlarged(self) -> Mapping[str, Design]:
-        """The same work on hardware that has more of one thing, by what is changed: ``give GLB
-        twice the words, 2,048``."""
+        """Designs of the same work on hardware that has more of one thing, by what is changed:
+        ``give GLB twice the words, 2,048``."""
         return {}
 
     def baselines(self) -> Baselines:

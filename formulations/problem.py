@@ -423,13 +423,13 @@ class Problem:
         return replace(self, limits=limits)
 
     def keeping(self, kept: Sizes) -> Problem:
-        """The same question where tensors stay on chip, for which its design has a place."""
+        """The problem with tensors that stay on chip, for which its design has a place."""
         design = self.design.keeping(kept) if kept else self.design
         assert design is not None
         return replace(self, design=design)
 
     def with_design(self, **changes: Any) -> Problem:
-        """The same question about a design that differs in some of its fields."""
+        """The problem of a design that differs in some of its fields."""
         return replace(self, design=replace(self.design, **changes))  # type: ignore[type-var]
 
 

@@ -177,13 +177,14 @@ class Question(ABC):
         return tuple(layers)
 
     def minimising(self, objective: Objective) -> Self:
-        """The same with another objective."""
+        """The question with another objective."""
         layers = tuple(replace(problem, objective=objective) for problem in self.layers)
         return replace(self, objective=objective, layers=layers)
 
     @property
     def unrestricted(self) -> Self | None:
-        """The same whatever can be built; None where nothing is left out for that."""
+        """The question without restriction to what can be built; None where nothing is left out for
+        that."""
         return None
 
     @property
@@ -251,7 +252,7 @@ class Question(ABC):
         return {}
 
     def with_figure(self, name: str, value: Fraction | None) -> Self:
-        """The same with another value of one of them; None lifts it."""
+        """The question with another value of a figure of the hardware; None lifts the figure."""
         raise KeyError(name)
 
 

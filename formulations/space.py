@@ -100,7 +100,7 @@ class Quantity:
         return known[str(label)]
 
     def among(self, *values: int) -> Quantity:
-        """The same with these listed values alone, between which its range then lies."""
+        """The quantity with these listed values alone, which bound its range."""
         return replace(self, low=values[0], high=values[-1], values=values)
 
     def most(self, values: NumbersByName) -> Any:

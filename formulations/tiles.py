@@ -67,7 +67,7 @@ class Ways(Protocol):
         """The members, each with what it shares; None while there are several ways."""
 
     def parts(self) -> Iterator[Ways]:
-        """The same ways in several parts."""
+        """A division of the ways into several parts."""
 
 
 class Tiled(Protocol):

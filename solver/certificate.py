@@ -151,7 +151,7 @@ class Certificate:
         return self.stated()
 
     def stated(self, share: str = "") -> str:
-        """The same, with words on how much of what was asked for it is about."""
+        """The status in words, with words on how much of what was asked for it is about."""
         among = f" among {self.among}" if self.among and self.settled else ""
         return f"{self.status.value}{among}{share}{self.and_then}"
 
@@ -179,8 +179,8 @@ class Certificate:
         return "nothing found before the search ended; allow more time"
 
     def within(self, among: str, feasible: str) -> Certificate:
-        """The same where optima are proven ``among`` what that says, and that nothing is feasible
-        among what this does."""
+        """The certificate of a narrower search: optima are proven only ``among`` what that says,
+        and that nothing is feasible among what ``feasible`` does."""
         if self.empty and feasible:
             return replace(
                 self, status=Status.UNKNOWN, termination=Termination.NARROWED, among=feasible

@@ -39,8 +39,8 @@ class SolveOptions:
 
     @property
     def from_now(self) -> SolveOptions:
-        """The same with the time, from now on, told by ``stop``: whatever is solved on the way ends
-        with the whole."""
+        """The options with ``stop`` in place of the time limit, from now on: whatever is solved on
+        the way ends with the whole."""
         return replace(self, time_limit=None, stop=deadline(self.time_limit, self.stop))
 
     def checkpoint(self) -> Callable[[], None]:
@@ -64,7 +64,7 @@ class SolveOptions:
         return ending(deadline(self.time_limit, self.stop))
 
     def at_most(self, seconds: float | None) -> SolveOptions:
-        """The same with this time limit, if it is tighter."""
+        """The options with this time limit, if it is tighter."""
         if seconds is None or (self.time_limit is not None and self.time_limit <= seconds):
             return self
         return replace(self, time_limit=seconds)

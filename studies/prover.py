@@ -212,7 +212,7 @@ class Prover:
         )
 
     def _capped(self, design: int, region: Region, objective: int, cap: Bound | None) -> Region:
-        """The same with one objective bounded further."""
+        """A region by the bounds that a design can reach, with one objective bounded further."""
         upper = self._normal(design, region)
         if cap is None:
             return upper

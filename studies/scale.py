@@ -216,7 +216,7 @@ class EquivalentObjective:
         return self.constant / under if under > 0 else None
 
     def original_bound(self, bound: Bound | None) -> Bound | None:
-        """The same for an upper bound."""
+        """The other objective's upper bound at one of this objective; None where there is none."""
         value = None if bound is None else self.original(bound.value)
         return None if bound is None or value is None else Bound(value, bound.strict)
 

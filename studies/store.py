@@ -83,7 +83,8 @@ def _model(problem: Problem) -> Any:
 
 @lru_cache(MODELS)
 def _stated(bare: Problem, names: tuple[str, ...]) -> Any:
-    """The same of a problem without objective and limits: fronts ask for one hundreds of times."""
+    """The cost model of a problem without objective and limits: fronts ask for one hundreds of
+    times."""
     return _canonical([bare.symbolic(), {name: metric_form(bare, name) for name in names}])
 
 

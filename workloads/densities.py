@@ -66,7 +66,7 @@ class Density:
     """Sides of the tensor."""
 
     def of(self, sides: Sides) -> Density:
-        """The same of a tensor of such sides."""
+        """The density of a tensor of such sides."""
         return replace(self, sides=sides)
 
     @property

@@ -106,5 +106,5 @@ class CustomDesign(Design):
         return known
 
     def exactly(self, configuration: Mapping[str, int]) -> dict[str, Fraction]:
-        """All that the model has names for, by the exact reference."""
+        """The value of every name of the model, by the exact reference."""
         return self._at(exactly(configuration), FRACTION)

@@ -62,7 +62,7 @@ class Accelerator(Protocol):
     """The family that its designs belong to."""
 
     def dividing(self) -> Accelerator | None:
-        """The same where factors divide extents; None where that cannot be asked for."""
+        """The accelerator with factors that divide extents; None where that cannot be asked for."""
         return None
 
     def stages(self, work: Work) -> tuple[Work, ...]:

@@ -310,7 +310,7 @@ class Architecture:
         return (*self.levels, self.compute)
 
     def keeping(self, keeps: dict[str, frozenset[str]]) -> Architecture:
-        """The same with other tensors kept; levels that are not named stay as they are."""
+        """The architecture with other tensors kept; levels that are not named stay as they are."""
         levels = tuple(
             replace(level, keeps=keeps.get(level.name, level.keeps)) for level in self.levels
         )
@@ -319,7 +319,7 @@ class Architecture:
     def retaining(
         self, kept: Sequence[tuple[str, int]], tensors: Collection[str]
     ) -> Architecture | None:
-        """The same where some of a nest's tensors, with their words, stay in the outermost level
+        """The architecture with some of a nest's tensors, and their words, in the outermost level
         inside the first that may keep them; None if there is none of one instance."""
         levels = [replace(level, keeps=level.kept(tensors)) for level in self.levels]
         for tensor, words in kept:

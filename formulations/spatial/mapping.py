@@ -86,7 +86,8 @@ class Mapping:
         return self.factors.get(slot, {}).get(loop, 1)
 
     def trips(self, slot: Slot, loop: str) -> str:
-        """The same in a text, with those in the last iteration of all where they are fewer."""
+        """Trips of a loop in a slot as text, with those in the last iteration of all where they are
+        fewer."""
         fewer = self.remainders.get(slot, {}).get(loop)
         return f"{self.factor(slot, loop)}" + ("" if fewer is None else f",{fewer}")
 

@@ -51,7 +51,7 @@ class AddressNest:
 
     @property
     def merged(self) -> AddressNest:
-        """The same with as few loops as can be: none of one turn, none that continues another."""
+        """The nest with as few loops as can be: none of one turn, none that continues another."""
         return merged_alike([self])[0]
 
     @property

@@ -193,7 +193,8 @@ class IOGroup:
         return Fraction(1) if self.sparse is None else self.word_bytes(data) / Fraction(data.bytes)
 
     def held_words(self, data: DataType) -> Fraction:
-        """The same on chip, where packages are not padded."""
+        """Words that are counted on chip, where packages are not padded, for one of the
+        tensor's."""
         return Fraction(self.stored_bytes(data), self.stored * self.word_bytes(data)) * (
             self.moved_words(data)
         )

@@ -92,7 +92,8 @@ class Tiling:
         return values
 
     def quantities(self, array: SystolicArray, sizes: Mapping[str, int]) -> dict[str, Fraction]:
-        """The same as exact numbers, with the extents: what the array's expressions are over."""
+        """The quantities as exact numbers, with the extents: what the array's expressions are
+        over."""
         values = {quantities.extent(loop).name: n for loop, n in sizes.items()} | dict(
             self.configuration(array, sizes)
         )

@@ -56,7 +56,7 @@ class Ranges:
     def restricted(
         self, column: int, *, low: float | None = None, high: float | None = None
     ) -> Ranges:
-        """The same with one column's range cut (low and high are values, not logarithms).
+        """The ranges with that of one column cut (low and high are values, not logarithms).
 
         Parameters
         ----------

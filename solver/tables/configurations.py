@@ -47,8 +47,8 @@ class Configurations:
         return self._run(lambda axis, values: values.take(rows[axis]), rows.shape[1])
 
     def line(self, rows: Sequence[int], axis: int, count: int) -> tuple[Floats, Floats]:
-        """The same for configurations that differ in one axis only: all its rows, one of each
-        other.
+        """Objective and excess of configurations that differ in one axis only: all its rows, one of
+        each other.
 
         Parameters
         ----------

@@ -102,7 +102,8 @@ def codesign(
 def _least_product(
     question: CodesignQuestion, factors: Factors, options: CodesignOptions, bank: LayerCache
 ) -> CodesignResult:
-    """The same of a product of two sums over layers (`ithaca.studies.network.products`)."""
+    """The best accelerator by a product of two sums over layers
+    (`ithaca.studies.network.products`)."""
 
     def at(
         weights: Weights, neighbours: tuple[Weights, Weights], share: SolveOptions

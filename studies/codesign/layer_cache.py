@@ -100,7 +100,7 @@ class LayerAnswer:
         return self.exact or (target is not None and self.bound >= target)
 
     def times(self, factor: Fraction) -> LayerAnswer:
-        """The same of a multiple of the objective."""
+        """The answer for a multiple of the objective."""
         return LayerAnswer(self.bound * factor, self.solution, factor)
 
 

@@ -96,7 +96,7 @@ class CodesignQuestion:
 
     @cached_property
     def share(self) -> Share:
-        """The same of all workloads, each by its weight."""
+        """The counted share of all workloads' multiply-accumulates, each workload by its weight."""
         weights = {work.workload: work.weight for work in self.works}
         return together((weight, self.share_of(name)) for name, weight in weights.items())
 

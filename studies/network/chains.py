@@ -82,7 +82,7 @@ class RunChain:
         ]
 
     def where(self, possible: Callable[[Variant], bool]) -> RunChain:
-        """The same where nothing is kept that has no place in its producer or consumer."""
+        """The chain without kept inputs that have no place in their producer or consumer."""
         ends = [
             (
                 self.variant(n, kept_before=True, left=False),

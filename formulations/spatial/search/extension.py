@@ -157,7 +157,7 @@ class Extension:
         cutoff: Fraction | None,
         numbers: Sequence[int],
     ) -> Vector:
-        """The same by these counts alone."""
+        """The least objective of all mappings that extend labels, by these counts alone."""
         if not labels.count:
             return np.zeros(0)
         steps, runs, by_group = self.bounds.least(labels, at, numbers)

@@ -77,5 +77,5 @@ class LabelLayout:
 
     @cached_property
     def names(self) -> tuple[object, ...]:
-        """All that has rows."""
+        """The names of everything that has rows."""
         return tuple(self._rows)

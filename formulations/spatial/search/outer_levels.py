@@ -300,8 +300,8 @@ class OuterLevels:
         places: NDArray[np.intp],
         groups: Sequence[OpenTensors],
     ) -> Vector:
-        """The same of some tiles: each has at least its own extents, and no fewer trips than the
-        largest it stands for."""
+        """Least costs of filling a level with some tiles: each has at least its own extents, and no
+        fewer trips than the largest it stands for."""
         hierarchy, index = self.hierarchy, np.unravel_index(places, self.shape)
         extents, highs = (
             np.array([own[at] for own, at in zip(of, index, strict=True)])

@@ -72,7 +72,7 @@ class PartialMappings:
         return replace(self, data=self.data[:, which])
 
     def relaid(self, layout: LabelLayout) -> PartialMappings:
-        """The same in another layout; what is new there is 0."""
+        """The partial mappings in another layout; what is new there is 0."""
         if layout == self.layout:
             return self
         data = np.zeros((layout.size, self.count), self.data.dtype)

@@ -54,7 +54,7 @@ class SparseStage(JoinedAxes):
 
     @cached_property
     def _variants(self) -> tuple[Mapping[str, int], ...]:
-        """All that levels may keep, the most first, by quantity."""
+        """All choices of tensors that levels keep, the most first, by quantity."""
         names = [
             keep_quantity(level.name, tensor)
             for place, level in enumerate(self._design.architecture.levels)

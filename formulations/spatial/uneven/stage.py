@@ -191,8 +191,8 @@ class UnevenStage(JoinedAxes):
         return self._prices(self._variants[number])
 
     def _all_variants(self) -> Iterator[Variant]:
-        """All that levels may keep, and all orders of the storage nodes that there are then; none
-        where a loop has no factors."""
+        """All choices of tensors that levels keep, and all orders of the storage nodes that there
+        are then; none where a loop has no factors."""
         design = self._design
         if not all(next(iter(columns.values())).size for columns in self._options.values()):
             return

@@ -196,8 +196,8 @@ class Stages:
         return times
 
     def _divided_times(self, first: int, end: int, times: Floats) -> Floats:
-        """The same of choices told apart by port widths, within parts of the bandwidth, shape
-        (parts, choices); ``times`` are those with all of it."""
+        """A bound of what a stage takes on choices told apart by port widths, within parts of the
+        bandwidth, shape (parts, choices); ``times`` are those with all of it."""
         layers, counts = self._members(first, end)
         own, floors = self._bounds[layers][:, self._divided], self._floors[:, layers]
         least: Floats = np.stack(

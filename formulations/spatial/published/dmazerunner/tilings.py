@@ -301,7 +301,7 @@ class TilingDesign(MappingDesign):
 
     @property
     def narrower(self) -> tuple[Design, ...]:
-        """The same space with factors that divide the extents."""
+        """The space of factors that divide the extents."""
         return () if self.divisors_only else (replace(self, divisors_only=True),)
 
     def translated(self, design: Design, configuration: Configuration) -> Configuration | None:
