@@ -198,7 +198,7 @@ class SearchOptions(Effort):
 
 @dataclass(frozen=True)
 class Keeping:
-    """Where results are kept, and which of them are believed."""
+    """Options of where results are kept, and of which of them are believed."""
 
     results: Annotated[
         str | Path | None,

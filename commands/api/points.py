@@ -75,7 +75,7 @@ class EvaluatedPoints(Answer):
 
     @property
     def loops(self) -> Iterator[str]:
-        """Each as a loop nest, where there is one."""
+        """The points as loop nests, where they have one."""
         return iter(())
 
     def to_xarray(self) -> xr.Dataset:

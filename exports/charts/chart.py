@@ -30,7 +30,7 @@ Figures = tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]
 
 @dataclass(frozen=True, slots=True)
 class AxisUnit:
-    """Another unit that an axis is read in, too."""
+    """A second unit that an axis is read in."""
 
     label: str
     """Its name, such as ``ms at 300 MHz``."""
@@ -305,7 +305,7 @@ def other_unit(unit: str, clock_mhz: float | None = None) -> AxisUnit | None:
 
 
 def metric_unit(text: str, design: Design) -> AxisUnit | None:
-    """Another unit of a metric of a design."""
+    """A second unit for a metric of a design."""
     metric, clock = (
         design.vocabulary.get(text.strip()),
         profile_of(design).attributes.get("clock_mhz"),

@@ -125,7 +125,7 @@ def _exact(chart: LineChart) -> list[tuple[float, str]] | None:
 def _placed(
     chart: LineChart, at: int, across: AxisScale, up: AxisScale
 ) -> list[tuple[float, float]]:
-    """Where the points of a series are.
+    """The places of the points of a series.
 
     Beside their name, which no line orders, so that equal ones of one name are seen side by side.
     """

@@ -59,7 +59,7 @@ class PlacedTensor:
 
     @cached_property
     def rows(self) -> list[int]:
-        """From one word of a dimension to the next, in the scratchpad."""
+        """Strides in the scratchpad: from one word of a dimension to the next."""
         return row_weights([each.size for each in self.dimensions])
 
     def step(self, loop: str) -> int:

@@ -121,7 +121,7 @@ class Hardware:
         return [*outer, last // group.stored]
 
     def place(self, group: IOGroup) -> list[slice]:
-        """Where the tensor lies in it."""
+        """The place of a tensor in its padded one."""
         *outer, last = self.places.tensor_place(self.places.access(group.tensor))
         return [*outer, slice(last.start // group.stored, last.stop // group.stored)]
 

@@ -63,7 +63,8 @@ class MemoryTensor:
 
     @property
     def end(self) -> int:
-        """Where the bench has the next one, when it has moved this one by 1,021 elements twice."""
+        """The address at which the bench has the next tensor, when it has moved this one by 1,021
+        elements twice."""
         return self.base + ((self.size + 3 * 1024) * self.bits // 8 // 4096 + 1) * 4096
 
 
@@ -155,7 +156,7 @@ class _Layout:
 
     @property
     def dimensions(self) -> str:
-        """Its fields, as parameters."""
+        """The layout's fields, as parameters."""
         return (
             f".DIMS({len(self.begins)}), .BEGINS({_words(self.begins)}), .ENDS({_words(self.ends)})"
         )

@@ -73,7 +73,7 @@ class PE:
 
     @cached_property
     def outputs(self) -> Mapping[str, str]:
-        """When something leaves or stays, by the names of channels."""
+        """Conditions under which something leaves or stays, by the names of channels."""
         outputs, links = self.array.nest.outputs.items(), self.links.items()
         own = {access.tensor: self.when([case]) for case, access in outputs}
         return {**own, **{name: self.when(link.needs, link.away) for name, link in links}}
@@ -112,11 +112,11 @@ class PE:
 
     @property
     def domain(self) -> str:
-        """Where there is an iteration."""
+        """The condition that there is an iteration."""
         return " && ".join(f"{sum_text(each, 'of_')} >= 0" for each in sums(self.array.nest))
 
     def holds(self, number: int, earlier: Sequence[int]) -> str:
-        """Where a statement holds: where no earlier one of the value does."""
+        """The condition that a statement applies: where no earlier one of the value does."""
         nest = self.array.nest
         names = {name: str(value) for name, value in nest.parameters}
         names |= {loop: f"of_{loop}" for loop in nest.loops} | {"min": "least", "max": "most"}
@@ -127,7 +127,7 @@ class PE:
         return " && ".join(tests)
 
     def when(self, cases: Collection[Case], away: Point = ()) -> str:
-        """When one of these holds, so far away."""
+        """The condition that one of these cases applies, so far away."""
         nest = self.array.nest
         steps = zip(nest.loops, away or [0] * len(nest.loops), strict=True)
         here = ", ".join(f"at_{loop} + {step}" for loop, step in steps)

@@ -60,7 +60,7 @@ class MappedNest:
 
     @property
     def name(self) -> str:
-        """Its architecture, as results call the design."""
+        """The name of the architecture, as results call the design."""
         return self.architecture.name
 
 

@@ -44,7 +44,7 @@ class SimulatedRecurrence(Answer):
         return {"schema": SCHEMA, "title": self.title, "simulation": {**self.figures}}
 
     def to_xarray(self) -> xr.Dataset:
-        """Its figures as labelled numbers."""
+        """The figures of the simulation as labelled numbers."""
         import xarray as xr
 
         return xr.Dataset(self.figures, attrs={"title": self.headline})

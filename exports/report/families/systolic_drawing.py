@@ -76,7 +76,7 @@ def _shortened(text: str, most: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Grid:
-    """Where the PEs are, and how large the drawing is."""
+    """The places of the PEs, and the size of the drawing."""
 
     sizes: Sizes
     columns: Places
@@ -97,7 +97,7 @@ class _Grid:
         )
 
     def edge(self, side: Side) -> tuple[float, float]:
-        """Where the PEs end on a side, and where DRAM begins."""
+        """The ends of the PEs on a side, and of DRAM."""
         return {
             Side.LEFT: (self.columns[0][1], float(self.sizes.dram)),
             Side.TOP: (self.rows[0][1], float(self.sizes.dram)),
@@ -222,7 +222,7 @@ def _left_out(total: int, places: Places) -> str:
 def _placed(
     indices: Sequence[int | None], start: float, size: float, gap: float, between: float
 ) -> tuple[Places, float]:
-    """Where each index is drawn, and where the last one ends."""
+    """The place at which each index is drawn, and where the last one ends."""
     places, at = [], start
     for index in indices:
         places.append((index, at))
@@ -254,7 +254,7 @@ Parts = dict[tuple[str, Direction], float]
 
 
 def _parts(plan: Layout) -> Parts:
-    """So that the arrows of no two streams cover each other."""
+    """A division of the streams' room, in which no two streams' arrows cover each other."""
     parts: Parts = {}
     for horizontal in (True, False):
         streams = [s for s in plan.streams if s.side.horizontal is horizontal]

@@ -14,7 +14,7 @@ from ithaca.formulations.systolic.systolic_array import Direction, IOGroup, Modu
 
 
 class Side(Enum):
-    """Where the modules of a group stand."""
+    """The side of the array at which the modules of a group stand."""
 
     LEFT = "left"
     RIGHT = "right"
@@ -56,12 +56,12 @@ class PlacedModule:
 
     @property
     def size(self) -> str:
-        """Its buffer in short; empty where it has none."""
+        """The buffer's size in short; empty where the module has none."""
         return "" if self.buffer is None else f"{self.copies} × {number(self.buffer)}"
 
     @property
     def words(self) -> str:
-        """Its buffer in words; empty where it has none."""
+        """The buffer in words; empty where the module has none."""
         return f": buffer of {self.size} words" if self.size else ""
 
 

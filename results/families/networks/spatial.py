@@ -142,7 +142,7 @@ def total_fields(result: NetworkResult) -> dict[str, Any]:
 
 
 def best_fields(solution: Solution) -> dict[str, Any]:
-    """Nothing beside tiling and metrics."""
+    """No fields beside tiling and metrics."""
     return {}
 
 
