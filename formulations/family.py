@@ -151,7 +151,7 @@ class Profile(ABC, Generic[D]):
 
     @property
     def fixed_hardware(self) -> Mapping[str, int]:
-        """Its hardware as far as that was given, by the name of the quantity."""
+        """The hardware as far as that was given, by the name of the quantity."""
         return {}
 
     @property

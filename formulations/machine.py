@@ -27,7 +27,7 @@ def _check(name: str, value: int, least: int) -> None:
 
 
 class Sums(Enum):
-    """When a PE adds the sum of its neighbour along a chain of PEs that reduces."""
+    """The time at which a PE adds the sum of its neighbour along a chain of PEs that reduces."""
 
     FIRST = "first"
     """At the first visit of an output, as the AutoSA compiler builds PEs."""

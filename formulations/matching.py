@@ -185,7 +185,7 @@ class Match:
 
     @property
     def whole(self) -> MatchTiling:
-        """Its calls for the whole computation at once."""
+        """The calls of a match for the whole computation at once."""
         return MatchTiling(self, self.computation.extents)
 
     @property
@@ -224,7 +224,8 @@ class Match:
         return ""
 
     def tiled(self, tile: Mapping[str, int]) -> MatchTiling:
-        """Its calls where sub-problems of so many iterations are run one after the other.
+        """The calls of a match where sub-problems of so many iterations are run one after the
+        other.
 
         Loops that are not named have tiles of one call. Raises `InputError` if a name is no loop,
         or a size is none of one.

@@ -337,7 +337,7 @@ class Problem:
 
     @cached_property
     def floors(self) -> tuple[Expression, ...]:
-        """Least values of the objective under the limits: n / b where n / objective ≤ b > 0.
+        """Lower bounds of the objective under the limits: n / b where n / objective ≤ b > 0.
 
         A limit on the bandwidth says so of the latency, for one.
         """

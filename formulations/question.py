@@ -196,7 +196,7 @@ class Question(ABC):
 
     @property
     def technology(self) -> Technology:
-        """Its clock and energies."""
+        """The clock and energies of the hardware."""
         return DEFAULT_TECHNOLOGY
 
     @property

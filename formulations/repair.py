@@ -99,7 +99,7 @@ class Repair:
         return {name: values[name] for name in self.space.quantities}, legal
 
     def _decided_across(self) -> dict[str, list[Link]]:
-        """For every quantity that stands alone the rules across axes of which it is the last."""
+        """The rules across axes whose last quantity stands alone, by that quantity."""
         alone = [name for name in self.names if _stands_alone(self.space.axis_of[name], name)]
         links_by_last: dict[str, list[Link]] = {}
         for link in self.space.links:

@@ -104,7 +104,7 @@ class Quantity:
         return replace(self, low=values[0], high=values[-1], values=values)
 
     def most(self, values: NumbersByName) -> Any:
-        """Its largest value, given those before it."""
+        """The quantity's largest value, given those before it."""
         return self.high.evaluate(values, NUMPY) if isinstance(self.high, Expression) else self.high
 
     def allows(self, values: NumbersByName) -> Any:

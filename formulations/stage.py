@@ -31,7 +31,7 @@ Candidates = Iterator[Configuration | None]
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Some inner choices that may hold improvements."""
+    """A block of inner choices that may hold improvements."""
 
     rows: NDArray[Any]
     """What the stage knows them by, one entry of the first axis each; perhaps none."""

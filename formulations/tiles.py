@@ -22,7 +22,7 @@ class Plans:
 
     @property
     def among(self) -> str:
-        """Them in words, for certificates."""
+        """The kinds of plans in words, for certificates."""
         trips = "share loops whose trips divide" + ("" if self.windows else " and move no windows")
         parts = [
             "pass tiles on at "
@@ -46,7 +46,7 @@ Roofs = tuple[Mapping[str, Fraction], ...]
 
 
 class Ways(Protocol):
-    """Some ways to share loops."""
+    """A set of ways to share loops."""
 
     @property
     def trips(self) -> tuple[tuple[int, ...], ...]:
@@ -56,11 +56,12 @@ class Ways(Protocol):
         """The design whose least energy bounds what a member needs inside, after its key."""
 
     def least_inside(self, number: int, known: Mapping[Any, Fraction]) -> Fraction:
-        """At least what a member needs inside, where that is known of some keys."""
+        """A lower bound of what a member needs inside, where that is known of some keys."""
 
     @property
     def outside(self) -> Roofs:
-        """At least what all of them cost outside of the level that tiles are passed on at."""
+        """Lower bounds of what all of the ways cost outside of the level that tiles are passed on
+        at."""
 
     @property
     def designs(self) -> tuple[Any, ...] | None:
@@ -83,8 +84,8 @@ class Tiled(Protocol):
 
     @property
     def least(self) -> tuple[tuple[Any, ...], ...]:
-        """Each member in some forms, where what they pass on takes next to no room: what it costs
-        in any way is at least that of one of them."""
+        """The members in some forms, where what they pass on takes next to no room: what a member
+        costs in any way is at least that of one of them."""
 
     def parts(self) -> Iterator[Ways]:
         """The ways to share loops, in parts that together hold every way."""

@@ -36,7 +36,7 @@ class CustomAccelerator(Accelerator):
 
     @property
     def trends(self) -> Mapping[str, Trend]:
-        """As the model's expressions say."""
+        """The trends that follow from the model's expressions."""
         return self.model.trends
 
     def problems(

@@ -133,7 +133,8 @@ class FlowGraph(Document):
 
     @cached_property
     def sources(self) -> Mapping[str, tuple[str, bool]]:
-        """By input port with an edge the output port, and whether the two are pipelined."""
+        """The source of every input port with an edge: the output port, and whether the two are
+        pipelined."""
         before: dict[str, tuple[str, bool]] = {}
         groups = {"": self.edges, **{f"{n}.": node.edges for n, node in self.nodes.items()}}
         for prefix, edges in groups.items():

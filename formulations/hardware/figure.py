@@ -36,7 +36,7 @@ class Figure:
         )
 
     def at(self, values: Mapping[str, int | Fraction]) -> Fraction:
-        """Its value for an accelerator. A `KeyError` if a table has no such entry."""
+        """The figure's value for an accelerator. A `KeyError` if a table has no such entry."""
         known = exactly(values) | {n: figure.at(values) for n, figure in self.others}
         number = Fraction(self.expression.evaluate(known, FRACTION))
         return dict(self.table)[number] if self.table else number

@@ -1,4 +1,4 @@
-"""By how much to raise a figure of the hardware where costs bind: the rules of guided search.
+"""Rules of guided search: by how much to raise a figure of the hardware where costs bind.
 
 From S. Dave, T. Nowatzki, A. Shrivastava, "Explainable-DSE" (ASPLOS 2023). With s, the binding part
 over the next one: PEs and bandwidths times s; widths and links the same up to what one transfer can

@@ -65,7 +65,7 @@ class RecurrenceDesign(Design):
 
     @property
     def latency(self) -> int | None:
-        """Its cycles; None where it hangs."""
+        """The cycles of the array; None where it hangs."""
         return _latency(self.nest, self.dataflow, self.timing)
 
     @property

@@ -170,7 +170,8 @@ class Hierarchies(AcceleratorKind):
     def completed(
         self, accelerator: HierarchyAccelerator, figures: Mapping[str, Figure]
     ) -> tuple[HierarchyAccelerator, Mapping[str, Figure]]:
-        """With energies of accesses that the architecture tabulates by capacity.
+        """The accelerator with energies of accesses that the architecture tabulates by capacity,
+        and its figures.
 
         Raises `InputError` if a mesh is given and so is one around it: more instances around would
         leave fewer inside each.

@@ -67,7 +67,8 @@ class Level:
 
     @property
     def rates(self) -> tuple[tuple[str, Fraction, tuple[str, ...]], ...]:
-        """Its bandwidths: a word for each, words a cycle, and the counts that share it."""
+        """The bandwidths of a level: a word for each, words a cycle, and the counts that share
+        it."""
         known = (
             ("reads", self.read_bandwidth, ("reads",)),
             ("writes", self.write_bandwidth, ("fills", "updates")),

@@ -249,7 +249,7 @@ class ArchitectureTree:
 
 @dataclass
 class _Inside:
-    """Where nodes are: inside those before them."""
+    """A position in an architecture tree: inside the nodes before it."""
 
     tree: ArchitectureTree
     x: int = 1

@@ -56,7 +56,7 @@ class Numbers:
 
 @dataclass(frozen=True)
 class CapacityRule:
-    """Something that must not exceed a bound."""
+    """A use of a level that must not exceed a bound."""
 
     level: str
     """The level that it is about."""

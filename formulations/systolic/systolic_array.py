@@ -23,7 +23,7 @@ from ithaca.workloads.sparsity import BlockSparsity
 
 
 class Edition(Enum):
-    """Which statement of the cost model a design follows."""
+    """The edition of the cost model that a design follows."""
 
     EXACT = "exact"
     """The model as derived."""
@@ -209,8 +209,8 @@ class IOGroup:
         return self.word_bytes(data) if self.sparse is None else held_bytes(self.sparse, data)
 
     def port_words(self, data: DataType) -> int:
-        """Most words that its DRAM port moves at once: as many as are as wide as a port, or a sum
-        for each SIMD lane."""
+        """The words that the group's DRAM port moves at once at most: as many as are as wide as a
+        port, or a sum for each SIMD lane."""
         lanes = 1 if self.packing.multiple_of == ONE else data.max_simd
         return max(int(DRAM_PORT_BYTES // self.word_bytes(data)), lanes)
 

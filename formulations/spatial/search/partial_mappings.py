@@ -34,7 +34,7 @@ Places = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class PartialMappings:
-    """Some labels, all decided up to the same point."""
+    """Labels of partial mappings, all decided up to the same point."""
 
     layout: LabelLayout
     data: Matrix

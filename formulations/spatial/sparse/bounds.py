@@ -112,7 +112,7 @@ class LeastModel(TimeloopModel):
         }
 
     def unsuited(self) -> Any:
-        """Where loops are more than formats have ranks for, each for one."""
+        """A mask of mappings whose loops are more than formats have ranks for, each for one."""
         unsuited: Any = False
         for tensor, access in self._accesses.items():
             places = self._places(tensor)

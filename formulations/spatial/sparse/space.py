@@ -136,7 +136,7 @@ class SparseSpace(MappingSpace):
         return dict.fromkeys(self.vocabulary, Fraction(0))
 
     def keeping(self, kept: Sizes) -> None:
-        """Nothing: sparse tensors begin and end in the outermost level."""
+        """No space: sparse tensors begin and end in the outermost level."""
 
     def mapping(self, configuration: Mapping[str, int]) -> LoopMapping:
         mapping = super().mapping(configuration)

@@ -77,8 +77,8 @@ class SparseStage(JoinedAxes):
         }
 
     def _bounds(self, variant: int, columns: Mapping[str, Any], inside: Any = lambda *_: 0) -> Any:
-        """Least objectives of mappings, of which some loops are decided; infinite where none
-        fits."""
+        """Lower bounds of the objectives of mappings, of which some loops are decided; infinite
+        where none fits."""
         design = self._design
         factors = {
             (slot, loop): columns[name]

@@ -109,7 +109,7 @@ class Separable:
         return tuple(term for each in self.sums for term in each)
 
     def least(self, rows: Integers, axis: int | None = None) -> Floats:
-        """At least its values.
+        """Lower bounds of the function's values.
 
         Parameters
         ----------

@@ -188,7 +188,8 @@ class UnevenSpace(MappingSpace):
         )
 
     def ordered(self, slot: Slot, loop: str) -> bool:
-        """Not those under nodes of several tensors outside the lanes."""
+        """Whether no other choice decides which places of a loop are inside one: not under nodes of
+        several tensors outside the lanes."""
         outer = self.outer_nodes(loop)
         several = len({tensor for _, tensor in outer}) > 1
         return not several or slot not in map(self.slot, outer)

@@ -120,7 +120,7 @@ class SharedLoop:
         return self.members[place] if 0 <= place < len(self.members) else None
 
     def name(self, number: int) -> str:
-        """In a nest; empty if it may not share it."""
+        """The loop's name in a nest; empty if the nest may not share it."""
         member = self.member(number)
         return member.name if member else ""
 

@@ -1,4 +1,4 @@
-"""Where the cycles of a configuration go: what binds its main phase (the PEs or an I/O module), and
+"""Shares of a configuration's cycles: what binds its main phase (the PEs or an I/O module), and
 what is padding."""
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ PES = "PE"
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """Something that works all through the main phase."""
+    """A module, or the PEs, that works all through the main phase."""
 
     name: str
     """`PES`, or the name of an I/O module."""
@@ -125,7 +125,7 @@ class CycleShares:
 
     @property
     def shares(self) -> Mapping[str, Fraction]:
-        """Each part over the latency."""
+        """The share of each part in the latency."""
         return {name: getattr(self, name) / self.latency for name in self.__slots__}
 
 
@@ -146,7 +146,7 @@ def cycles(nest: LoopNest, costs: Costs) -> CycleShares:
 
 @dataclass(frozen=True, slots=True)
 class LoopPadding:
-    """One band loop, padded to whole tiles."""
+    """The padding of one band loop to whole tiles."""
 
     loop: str
     """Its name."""

@@ -1,4 +1,4 @@
-"""Where the time of a run went: per process, module, FIFO and neighbour that was waited for."""
+"""The time of a run: per process, module, FIFO and neighbour that was waited for."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ Step: TypeAlias = Loop | Repeat | Meet
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """Something that runs its steps in order."""
+    """A process that runs its steps in order."""
 
     name: str
     """Its name, unique in the network."""

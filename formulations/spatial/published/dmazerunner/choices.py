@@ -280,8 +280,8 @@ def by_loop(group: InnerChoices, factors: Integers) -> dict[str, Floats]:
 
 
 def ragged(counts: Integers) -> tuple[Integers, Integers]:
-    """For entries with so many parts each: the entry of every part, and its number among those of
-    the entry."""
+    """The entry of every part, where each entry has so many parts, and the part's number among
+    those of its entry."""
     owner = np.repeat(np.arange(counts.size), counts)
     begins = np.cumsum(counts) - counts
     return owner, np.arange(owner.size) - begins[owner]

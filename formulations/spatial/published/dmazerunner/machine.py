@@ -52,7 +52,7 @@ class Capacities:
     def sizes(
         architecture: Architecture, edition: str, bank_words: int
     ) -> tuple[int, int, int, int]:
-        """These of an architecture; an `InputError` names a level without a capacity.
+        """The capacities of an architecture; an `InputError` names a level without one.
 
         Parameters
         ----------

@@ -30,7 +30,7 @@ class DmazerunnerProfile(MappingProfile[T]):
     """A layer on a machine with two levels of tiles."""
 
     def remedies(self, configuration: Mapping[str, int]) -> Remedies:
-        """More capacity: of the scratchpad for bursts and energy off chip, of the register files
+        """Remedies: more of the scratchpad for bursts and energy off chip, of the register files
         for the network and its energy."""
         known = {"computing": lanes(self.design.architecture)}
         room = partial(

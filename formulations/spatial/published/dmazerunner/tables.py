@@ -69,7 +69,7 @@ class Tables(ABC):
 
     @property
     def most_groups(self) -> Mapping[str, int]:
-        """By tensor, how many PEs may have tiles of their own, where that is limited."""
+        """Limits on how many PEs may have tiles of their own, by tensor."""
         return {}
 
     @cached_property
