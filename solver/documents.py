@@ -53,7 +53,7 @@ class FurtherDocument(Document):
 
 
 class TraceDocument(Document):
-    """When incumbent or bound changed: equally long columns."""
+    """The changes of incumbent and bound over time: equally long columns."""
 
     seconds: Annotated[list[Annotated[float, Field(ge=0)]], Field(max_length=1000)]
     nodes: list[Annotated[int, Field(ge=0)]]

@@ -1,4 +1,4 @@
-"""One way to run many solves: in this process, in several of this machine, or on a cluster
+"""Executors that run many solves: in this process, in several of this machine, or on a cluster
 (`ithaca.solver.cluster`)."""
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class Executor(ABC):
     def results(
         self, jobs: Sequence[Job[T]], share: Share, tell: Tell | None = None
     ) -> Iterator[tuple[int, T]]:
-        """As `run`, where an error of one job is one of all: it is raised.
+        """The outcomes of `run`, where an error of one job is one of all: it is raised.
 
         Parameters
         ----------
@@ -184,7 +184,7 @@ class InProcess(Executor):
             yield index, attempt(jobs[index], options, partial(tell, index))
 
     def close(self) -> None:
-        """Nothing to give back."""
+        """Give back nothing: there is none to release."""
 
 
 _script_hidden = threading.Lock()
@@ -369,4 +369,4 @@ def _await_parent(*held: Connection) -> None:
 
 
 def _ignore(index: int, progress: Progress) -> None:
-    """For those who do not care."""
+    """Ignore progress, for those who do not care."""

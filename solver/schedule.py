@@ -308,7 +308,7 @@ class Schedule:
         most first."""
 
         def hope(number: int) -> float:
-            """By how much of the best value it may be improved, negative."""
+            """The share of the best value by which it may be improved, negative."""
             course, best = self.entries[number].course, self.entries[number].best
             bound = course.state.lower_bound
             return -inf if bound is None or not best else float((bound - best) / abs(best))

@@ -285,7 +285,7 @@ class Store:
             self._refused = True
 
     def path(self, problems: Sequence[Problem], name: str | None = None) -> Path:
-        """Where the answer to some problems is kept."""
+        """The file in which the answer to some problems is kept."""
         if name is not None:
             return self.folder / f"{name}.json"
         # a hash takes longer than a look into the folder, and is asked for twice

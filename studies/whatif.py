@@ -269,7 +269,8 @@ class _Run:
 
 
 def _starts(problems: Sequence[Problem], near: Sequence[Solution]) -> list[Configuration | None]:
-    """For every design the best of the neighbours' configurations that fits its problem."""
+    """A start for every design: the best of the neighbours' configurations that fits its
+    problem."""
     return [best_start(p, _configurations(p, near)) for p in problems]
 
 

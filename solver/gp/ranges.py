@@ -134,7 +134,7 @@ class Propagator:
     # -- the rules ---------------------------------------------------------------------
 
     def _constraints(self, low: Vector, high: Vector) -> bool:
-        """Each term is at most 1 less the least of the others."""
+        """Tighten ranges by constraints: each term is at most 1 less the least of the others."""
         least = self._offset + self._positive @ low + self._negative @ high
         terms = np.exp(np.minimum(least, UNKNOWN))
         totals = np.add.reduceat(terms, self._starts)

@@ -85,7 +85,7 @@ class Configurations:
 
 
 def _strain(link: Link, values: Mapping[str, Any]) -> Any:
-    """By how much values break a rule, relative to its sides; 0 where it holds."""
+    """The amount by which values break a rule, relative to its sides; 0 where it holds."""
     left, right = link.left.evaluate(values, NUMPY), link.right.evaluate(values, NUMPY)
     if link.relation is Relation.DIVIDES:
         return right % left / left

@@ -127,7 +127,7 @@ def bound_model(
 
 
 def tree_sources(bounds: Program, trees: Sequence[RowTree]) -> tuple[Source, ...]:
-    """Where the symbols of a program of bounds come from: the nodes of trees."""
+    """The sources of the symbols in a program of bounds: the nodes of trees."""
     sources: dict[str, Source] = {}
     for number, tree in enumerate(trees):
         lows, highs = iter(tree.low), iter(tree.high)

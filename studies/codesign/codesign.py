@@ -44,7 +44,7 @@ class CodesignOptions:
 
 
 def make_bank(question: CodesignQuestion, options: CodesignOptions) -> LayerCache:
-    """Where layers' optima are kept, as options ask for it."""
+    """The cache of layers' optima, as options ask for it."""
     return LayerCache(question.space.accelerator, options.method, options.store)
 
 

@@ -65,7 +65,7 @@ class OpenBox:
 
     @property
     def spans(self) -> Mapping[str, tuple[int, int]]:
-        """Least and largest value of every quantity."""
+        """The least and largest value of every quantity."""
         return self.region.ranges
 
     @property

@@ -46,7 +46,7 @@ class TiledRun:
 
     @property
     def bound(self) -> Fraction | None:
-        """At least the objective of all."""
+        """A lower bound of the objective of all runs."""
         least = self.certificate.lower_bound
         return None if least is None else self.count * least
 

@@ -119,7 +119,7 @@ class TileSearch:
         return solution
 
     def _bounds(self, part: Ways) -> list[Fraction]:
-        """At least the objective of every run."""
+        """Lower bounds of the objective of every run."""
         bounds = []
         for number, more in enumerate(part.outside):
             problem, roofs = self._problems[number], self._roofs[number]

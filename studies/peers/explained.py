@@ -85,8 +85,8 @@ def _smallest(question: CodesignQuestion) -> Configuration:
 
 
 def _key(evaluation: HardwareEvaluation) -> tuple[int, Fraction]:
-    """Less is better: feasible ones by objective and use of the budgets, then those that use least
-    of them."""
+    """A sort key of evaluations, the best first: feasible ones by objective and use of the budgets,
+    then those that use least of them."""
     if evaluation.hardware is None:
         return 2, Fraction(0)
     if evaluation.feasible:
@@ -97,8 +97,8 @@ def _key(evaluation: HardwareEvaluation) -> tuple[int, Fraction]:
 def _predictions(
     evaluator: HardwareEvaluator, incumbent: HardwareEvaluation
 ) -> Iterator[tuple[str, int, str]]:
-    """By layer that counts and what binds it, a parameter, the value that it should have, and why:
-    s is what binds over what is next."""
+    """Predictions by layer that counts and what binds it: a parameter, the value that it should
+    have, and why: s is what binds over what is next."""
     if incumbent.hardware is None:
         return
     lead, space = evaluator.lead, evaluator.question.space
@@ -142,8 +142,8 @@ def _predictions(
 def _rounded_up(
     space: HardwareSpace, point: Configuration, name: str, wanted: Fraction | None
 ) -> Iterator[tuple[str, int]]:
-    """By parameter that a figure rises with, the smallest value above the present one at which it
-    is what is wanted.
+    """The smallest value above the present one at which a figure is what is wanted, by parameter
+    that the figure rises with.
 
     Where that has no end, the next value; where no value suffices, the largest.
     """

@@ -47,7 +47,7 @@ class HardwareEvaluation:
 
     @property
     def excess(self) -> float:
-        """By how much limits are exceeded, in parts of them, in all."""
+        """The amount by which limits are exceeded, in parts of them, in all."""
         if self.hardware is None and not self.shares:
             return ILLEGAL
         return float(sum(max(share - 1, Fraction(0)) for share in self.shares))

@@ -66,8 +66,8 @@ class Trace:
 
 @dataclass(frozen=True, slots=True)
 class SampleBudget:
-    """At most so many samples (configurations scored), seconds, or both; the search ends with
-    whichever is used up first."""
+    """A budget of samples (configurations scored), seconds, or both; the search ends with whichever
+    is used up first."""
 
     samples: int | None = None
     seconds: float | None = None
@@ -81,7 +81,7 @@ class SampleBudget:
             parse_number("budget.seconds", self.seconds, positive=True)
 
     def within(self, seconds: float | None) -> SampleBudget:
-        """This budget with so many seconds at most; None leaves it as it is."""
+        """The budget with so many seconds at most; None leaves it as it is."""
         if seconds is None:
             return self
         return SampleBudget(

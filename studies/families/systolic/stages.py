@@ -421,7 +421,7 @@ class Stages:
         return best
 
     def _room(self, shares: Shares) -> Room:
-        """So many shares of the block RAM and the bandwidth."""
+        """The room of so many shares of the block RAM and the bandwidth."""
         bram18k, bandwidth = shares
         return Room(
             bram18k * self._shares["bram18k"],
