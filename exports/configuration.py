@@ -152,8 +152,8 @@ class RecurrenceConfiguration:
 
 
 def memory_obstacles(configuration: ArrayConfiguration) -> tuple[str, ...]:
-    """Why tools that know one memory port of each tensor, and no buffer beside it, cannot take a
-    configuration."""
+    """Reasons why tools that know one memory port of each tensor, and no buffer beside it, cannot
+    take a configuration."""
     if configuration.design.dram.two_level:
         return ("two levels of tiles, with buffers beside DRAM; allowed: one level of tiles",)
     spread = [name for name, number in configuration.tiling.ports.items() if number > 1]
@@ -162,7 +162,7 @@ def memory_obstacles(configuration: ArrayConfiguration) -> tuple[str, ...]:
 
 
 def block_obstacles(nest: LoopNest) -> tuple[str, ...]:
-    """Why tools that know dense tensors alone cannot take a nest."""
+    """Reasons why tools that know dense tensors alone cannot take a nest."""
     return () if nest.sparse is None else (f"block sparsity {nest.sparse}; allowed: dense tensors",)
 
 

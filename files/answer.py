@@ -43,7 +43,7 @@ class Answer:
 
     @property
     def failure(self) -> str:
-        """Why there is no answer, in one line; empty where there is one."""
+        """The reason why there is no answer, in one line; empty where there is one."""
         return ""
 
     @property

@@ -113,7 +113,7 @@ def rendered(path: Path, text: str, max_bytes: int) -> str:
 
 
 def _end(status: int) -> str:
-    """How the process ended, as the end of an error line."""
+    """The end of the process, as the end of an error line."""
     if -status in (signal.SIGXCPU, signal.SIGKILL):
         return f"takes more than {CPU_SECONDS} s of CPU time; allowed: less"
     return f"ends what renders it (status {status}); allowed: variables, conditions, loops"

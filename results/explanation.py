@@ -197,7 +197,7 @@ def worthless(changes: Sequence[Change]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class LimitUse:
-    """How much of a limit is used."""
+    """The used share of a limit."""
 
     metric: str
     """What is limited."""

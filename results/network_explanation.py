@@ -113,7 +113,7 @@ def explain_network(result: NetworkResult) -> NetworkExplanation:
 
 
 def network_failure(result: NetworkResult) -> str:
-    """Why a network has no answer, in one line."""
+    """The reason why a network has no answer, in one line."""
     missing = [r for r in result.layers if r.answer.configured is None]
     infeasible = [r for r in missing if r.answer.certificate.status is Status.INFEASIBLE]
     if infeasible:

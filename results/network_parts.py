@@ -93,7 +93,7 @@ class NetworkHead(FirstPart):
 
 
 class CountedDocument(Document):
-    """How much of the arithmetic is counted."""
+    """The counted share of the arithmetic."""
 
     operations: Number
     share: Number | None = None

@@ -1,4 +1,4 @@
-"""How figures and proofs are worded, in lines and tables, on pages and charts."""
+"""Wording of figures and proofs, in lines and tables, on pages and charts."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""How many words of a tensor's tiles are not zero, in doubles, as Timeloop's density models have it
-(`src/workload/density-models`).
+"""Densities: how many words of a tensor's tiles are not zero, in doubles, as Timeloop's density
+models have it (`src/workload/density-models`).
 
 Tiles are told apart by their words alone, those of banded matrices by their sides.
 """

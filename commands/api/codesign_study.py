@@ -77,7 +77,7 @@ class CodesignStudy(PointAnswer):
 
     @property
     def share(self) -> Share:
-        """How much of the multiply-accumulates of the workloads is counted; weights may vary."""
+        """The counted share of the multiply-accumulates of the workloads; weights may vary."""
         return self.first.share
 
     @property
@@ -146,7 +146,7 @@ class CodesignStudy(PointAnswer):
 
     @property
     def failure(self) -> str:
-        """Why no point has an accelerator, in one line; empty where one has."""
+        """The reason why no point has an accelerator, in one line; empty where one has."""
         return self.first.failure if all(point.failure for point in self.points.values()) else ""
 
     def labels(self, index: Index) -> dict[str, str | int | float]:

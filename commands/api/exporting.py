@@ -261,7 +261,7 @@ def share_text(result: NetworkResult | CodesignResult) -> str:
 
 
 def _reasons(tool: Tool, result: Result) -> tuple[str, ...]:
-    """Why a tool cannot take the best configuration of a result."""
+    """Reasons why a tool cannot take the best configuration of a result."""
     return (
         ("no configuration was found",)
         if result.best is None

@@ -44,7 +44,7 @@ def note(line: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class SearchProgress:
-    """How far a search is, as ``progress`` hears it."""
+    """The progress of a search, as ``progress`` hears it."""
 
     doing: str
     """The design, layer or point that is searched now."""

@@ -143,7 +143,7 @@ def _check_one_search(
 
 
 def _sharing(mode_name: str, arrays: int | None, minimise: str | None) -> tuple[int, Minimise]:
-    """How many arrays share the budget, and what of them is minimised."""
+    """The number of arrays that share the budget, and the metric of theirs that is minimised."""
     if mode_name not in SEVERAL_ARRAYS:
         for option, text in (("--arrays", arrays), ("--minimise", minimise)):
             if text is not None:

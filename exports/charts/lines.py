@@ -153,7 +153,7 @@ def _cross(x: float, y: float) -> list[Points]:
 
 
 def _reasons(chart: LineChart) -> list[str]:
-    """Why values are missing, briefly where there are many reasons."""
+    """Reasons why values are missing, briefly where there are many."""
     reasons = list(dict.fromkeys(reason for _, reason in chart.missing))
     return (
         reasons if len(reasons) <= 3 else sorted({reason.rpartition(": ")[2] for reason in reasons})

@@ -103,7 +103,7 @@ class FamilySections:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """How the search ended, in a few words."""
+    """The end of a search in a few words."""
 
     status: str
     """The status as results state it."""
@@ -127,8 +127,8 @@ AT_ONCE = ("latency", "time", "throughput", "energy", "off_chip_words")
 
 
 def verdict(answer: Any, proof: Certificate | None = None) -> Verdict:
-    """How an answer's search ended, by a proof of all of it if there is one; of an answer that was
-    read from a file, said to be what that states."""
+    """The end of an answer's search in words, by a proof of all of it if there is one; of an answer
+    that was read from a file, said to be what that states."""
     sign, text = ENDS[answer.status]
     if proof is not None and proof.status is Status.OPTIMAL:
         share = getattr(answer, "share", None)

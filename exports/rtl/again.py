@@ -42,7 +42,7 @@ def made_again(folder: Path) -> Mapping[str, str]:
 
 
 def differences(folder: Path, files: Mapping[str, str]) -> tuple[str, ...]:
-    """How a folder differs from what it was written as, a file each."""
+    """Differences of a folder from what it was written as, a file each."""
     found = []
     for name, text in files.items():
         content, path = text.encode(), folder / name

@@ -146,7 +146,7 @@ class Hardware:
         return _of_blocks(moved, group.stored)
 
     def again(self, group: IOGroup) -> int:
-        """How often a buffer feeds a tile, or how many tiles it adds up."""
+        """The number of times that a buffer feeds a tile, or of tiles that it adds up."""
         pe, reads = self.configuration.design.pe, group.role is GroupRole.READ
         return self.value(group.modules[0].intra / (pe.trips if reads else group.size / pe.outputs))
 

@@ -51,7 +51,7 @@ class PE:
 
     @property
     def obstacles(self) -> Iterator[str]:
-        """Why it cannot be written."""
+        """Reasons why the PE cannot be written."""
         for link in self.links.values():
             if not any(link.far) and len(cycles := {*link.needs.values()}) > 1:
                 yield f"{link.value} is needed after {sorted(cycles)} cycles; allowed: one number"

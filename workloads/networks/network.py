@@ -15,7 +15,7 @@ from ithaca.workloads.networks.share import Share
 
 
 class OmissionKind(Enum):
-    """Why an operation of a network is no layer."""
+    """The reason why an operation of a network is no layer."""
 
     UNSUPPORTED = "unsupported"
     """Arithmetic that an array could do, but no loop nest here describes it."""
@@ -143,7 +143,7 @@ class Network:
 
     @property
     def share(self) -> Share:
-        """How much of its multiply-accumulates are those of the layers."""
+        """The share of the network's multiply-accumulates that are those of the layers."""
         return share_of(self.operations, self.unsupported)
 
     def omissions(self, kind: OmissionKind) -> tuple[Omission, ...]:

@@ -1,4 +1,4 @@
-"""How much of the arithmetic that was asked for is counted."""
+"""Shares: how much of the arithmetic that was asked for is counted."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NEARLY_ALL = Fraction(999, 1000)
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """How much of some multiply-accumulates is counted."""
+    """The counted share of some multiply-accumulates."""
 
     counted: Fraction
     """Those of the layers."""

@@ -1,4 +1,4 @@
-"""How to split a device among systolic arrays: `ithaca.codesign` of a space of their shares."""
+"""Splits of a device among systolic arrays: `ithaca.codesign` of a space of their shares."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def split_device(
 
 @dataclass(frozen=True)
 class _Split:
-    """How a device is to be split."""
+    """A device to be split, and within which limits."""
 
     space: HardwareSpace
     objective: str

@@ -28,7 +28,7 @@ from ithaca.results.view import Table
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How large things are drawn (pixels)."""
+    """Sizes of what is drawn (pixels)."""
 
     kind: str
     """Of the pages that it is for: ``broad`` or ``narrow``."""
@@ -215,7 +215,7 @@ def _draw(plan: Layout, shape: str, sizes: Sizes, name: str) -> Markup:
 
 
 def _left_out(total: int, places: Places) -> str:
-    """How many of all rows or columns are not drawn."""
+    """The number of rows or columns that are not drawn."""
     return f"+{number(total - sum(index is not None for index, _ in places))}"
 
 

@@ -32,7 +32,7 @@ class Side(Enum):
 
 
 class Spread(Enum):
-    """How many of a module there are."""
+    """The kind of copies that an array has of a module."""
 
     PE = "one per PE"
     ROW = "one per row"

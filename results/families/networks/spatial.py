@@ -52,7 +52,7 @@ from ithaca.workloads.networks.network import Layer
 
 
 class _BestDocument(Document):
-    """How a layer is run."""
+    """The run of a layer."""
 
     tiling: list[LevelMappingDocument]
     metrics: dict[str, Any]

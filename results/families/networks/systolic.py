@@ -73,7 +73,7 @@ Index = Annotated[int, Field(ge=0, le=10**6)]
 
 
 class PartitionDocument(Document):
-    """How layers were to be partitioned over arrays."""
+    """The partition of layers over arrays that was asked for."""
 
     arrays: Count
     minimise: Annotated[Minimise, Field(strict=False)]
@@ -101,7 +101,7 @@ class PhysicalDocument(Document):
 
 
 class BestDocument(ArrayDesignDocument):
-    """How a layer is run."""
+    """The run of a layer."""
 
     tiling: TileFactorsDocument
     metrics: dict[str, Any]
