@@ -79,7 +79,7 @@ class Profile(ABC, Generic[D]):
 
     @property
     def obstacle(self) -> str | None:
-        """Why a design cannot be built; None where it can."""
+        """The reason why a design cannot be built; None where it can."""
         return None
 
     def answers_to(self, text: str) -> bool:
@@ -210,7 +210,7 @@ class Profile(ABC, Generic[D]):
 
 
 class Family(ABC, Generic[D]):
-    """How the designs of a family and their configurations are written, read and named.
+    """A family of designs: how they and their configurations are written, read and named.
 
     A design names its family by its ``family``. Fields of the models are fields of every result of
     the family; the configuration is the field ``tiling``.

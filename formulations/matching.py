@@ -101,7 +101,7 @@ def meeting(first: Leaf, second: Leaf) -> Operation:
 
 
 class MatchingRule(Enum):
-    """How far the structure of trees must agree."""
+    """The extent to which the structure of trees must agree."""
 
     PUBLISHED = "published"
     """A load stands for its subscripts: what is added in one of them counts as apart. HASCO's count
@@ -195,14 +195,14 @@ class Match:
 
     @property
     def runs(self) -> int:
-        """How many runs of consecutive words a call reads and writes (boxes of tensors that are
-        stored row by row)."""
+        """The number of runs of consecutive words that a call reads and writes (boxes of tensors
+        that are stored row by row)."""
         tensors = (*self.computation.inputs, self.computation.output)
         return sum(_runs(access, self.computation.sizes, self.spans) for access in tensors)
 
     @property
     def broken(self) -> str:
-        """Why `MatchingRule.CONSISTENT` refuses it; empty if it does not."""
+        """The reason why `MatchingRule.CONSISTENT` refuses the match; empty if it does not."""
         pairs = combinations(range(len(self.leaves)), 2)
         for first, second in pairs:
             ours = [self.intrinsic.leaves[n] for n in (first, second)]
@@ -261,7 +261,7 @@ class MatchTiling:
 
     @property
     def subproblems(self) -> int:
-        """How many there are."""
+        """The number of sub-problems."""
         extents = self.match.computation.sizes
         return prod(-(-extents[loop] // f) for loop, f in self.sizes)
 

@@ -67,7 +67,7 @@ class Limit:
             )
 
     def used(self, metrics: NumbersByName) -> Fraction:
-        """How much of the limit exact metrics take up."""
+        """The amount of the limit that exact metrics take up."""
         used: Fraction = self.expression.evaluate(metrics, FRACTION)
         return used
 

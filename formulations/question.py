@@ -189,7 +189,7 @@ class Question(ABC):
 
     @property
     def unfused(self) -> str:
-        """Why nothing that layers hand on may stay on chip; empty where it may."""
+        """The reason why nothing that layers hand on may stay on chip; empty where it may."""
         return ""
 
     # -- words -------------------------------------------------------------------------

@@ -1,4 +1,5 @@
-"""How commands offer the questions of a family, known before anything else of it is loaded."""
+"""Kinds of questions: how commands offer those of a family, known before anything else of it is
+loaded."""
 
 from __future__ import annotations
 

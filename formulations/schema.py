@@ -84,7 +84,7 @@ class StatedNestDocument(Document):
 
 
 class DensityDocument(Document):
-    """How many words of a tensor are not zero."""
+    """The share of a tensor's words that are not zero."""
 
     distribution: Literal["hypergeometric", "fixed_structured", "banded"]
     density: Annotated[float, Field(ge=0, le=1)] = 1

@@ -120,7 +120,7 @@ class Quantity:
 
 
 class Relation(Enum):
-    """How the sides of a link are related."""
+    """The relation between the sides of a link."""
 
     AT_MOST = "≤"
     """The left side does not exceed the right one."""

@@ -11,7 +11,7 @@ from ithaca.files.numbers import number
 
 
 class Status(Enum):
-    """How much is known about a solution."""
+    """The state of knowledge about a solution."""
 
     OPTIMAL = "optimal"
     """The lower bound equals the value under exact arithmetic."""
@@ -40,7 +40,7 @@ def least(statuses: Iterable[Status]) -> Status:
 
 
 class Termination(Enum):
-    """Why a search ended."""
+    """The reason why a search ended."""
 
     PROVEN = "proven"
     """There was nothing left to prove: an optimum, or that there is none."""
@@ -166,7 +166,7 @@ class Certificate:
 
     @property
     def failure(self) -> str:
-        """Why nothing is known where nothing was found."""
+        """The reason why nothing is known where nothing was found."""
         if self.termination is Termination.NARROWED:
             return (
                 f"nothing that meets the limits is among {self.among}; "

@@ -69,7 +69,7 @@ class Executor(ABC):
     @property
     @abstractmethod
     def width(self) -> int:
-        """How many jobs it runs at a time."""
+        """The number of jobs that run at a time."""
 
     def run(self, jobs: Sequence[Job[T]], share: Share, tell: Tell | None = None) -> Outcomes[T]:
         """Run jobs in their order.

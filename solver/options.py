@@ -1,4 +1,4 @@
-"""How long and how far to search, and equal shares of the time of several searches."""
+"""Options of how long and how far to search, and equal shares of the time of several searches."""
 
 from __future__ import annotations
 

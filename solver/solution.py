@@ -80,8 +80,8 @@ class Solution:
         )
 
     def explain(self) -> str:
-        """Why there is no configuration: per limit at fault the smallest value that could be met;
-        empty if none is."""
+        """The reason why there is no configuration: per limit at fault the smallest value that
+        could be met; empty if none is."""
         designs = {shortfall.design for shortfall in self.shortfalls}
         return "; ".join(explain(self.shortfalls, len(designs))) if self.shortfalls else ""
 

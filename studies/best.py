@@ -309,7 +309,7 @@ def without_restriction(
 
 
 def all_shortfalls(problems: Sequence[Problem], budget: Budget) -> tuple[Shortfall, ...]:
-    """Why no design is feasible, as far as the time that is left tells."""
+    """The causes of which no design is feasible, as far as the time that is left tells."""
     return tuple(
         shortfall
         for position, problem in enumerate(problems)

@@ -18,7 +18,7 @@ Operand: TypeAlias = "Traced | int | Fraction"
 
 
 class How(Enum):
-    """How a number came about."""
+    """The operation by which a number came about."""
 
     GIVEN = "given"
     """It was given, or came about by a division or a minimum, whose parts do not add up."""

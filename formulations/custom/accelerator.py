@@ -55,7 +55,8 @@ class CustomDocument(ModelDocument):
 
 
 class Custom(AcceleratorKind):
-    """How spaces state costs (see `ithaca.formulations.hardware.kind.AcceleratorKind`)."""
+    """The kind of accelerator whose spaces state costs (see
+    `ithaca.formulations.hardware.kind.AcceleratorKind`)."""
 
     document = CustomDocument
 

@@ -56,7 +56,7 @@ class GraphNode(Document):
 
 
 class TensorData(Document):
-    """How a tensor's values are."""
+    """The data of a tensor: types, zeros and storage."""
 
     density: Term = ONE
     """Share of values that are not zero."""

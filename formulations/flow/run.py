@@ -200,7 +200,8 @@ class _Interval:
         }
 
     def _drawn(self, count: Any, share: Any, steps: int, name: str) -> Any:
-        """How many of a count are not zero, in every step of every copy of every interval drawn."""
+        """The number of nonzeros among a count, in every step of every copy of every interval
+        drawn."""
         counts, shares = np.asarray(count, dtype=float), np.asarray(share, dtype=float)
         if np.any(counts % 1) or np.any((shares < 0) | (shares > 1)):
             raise InputError(

@@ -48,7 +48,7 @@ class Work:
 
     @property
     def factor(self) -> Fraction:
-        """How often a run of the layer counts in totals: count times weight."""
+        """The number of runs that the layer counts in totals: count times weight."""
         return self.weight * self.count
 
 

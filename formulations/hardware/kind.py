@@ -1,4 +1,4 @@
-"""How hardware spaces state the accelerators of a family."""
+"""Kinds of accelerators: how hardware spaces state those of a family."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ithaca.formulations.schema import Document
 
 
 class AcceleratorKind(Protocol):
-    """How spaces state the accelerators of a family."""
+    """A kind of accelerator: how spaces state those of a family."""
 
     @property
     def document(self) -> type[Document]:

@@ -60,7 +60,7 @@ class SpaceLoopsDocument(Document):
 
 
 class ArraySizeDocument(Document):
-    """How large the array is (PEs)."""
+    """The size of the array (PEs)."""
 
     size: Count
 

@@ -139,7 +139,7 @@ class HierarchyDocument(MappingSpaceDocument):
 
 
 class Hierarchies(AcceleratorKind):
-    """How spaces state memory hierarchies (see
+    """The kind of accelerator that is a memory hierarchy (see
     `ithaca.formulations.hardware.kind.AcceleratorKind`)."""
 
     document = HierarchyDocument

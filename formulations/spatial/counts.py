@@ -202,7 +202,8 @@ class MappingCounts:
 
     @remembered
     def positions(self, level: int, tensor: str) -> Number:
-        """How many different tiles of a tensor the lanes inside one instance of a level want."""
+        """The number of different tiles of a tensor that the lanes inside one instance of a level
+        want."""
         ranks = self._accesses[tensor]
         return self._product(self._rank_positions(level, rank.terms) for rank in ranks)
 
@@ -233,7 +234,7 @@ class MappingCounts:
         return count - numbers.maximum(*twice)
 
     def distinct(self, parent: int, child: int, tensor: str) -> Number:
-        """How many different tiles the children of one instance want, stage by stage.
+        """The number of different tiles that the children of one instance want, stage by stage.
 
         Parameters
         ----------

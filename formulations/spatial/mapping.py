@@ -96,7 +96,7 @@ class Mapping:
         return [f"{n}={self.trips(slot, n)}" for n in order if self.factor(slot, n) > 1]
 
     def runs(self, loop: str) -> dict[Slot, int]:
-        """How often what is inside each slot's loop runs in all, outermost first."""
+        """The number of times that what is inside each slot's loop runs in all, outermost first."""
         runs, counts = 1, {}
         for slot in self.factors:
             trips = self.factor(slot, loop)

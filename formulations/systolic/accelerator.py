@@ -133,7 +133,7 @@ class ArraysDocument(Document):
 
 
 class Arrays(AcceleratorKind):
-    """How spaces state arrays on a device (see
+    """The kind of accelerator that is arrays on a device (see
     `ithaca.formulations.hardware.kind.AcceleratorKind`)."""
 
     document = ArraysDocument

@@ -38,7 +38,7 @@ class AddressNest:
 
     @property
     def count(self) -> int:
-        """How many addresses there are."""
+        """The number of addresses."""
         return prod(turns for turns, _ in self.axes)
 
     @property
@@ -107,7 +107,7 @@ def span(subscript: Affine, extents: Mapping[str, int]) -> int:
 
 
 def reach_below(subscript: Affine, extents: Mapping[str, int]) -> int:
-    """How far the terms of a subscript reach below 0."""
+    """The distance that the terms of a subscript reach below 0."""
     return sum(-c * (extents[loop] - 1) for loop, c in subscript.terms if c < 0)
 
 

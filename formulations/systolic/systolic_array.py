@@ -67,7 +67,7 @@ class Epilogue(Enum):
 
 @dataclass(frozen=True, slots=True)
 class DramAccess:
-    """How the modules next to DRAM come to their data there."""
+    """The access of the modules next to DRAM to their data there."""
 
     ports: bool = False
     """Whether a tensor may be spread over several memory ports."""
@@ -382,7 +382,7 @@ class SystolicArray:
 
     @property
     def obstacle(self) -> str | None:
-        """Why HLS cannot build the design, or None where it can."""
+        """The reason why HLS cannot build the design, or None where it can."""
         for group, module in self.modules:
             if group.role is GroupRole.FLOW and module.direction is Direction.IN:
                 feedback = "a feedback loop that HLS does not synthesize"

@@ -25,7 +25,7 @@ from ithaca.studies.store import Store
 
 @dataclass(frozen=True)
 class CodesignOptions:
-    """How to run a co-design."""
+    """Options of a co-design."""
 
     search: SolveOptions = field(default_factory=SolveOptions)
     """How far: time limit and gap of the whole search."""

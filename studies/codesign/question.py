@@ -89,7 +89,7 @@ class CodesignQuestion:
         return tuple(dict.fromkeys(work.workload for work in self.works))
 
     def share_of(self, workload: str) -> Share:
-        """How much of a workload's multiply-accumulates its layers are."""
+        """The share of a workload's multiply-accumulates that its layers are."""
         own = [work for work in self.works if work.workload == workload]
         counted = sum(work.count * work.nest.operations for work in own)
         return share_of(counted, own[0].omitted)

@@ -70,7 +70,7 @@ class OpenBox:
 
     @property
     def points(self) -> int:
-        """How many there are, whatever rules exclude."""
+        """The number of points, whatever rules exclude."""
         return self.region.count
 
     def within(self, space: HardwareSpace) -> HardwareSpace:
@@ -127,7 +127,7 @@ class CodesignResult(StudyAnswer):
 
     @property
     def share(self) -> Share:
-        """How much of the multiply-accumulates of all workloads the layers are."""
+        """The share of all workloads' multiply-accumulates that the layers are."""
         return self.question.share
 
     @property

@@ -189,7 +189,7 @@ class NetworkResult(StudyAnswer):
 
     @property
     def share(self) -> Share:
-        """How much of the network's multiply-accumulates the layers are."""
+        """The share of the network's multiply-accumulates that the layers are."""
         counted = sum(layer.layer.operations for layer in self.layers)
         return share_of(counted, self.network.unsupported)
 
@@ -258,7 +258,7 @@ class NetworkResult(StudyAnswer):
 
     @property
     def proven(self) -> int:
-        """How many layers are settled: proven optimal, or proven infeasible."""
+        """The number of layers that are settled: proven optimal, or proven infeasible."""
         return sum(layer.answer.settled for layer in self.layers)
 
     def sum_of(self, *names: str) -> Fraction | None:

@@ -39,7 +39,7 @@ class Job:
 
 @dataclass(frozen=True)
 class NetworkProgress:
-    """How far a run is."""
+    """The progress of a run."""
 
     done: int
     """Problems finished, and all of them."""
@@ -54,7 +54,7 @@ class NetworkProgress:
 
 @dataclass(frozen=True)
 class RunOptions:
-    """How to run many problems."""
+    """Options of a run of many problems."""
 
     method: Method = Method.EXACT
     """The engine. The exact one is deterministic; what others find may depend on the clock."""

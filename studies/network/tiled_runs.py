@@ -77,7 +77,7 @@ class TiledRuns:
 
     @cached_property
     def searches(self) -> Mapping[Span, Tiled]:
-        """How, by the runs, the fewest first."""
+        """The searches of runs, the fewest runs first."""
         ways = {}
         for first, last in sorted(self._chain.spans, key=lambda span: span[1] - span[0]):
             runs = self._chain.runs[first : last + 1]

@@ -1,4 +1,5 @@
-"""How much a search method may use, and what a run has used and found: when, and why it ended."""
+"""Budgets of search methods, and records of what a run has used and found: when, and why it
+ended."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from ithaca.formulations.problem import Problem
 
 
 class Ended(Enum):
-    """Why a search ended."""
+    """The reason why a search ended."""
 
     SAMPLES = "samples"
     """Its budget in samples is used up."""

@@ -61,7 +61,7 @@ class LabelLayout:
 
     @cached_property
     def size(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return int(max(rows.stop for rows in self._rows.values()))
 
     def rows(self, name: object) -> slice:

@@ -55,7 +55,7 @@ class PartialMappings:
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """The number of labels."""
         return int(self.data.shape[1])
 
     def rows(self, name: object) -> Matrix:
@@ -240,8 +240,8 @@ def repeat(labels: PartialMappings, loop: int, which: Places, trips: Vector) -> 
 
 
 def runs_left(labels: PartialMappings) -> Matrix:
-    """How often what labels cover of each loop runs in all, where they count all runs of it; else
-    1."""
+    """The number of times that what labels cover of each loop runs in all, where they count all
+    runs of it; else 1."""
     left = np.ones_like(labels.rows("extent"))
     for d in labels.hierarchy.ending if labels.ended else ():
         left[d] = -(-labels.hierarchy.extents[d] // labels.row("extent", d))

@@ -222,7 +222,7 @@ class LeastModel(TimeloopModel):
         return np.maximum(left - COMPLEMENTS, 0.0)
 
     def _ways(self, place: int, tensor: str) -> set[str]:
-        """How a level may save reads of a tensor."""
+        """The ways in which a level may save reads of a tensor."""
         return {
             saving.kind
             for part in self._parts[place:]

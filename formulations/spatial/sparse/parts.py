@@ -53,7 +53,7 @@ class Rank:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """How a level stores a tensor."""
+    """A format: how a level stores a tensor."""
 
     ranks: tuple[Rank, ...]
     """Innermost first."""

@@ -278,8 +278,8 @@ class UnevenStage(JoinedAxes):
 
     @remembered
     def _split(self, lanes: tuple[int, ...]) -> tuple[int, ...] | None:
-        """How much of all lanes lies along X, so that those up to every mesh fit it; None if they
-        do not."""
+        """The number of all lanes that lie along X, so that those up to every mesh fit it; None if
+        they do not."""
         return self._searched(lanes, 0, 1, 1)
 
     def _searched(

@@ -247,8 +247,8 @@ class Group:
         return True
 
     def parts(self) -> Iterator[tuple[Group, ...]]:
-        """Divisions by what comes next: all trips and the nodes between these, the outermost trips, a
-        node and the trips under it, or groups inside."""
+        """Divisions by what comes next: all trips and the nodes between these, the outermost trips,
+        a node and the trips under it, or groups inside."""
         if self.left:
             yield from ((some,) for some in self._further())
         elif self.now:
@@ -349,7 +349,7 @@ class Group:
 
 
 def tiled_nests(nests: Sequence[UnevenSpace], plans: Plans) -> TiledNests | None:
-    """How nests may pass tiles on; None if they cannot."""
+    """Nests that may pass tiles on; None if they cannot."""
     tiled = TiledNests(tuple(nests), plans, (HOME,) * len(nests))
     able = all(nest.constraints == NONE and nest.moving for nest in nests)
     return tiled.stages[-1] if able and tiled.least and tiled.classes else None

@@ -48,7 +48,7 @@ class ArrayBottleneck:
 
     @property
     def ratio(self) -> Fraction | None:
-        """How many times as long the first takes as the second, at least 1; None where that does
+        """The time of the first contender over that of the second, at least 1; None where that does
         nothing."""
         return (
             None

@@ -1,4 +1,4 @@
-"""How to cut layers into stages, each on an array of its own, within one budget of DSP blocks,
+"""Plans that cut layers into stages, each on an array of its own, within one budget of DSP blocks,
 block RAM and bandwidth."""
 
 from __future__ import annotations

@@ -309,8 +309,8 @@ class Stages:
             self._added += 1
 
     def _solved(self, plan: Plan, top: float) -> tuple[list[AtBest | None], bool]:
-        """How the stages of a plan run at best, as far as that takes less than a value, and whether
-        any of it is new; if not, they fit together."""
+        """The best runs of a plan's stages, as far as they take less than a value, and whether any
+        of it is new; if not, they fit together."""
         numbers = [self._region(part) for part in plan.parts]
         regions = [
             self._regions[part.first, part.end][number]
@@ -440,5 +440,6 @@ class Stages:
 
     @property
     def _rounded(self) -> int:
-        """How many shares of the bandwidth a count of them may be below what it stands for."""
+        """The number of shares of the bandwidth that a count of them may be below what it stands
+        for."""
         return 0 if "bandwidth" in self.shares else 1

@@ -241,7 +241,7 @@ class Tables(ABC):
         return owner[keep], rows[:, keep]
 
     def count(self) -> int:
-        """How many tilings fit, one order a level each."""
+        """The number of tilings that fit, one order a level each."""
         sizes = [group.tiles.shape[1] for group in self.groups]
         total = 0
         for begin in range(0, prod(sizes), COUNTED):
@@ -259,7 +259,7 @@ class Tables(ABC):
         return total
 
     def outer_counts(self, tiles: Integers) -> Floats:
-        """How many outer choices tiles have, before capacities."""
+        """The numbers of outer choices that tiles have, before capacities."""
         counts: Floats = np.ones(tiles.shape[1])
         for group, tile in zip(self.groups, tiles, strict=True):
             counts = counts * np.diff(group.outer[2])[tile]
