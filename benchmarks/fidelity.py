@@ -1,5 +1,5 @@
-"""How far each model edition is from what runs: random arrays, rankings of whole spaces, and arrays
-measured on boards."""
+"""Errors of each model edition against what runs: random arrays, rankings of whole spaces, and
+arrays measured on boards."""
 
 from __future__ import annotations
 
@@ -236,11 +236,11 @@ class Board:
 
     @property
     def design(self) -> SystolicDesign:
-        """Its design."""
+        """The design of the board's array."""
         return design_of(workload(self.kernel, self.sizes), self.dataflow, self.dtype)
 
     def configuration(self) -> Configuration:
-        """Its configuration."""
+        """The configuration of the board's array."""
         design = self.design
         tiling = Tiling(
             self.t1, self.t2, self.simd, {group.name: 1 for group in design.array.packed_groups}
@@ -259,11 +259,11 @@ class Board:
         return Configuration(found)
 
     def simulated(self, machine: Machine) -> Simulation:
-        """Its run."""
+        """The simulated run of the board's array."""
         return simulate_configuration(self.design, self.configuration(), machine)
 
     def modelled(self, machine: Machine) -> dict[Edition, Fraction]:
-        """Its latency by each edition (cycles)."""
+        """The latency of the board's array by each edition (cycles)."""
         design, configuration = self.design, self.configuration()
         arrays = {
             edition: derive(design.nest, self.dataflow, design.array.permutation, edition)

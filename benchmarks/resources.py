@@ -69,7 +69,7 @@ def configuration_of(row: Row) -> ArrayConfiguration:
 
 
 def row_of(chosen: ArrayConfiguration) -> dict[str, str]:
-    """How the table states an array."""
+    """The row of the table on an array."""
     tiling = chosen.tiling
     return {
         "kernel": chosen.nest.name,

@@ -26,7 +26,7 @@ def lengths(tables: Sequence[Mapping[str, NDArray[Any]]]) -> list[int]:
 
 
 def size_of(space: Space) -> int:
-    """How many combinations of rows there are."""
+    """The number of combinations of rows."""
     return prod(lengths(tables_of(space)))
 
 

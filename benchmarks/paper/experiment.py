@@ -119,7 +119,7 @@ Cell = str | int | float | Fraction | bool | None
 
 
 class Mode(Enum):
-    """How much an experiment does."""
+    """The scale of an experiment."""
 
     QUICK = "quick"
     """Small sizes and budgets: seconds to a minute. The signs of the claims hold, the figures are
@@ -130,7 +130,7 @@ class Mode(Enum):
 
 @dataclass(frozen=True)
 class Run:
-    """How an experiment is run."""
+    """The settings with which an experiment is run."""
 
     mode: Mode = Mode.QUICK
     seed: int = 0

@@ -73,7 +73,7 @@ class Optimum:
 
     @property
     def latency(self) -> Fraction:
-        """Its latency (cycles)."""
+        """The latency of the design (cycles)."""
         return self.metrics["latency"]
 
 

@@ -210,7 +210,7 @@ def _fills(mapped: Mapped, tensor: Tensor, child: int) -> int:
 
 
 def _distinct(mapped: Mapped, tensor: Tensor, parent: int, child: int) -> int:
-    """How many different tiles the children of one instance want, stage by stage."""
+    """The number of different tiles that the children of one instance want, stage by stage."""
     found = 1
     for index in range(parent, child):
         node = mapped.nodes[index]

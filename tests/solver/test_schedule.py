@@ -244,7 +244,7 @@ def test_processes_come_to_the_same_best_within_a_limit() -> None:
 def steps_of(
     problems: list[Problem], options: SolveOptions, monkeypatch: pytest.MonkeyPatch
 ) -> list[tuple[schedule.Step, str]]:
-    """Which steps the default engine takes with which designs."""
+    """The steps that the default engine takes, with the designs of each."""
     taken: list[tuple[schedule.Step, str]] = []
     advance = schedule.advance
 

@@ -62,7 +62,7 @@ def suboptimal(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def infeasible(document: dict[str, Any]) -> dict[str, Any]:
-    """Nothing is said to be possible."""
+    """The claim that nothing is possible."""
     changes: dict[str, Any] = dict.fromkeys(("design", "configuration", "value", "lower_bound"))
     return {**document, **changes, "status": "infeasible", "ties_broken": None}
 

@@ -84,7 +84,7 @@ def test_hardware_takes_the_simulated_cycles_and_computes_what_numpy_does(
 def test_what_goes_beside_sums_has_as_many_words_on_its_way(
     name: str, dataflow: str, machine: Machine, folder: Path
 ) -> None:
-    """Where its FIFOs are as long as those of the sums, the closed form is right, too."""
+    """FIFOs as long as those of the sums: the closed form is right, too."""
     stated = check(folder, configuration(name, dataflow, 2, machine=machine, lanes=3), 2)
     if machine.fitted_fifos:
         assert stated["cycle"] == stated["simulated"]

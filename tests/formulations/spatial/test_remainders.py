@@ -86,7 +86,7 @@ def test_counts_are_the_tools(machine: str, equal: int) -> None:
 
 @pytest.mark.ci
 def test_rows_and_directives_say_last_trips(tmp_path: Path) -> None:
-    """They are read back, from rows and from the tool's files."""
+    """Last trips are read back, from rows and from the tool's files."""
     drawn = points("eyeriss")
     path = tmp_path / "points.csv"
     for point in drawn:

@@ -109,8 +109,8 @@ def scattered(rng: random.Random, problem: Problem) -> dict[str, int] | None:
 @pytest.mark.parametrize("architecture", ["simple", "eyeriss", "simba-like"])
 @pytest.mark.parametrize("layer", ["resnet18_l3s2", "depthwise", "gemm"])
 def test_bounds_never_exceed_what_follows(architecture: str, layer: str) -> None:
-    """In particular where lanes along output and filter want tiles that overlap, which multiplies
-    less than either."""
+    """Lanes along output and filter that want overlapping tiles, in particular: these multiply less
+    than either."""
     rng, checked = random.Random(1), 0
     for objective in ("energy", "latency", "edp"):
         problem = published(architecture, layer, objective)

@@ -59,7 +59,7 @@ class Walk:
 
 @dataclass(frozen=True)
 class Cut:
-    """How a loop is cut: trips under storage nodes and along meshes; outermost, as many as are
+    """A cut of a loop: trips under storage nodes and along meshes; outermost, as many as are
     needed."""
 
     trips: dict[Node, int]
@@ -318,7 +318,7 @@ def test_more_proofs_against_all_tiles(begin: int) -> None:
 
 @pytest.mark.ci
 def test_symbols_say_what_fractions_say() -> None:
-    """Also where an order of nodes decides which of them lie outside all lanes."""
+    """Symbols agree where an order of nodes decides which of them lie outside all lanes, too."""
     nest, chance = nest_of(STATEMENTS[0], {"m": 7, "n": 5, "k": 11}), Random(3)
     design = UnevenDesign(nest, GOLDEN, MappingOptions(free_bypass=True, remainders=True))
     symbols = design.metrics(Symbols(), SYMBOLIC, ["energy", "latency", "Buffer.C.reads"])

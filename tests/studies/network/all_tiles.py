@@ -168,7 +168,7 @@ class Chain:
 
 
 def fitted_to(nest: LoopNest, architecture: Architecture) -> Architecture:
-    """The same without tensors that a nest does not have."""
+    """The architecture without tensors that a nest does not have."""
     own = {access.tensor for access in nest.accesses}
     levels = (
         each if each.keeps is None else replace(each, keeps=each.keeps & own)

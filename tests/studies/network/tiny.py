@@ -49,5 +49,5 @@ def tiny_request(objective: str = "latency", dsp: int = 400, **others: object) -
 
 
 def limited(request: ArrayQuestion, *limits: Limit) -> ArrayQuestion:
-    """The same within other limits."""
+    """The question within other limits."""
     return replace(request, bounds={limit.metric: limit.bound for limit in limits})
