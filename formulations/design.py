@@ -104,8 +104,8 @@ class Design(ABC):
         return None
 
     def among(self, falling: Collection[str]) -> str:
-        """Among what optima are proven, where the space leaves out what may pay with such an
-        objective or limits.
+        """The configurations in words among which optima are proven, where the space leaves out
+        what may pay with such an objective or limits.
 
         ``falling`` are the metrics that these may fall with. Empty: an optimum of the space is one
         of everything.

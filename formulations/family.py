@@ -87,7 +87,7 @@ class Profile(ABC, Generic[D]):
         return text.strip() == self.design.name
 
     def meets(self, words: Mapping[str, Any]) -> bool:
-        """Whether it is what options of its question ask for."""
+        """Whether the design is what options of its question ask for."""
         return False
 
     def remarks(self, configuration: Mapping[str, int], limits: Sequence[Limit]) -> Remarks:

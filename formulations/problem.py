@@ -257,14 +257,14 @@ class Problem:
 
     @cached_property
     def among(self) -> str:
-        """Among what an optimum of the space is proven to be one; empty: among everything
-        (`Design.among`)."""
+        """The configurations in words among which an optimum of the space is proven to be one;
+        empty: among everything (`Design.among`)."""
         return self.design.among(self.falling)
 
     @cached_property
     def feasible_among(self) -> str:
-        """Among what nothing meets the limits where nothing of the space does; empty: among
-        everything."""
+        """The configurations in words among which nothing meets the limits where nothing of the
+        space does; empty: among everything."""
         return self.design.among(falling(*(limit.expression for limit in self.limits)))
 
     @property

@@ -45,5 +45,5 @@ class QuestionKind:
 
     @property
     def option_names(self) -> set[str]:
-        """The options that it reads, by name."""
+        """The names of the options that the question reads."""
         return {each.name for each in fields(self.options)}

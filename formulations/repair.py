@@ -50,7 +50,7 @@ class Repair:
 
     @property
     def size(self) -> float:
-        """About how many rows the axes have, quantities that stand alone aside."""
+        """The approximate number of rows of the axes, quantities that stand alone aside."""
         return sum(axis.size for axis in self._axes)
 
     @cached_property
@@ -326,8 +326,8 @@ def _followed(axis: Axis, values: NumbersByName) -> dict[str, Any]:
 
 
 def _size(axis: Axis) -> float:
-    """About how many rows an axis has, by ranges alone: exact if only the range of its second
-    quantity depends on the first."""
+    """The approximate number of rows of an axis, by ranges alone: exact if only the range of its
+    second quantity depends on the first."""
     values: dict[str, Any] = {}
     count: Any = 1.0
     for quantity in axis.free:

@@ -91,4 +91,4 @@ class Tiled(Protocol):
         """The ways to share loops, in parts that together hold every way."""
 
     def holds(self, designs: Sequence[Any]) -> bool:
-        """Whether they are the members of a way."""
+        """Whether designs are the members of a way."""

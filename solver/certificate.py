@@ -24,12 +24,12 @@ class Status(Enum):
 
     @property
     def proven(self) -> bool:
-        """Whether no further search can change it."""
+        """Whether no further search can change the status."""
         return self in (Status.OPTIMAL, Status.INFEASIBLE)
 
     @property
     def configured(self) -> bool:
-        """Whether there is a configuration."""
+        """Whether the status says that there is a configuration."""
         return self in (Status.OPTIMAL, Status.FEASIBLE)
 
 
@@ -122,7 +122,7 @@ class Certificate:
 
     @property
     def measured(self) -> bool:
-        """Whether it is known what the search took: documents of networks do not state it."""
+        """Whether the effort of the search is known: documents of networks do not state it."""
         return self.nodes > 0 or self.seconds > 0
 
     @property
@@ -142,7 +142,7 @@ class Certificate:
 
     @property
     def settled(self) -> bool:
-        """Whether no further search can change it."""
+        """Whether no further search can change the certificate."""
         return self.status.proven or self.empty
 
     @property
@@ -193,7 +193,7 @@ class Certificate:
 
 
 def among_all(certificates: Iterable[Certificate]) -> str:
-    """Among what all of several are proven."""
+    """The configurations in words among which all of several certificates are proven."""
     return " and ".join(
         dict.fromkeys(part for known in certificates for part in known.among.split(" and ") if part)
     )

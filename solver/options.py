@@ -121,7 +121,7 @@ class Budget:
 
     @property
     def spent(self) -> float:
-        """Seconds since it began."""
+        """Seconds since the budget began."""
         return time.perf_counter() - self._began
 
     @property

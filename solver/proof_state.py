@@ -103,7 +103,7 @@ class ProofState:
 
     @property
     def staged(self) -> bool:
-        """Whether it is searched in stages."""
+        """Whether the problem is searched in stages."""
         return self._stage is not None
 
     @property

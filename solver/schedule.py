@@ -187,7 +187,7 @@ class Schedule:
 
     @property
     def _places(self) -> dict[Hashable, list[int]]:
-        """The problems by whose rivals they are."""
+        """The problems of a round by their rivals' key."""
         places: dict[Hashable, list[int]] = {}
         for number in self._among:
             places.setdefault(self.entries[number].rivals, []).append(number)
@@ -339,7 +339,8 @@ class Schedule:
         )
 
     def _undecided(self, number: int) -> bool:
-        """Whether it is proven, no rival beats it, and others of that value were not looked for."""
+        """Whether a problem is proven, no rival beats it, and others of that value were not looked
+        for."""
         entry = self.entries[number]
         return entry.course.tied and not entry.own_options(self._budget.options).any_tie
 

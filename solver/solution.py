@@ -66,7 +66,7 @@ class Solution:
 
     @property
     def settled(self) -> bool:
-        """Whether no further search can improve it."""
+        """Whether no further search can improve the solution."""
         return self.certificate.settled
 
     @property

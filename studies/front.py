@@ -131,8 +131,8 @@ class Front(PointAnswer):
 
     @property
     def among(self) -> str:
-        """Among what its points are proven to be on the front; empty: among everything
-        (`Design.among`)."""
+        """The configurations in words among which the points are proven to be on the front; empty:
+        among everything (`Design.among`)."""
         minimised = [o.expression for o in self.objectives]
         limits = [limit.expression for limit in self.problems[0].limits]
         return self.problems[0].design.among(falling(*minimised, *limits))

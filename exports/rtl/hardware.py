@@ -57,7 +57,7 @@ class Hardware:
 
     @property
     def machine(self) -> Machine:
-        """The machine that it becomes."""
+        """The machine of the configuration."""
         return self.configuration.technology.machine
 
     @cached_property

@@ -123,7 +123,7 @@ class FlowGraph(Document):
 
     @cached_property
     def kinds(self) -> Mapping[str, Component]:
-        """All components that it may have."""
+        """The kinds of components that the graph may have."""
         return {**library().components, **self.library}
 
     @cached_property

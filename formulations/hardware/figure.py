@@ -29,7 +29,7 @@ class Figure:
 
     @cached_property
     def symbols(self) -> frozenset[str]:
-        """The quantities that it follows from."""
+        """The quantities that the figure follows from."""
         others = dict(self.others)
         return (self.expression.symbols - others.keys()).union(
             *(figure.symbols for figure in others.values())

@@ -20,11 +20,11 @@ class AcceleratorKind(Protocol):
 
     @property
     def document(self) -> type[Document]:
-        """Model of what files say of them beside what all spaces say."""
+        """The model of what files say of these accelerators beside what all spaces say."""
 
     @property
     def tags(self) -> Collection[str]:
-        """YAML tags in it."""
+        """YAML tags in documents of the accelerators."""
         return ()
 
     def read(self, document: Any, where: object) -> Accelerator:

@@ -70,7 +70,7 @@ class RecurrenceDesign(Design):
 
     @property
     def hangs(self) -> bool:
-        """Whether it is known to hang: not where the call's time is over before that is."""
+        """Whether the array is known to hang: not where the call's time is over before that is."""
         with ending(), suppress(StoppedError):
             return self.latency is None
         return False

@@ -70,7 +70,7 @@ class LevelWait:
 
     @property
     def cycles(self) -> Fraction:
-        """Cycles that they take."""
+        """The cycles that the words take."""
         return self.words / self.rate
 
 

@@ -78,7 +78,7 @@ class Setting:
 
     @property
     def designs(self) -> tuple[MappingDesign, ...]:
-        """All of them, where the nest may run in several ways."""
+        """The designs of the edition: several, where the nest may run in several ways."""
         return tuple(
             replace(self, binding=binding).design
             for binding in EDITIONS[self.edition].bindings(self)

@@ -205,7 +205,7 @@ class IOGroup:
         return 1 if self.sparse is None else self.sparse.block
 
     def stored_bytes(self, data: DataType) -> int | Fraction:
-        """Bytes that a buffer has for them."""
+        """Bytes of a buffer for the words that are stored as one."""
         return self.word_bytes(data) if self.sparse is None else held_bytes(self.sparse, data)
 
     def port_words(self, data: DataType) -> int:

@@ -28,7 +28,7 @@ class Population:
 
     @property
     def count(self) -> int:
-        """Number of configurations in it."""
+        """The number of configurations in the population."""
         return int(self.genes.shape[1])
 
     def order(self) -> Integers:

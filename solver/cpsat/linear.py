@@ -33,7 +33,7 @@ class LinearForm:
 
     @property
     def is_constant(self) -> bool:
-        """Whether it has no variables."""
+        """Whether the form has no variables."""
         return not self.terms
 
     def scaled(self, factor: Fraction | int) -> LinearForm:

@@ -96,7 +96,7 @@ class LayerAnswer:
         return self.bound == self.value
 
     def serves(self, target: Fraction | None) -> bool:
-        """Whether it tells the optimum, or that none is below a target."""
+        """Whether the answer tells the optimum, or that none is below a target."""
         return self.exact or (target is not None and self.bound >= target)
 
     def times(self, factor: Fraction) -> LayerAnswer:

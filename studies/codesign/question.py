@@ -173,7 +173,7 @@ class CodesignQuestion:
 
     @cached_property
     def amounts(self) -> tuple[Amount, ...]:
-        """All of them, what is minimised first."""
+        """All amounts of runs, what is minimised first."""
         return (*self.minimised, *self.limited)
 
     @cached_property
@@ -217,12 +217,14 @@ class CodesignQuestion:
 
     @cached_property
     def among(self) -> str:
-        """Among what mappings an optimum is proven to be one; empty: among all (`Design.among`)."""
+        """The mappings in words among which an optimum is proven to be one; empty: among all
+        (`Design.among`)."""
         return self._among(range(len(self.amounts)))
 
     @cached_property
     def feasible_among(self) -> str:
-        """Among what mappings no accelerator keeps the limits where none does; empty: among all."""
+        """The mappings in words among which no accelerator keeps the limits where none does; empty:
+        among all."""
         return self._among(range(len(self.minimised), len(self.amounts)))
 
     def _among(self, places: Sequence[int]) -> str:

@@ -74,7 +74,7 @@ class OpenBox:
         return self.region.count
 
     def within(self, space: HardwareSpace) -> HardwareSpace:
-        """The space of these accelerators alone."""
+        """The space of the region's accelerators alone."""
         return space.only({q.name: q.values for q in self.region.quantities})
 
 

@@ -206,7 +206,7 @@ class NetworkResult(StudyAnswer):
 
     @property
     def family(self) -> str:
-        """The family that runs it."""
+        """The name of the family of designs that the network runs on."""
         return self.layers[0].answer.problem.design.family
 
     @property

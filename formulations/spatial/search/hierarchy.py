@@ -288,7 +288,7 @@ class Hierarchy:
 
     @property
     def exact(self) -> bool:
-        """Whether these floats do hold them."""
+        """Whether the floats of labels hold the values exactly."""
         return bool(self.largest < 2.0 ** (np.finfo(self.dtype).nmant + 1))
 
     def counted_at(self, level: int) -> list[int]:

@@ -63,7 +63,7 @@ class PartialMappings:
         return self.data[self.layout.rows(name)]
 
     def row(self, name: object, place: int = 0) -> Vector:
-        """One row of it."""
+        """A row of the labels by its name."""
         values: Vector = self.rows(name)[place]
         return values
 

@@ -39,7 +39,7 @@ class Term:
         return Term(self.scale * other.scale, factors)
 
     def plus(self, other: Term) -> Term | None:
-        """Their sum, where it is a product: they differ along one axis at most."""
+        """The sum of two terms, where it is a product: they differ along one axis at most."""
         differing = [
             axis
             for axis in self.factors.keys() | other.factors.keys()

@@ -78,7 +78,7 @@ class TiledNests(SharingNests):
             yield from TiledWays((Group(tiled, 0, len(self.nests) - 1, ones, ones),)).parts()
 
     def holds(self, designs: Sequence[Any]) -> bool:
-        """Whether they are the members of a way."""
+        """Whether designs are the members of a way."""
         if any(design.shared is None for design in designs):
             return False
         ways = list(self.parts())
@@ -194,7 +194,8 @@ class Group:
 
     @property
     def fits(self) -> bool:
-        """Whether there may be room: tiles are at least those inside all loops."""
+        """Whether the levels may have room for the tiles: these are at least those inside all
+        loops."""
         tile, levels = self.tiled.tile, self.tiled.nests[0].architecture.levels
         words = sum(tile(own, trips, self.trips) for own, trips in self.around)
         words += sum(tile(own, self.trips, self.trips) for own in self.left)
@@ -233,7 +234,7 @@ class Group:
         return replace(nest, shared=tiled.shared(n, self.trips, known, self.beside))
 
     def may_be(self, designs: Sequence[Any]) -> bool:
-        """Whether these may be of its ways."""
+        """Whether designs may be of the group's ways."""
         for n in self.numbers:
             shared, own = designs[n].shared, dict(self.tiled.own(n, self.trips))
             stated, known = dict(shared.around), [(t, a) for (at, t), a in self.around if at == n]

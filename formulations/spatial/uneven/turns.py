@@ -135,11 +135,11 @@ class SharedLoop:
         return member is not None and not member.loop
 
     def may_lie_around(self, first: int, last: int) -> bool:
-        """Whether these nests, and those between them, may share it."""
+        """Whether the nests of some numbers, and those between them, may share the loop."""
         return self.first <= first < last and last in self.ends
 
     def excludes(self, other: SharedLoop) -> bool:
-        """Whether it may not be shared inside of another one."""
+        """Whether the loop may not be shared inside of another one."""
         return self.once and bool(self._loops & other._loops)
 
     def turn(self, number: int, trips: int) -> Turn | None:

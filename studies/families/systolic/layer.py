@@ -53,7 +53,7 @@ class Room:
         return {metric: bound for metric, bound in own.items() if bound is not None}
 
     def inside(self, other: Room) -> bool:
-        """Whether there is no more of anything than in another."""
+        """Whether a room has no more of anything than another."""
         own, words = self.bounds, dict(self.words)
         return all(
             name in own and own[name] <= bound for name, bound in other.bounds.items()

@@ -278,7 +278,7 @@ class TilingDesign(MappingDesign):
         return Axis(loop, tuple(quantities), (Link(d, Relation.EQUAL, outside), *rules))
 
     def best_of(self, problem: Problem) -> str:
-        """Among what mappings an optimum of the space is proven to be the best."""
+        """The mappings in words among which an optimum of the space is proven to be the best."""
         if self.divisors_only:
             return " and ".join(filter(None, ("factors that divide extents", problem.among)))
         return problem.among or "all paddings"
