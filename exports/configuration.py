@@ -63,7 +63,7 @@ class ArrayConfiguration:
         return any(number > 1 for number in self.tiling.ports.values())
 
     @property
-    def said(self) -> str:
+    def description(self) -> str:
         """A short description of the configuration, in words."""
         return f"design {self.name}, the result's best configuration"
 
@@ -146,7 +146,7 @@ class RecurrenceConfiguration:
         return ",".join(self.array.space)
 
     @property
-    def said(self) -> str:
+    def description(self) -> str:
         """A short description of the configuration, in words."""
         return f"design {self.name}, the result's best configuration"
 

@@ -188,7 +188,7 @@ class Problem:
         ]
 
     @property
-    def _asked(self) -> list[tuple[str, Expression]]:
+    def _expressions(self) -> list[tuple[str, Expression]]:
         """The first objective, and limits: what error lines call each, and as it was read."""
         first, *others = [(what, each.expression) for what, each in self._stated]
         return [first, *others[len(self.objective.order) - 1 :]]
@@ -209,7 +209,7 @@ class Problem:
     @cached_property
     def used_metrics(self) -> frozenset[str]:
         """The metrics that objective and limits speak of."""
-        return frozenset[str]().union(*(expression.symbols for _, expression in self._asked))
+        return frozenset[str]().union(*(expression.symbols for _, expression in self._expressions))
 
     def metrics(self, configuration: Mapping[str, int]) -> dict[str, Fraction]:
         """All metrics of a configuration, by the exact reference (Fractions); those of the latest
@@ -253,7 +253,7 @@ class Problem:
     @cached_property
     def falling(self) -> frozenset[str]:
         """The metrics that the objective or a limit may fall with."""
-        return falling(*(expression for _, expression in self._asked))
+        return falling(*(expression for _, expression in self._expressions))
 
     @cached_property
     def among(self) -> str:
@@ -308,7 +308,7 @@ class Problem:
         guard = Guard(self.reach)
         for what, each in self._stated:
             guard.check((*each.divisors, *all_divisors(each.expression)), what)
-        return tuple(guard(expression, what) for what, expression in self._asked)
+        return tuple(guard(expression, what) for what, expression in self._expressions)
 
     @remembered
     def reach(self, divisor: Expression) -> Interval | None:
@@ -328,7 +328,7 @@ class Problem:
         values = Symbols()
         metrics = self.design.metrics(values, SYMBOLIC, self.used_metrics)
         expressions = []
-        for (what, expression), positive in zip(self._asked, self.guarded, strict=True):
+        for (what, expression), positive in zip(self._expressions, self.guarded, strict=True):
             check_sizes(positive, what, self._range)
             expressions.append(guarded_form(expression, metrics, self.reach, self.intervals, what))
         limits, still_open = zip(expressions[1:], self.limits, strict=True), self.open_limits

@@ -319,7 +319,7 @@ class Processes(Executor):
 
 
 #: What a worker process was started with.
-_given: dict[str, Any] = {}
+_shared: dict[str, Any] = {}
 
 
 def _begin_worker(
@@ -327,12 +327,12 @@ def _begin_worker(
 ) -> None:
     begin_child(held)
     messages.cancel_join_thread()  # reports that nobody reads any more must not keep it from ending
-    _given.update(unwanted=unwanted, begins=begins, messages=messages)
+    _shared.update(unwanted=unwanted, begins=begins, messages=messages)
 
 
 def _work(name: tuple[int, int], job: Job[T], options: SolveOptions) -> tuple[T] | None:
     """The result of a job; None if it was not to begin any more."""
-    if _given["begins"].value != name[0]:
+    if _shared["begins"].value != name[0]:
         return None
     last = 0.0
 
@@ -341,9 +341,9 @@ def _work(name: tuple[int, int], job: Job[T], options: SolveOptions) -> tuple[T]
         now = time.perf_counter()
         if now - last >= POLL:
             last = now
-            _given["messages"].put((*name, progress))
+            _shared["messages"].put((*name, progress))
 
-    return (job(replace(options, stop=lambda: bool(_given["unwanted"].value)), tell),)
+    return (job(replace(options, stop=lambda: bool(_shared["unwanted"].value)), tell),)
 
 
 def begin_child(*held: Connection) -> None:

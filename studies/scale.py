@@ -93,8 +93,8 @@ def find_scale(problem: Problem, objective: Objective) -> Scale:
     to be positive.
     """
 
-    asked = replace(problem, limits=(), objective=objective)
-    asked.check_divisors()
+    plain = replace(problem, limits=(), objective=objective)
+    plain.check_divisors()
 
     def step_of(node: Expression) -> Fraction:
         form = in_quantities(problem, node)
@@ -103,7 +103,7 @@ def find_scale(problem: Problem, objective: Objective) -> Scale:
     if step := step_of(objective.expression):
         return Scale(objective, step, objective.expression, ONE, step, Fraction(1), None, ONE)
     over, under = _quotient(objective.expression, step_of, tuple(problem.design.vocabulary))
-    denominator, span = in_quantities(problem, under), asked.reach(under)
+    denominator, span = in_quantities(problem, under), plain.reach(under)
     least = Fraction(0) if span is None else span.low
     over_step, under_step = step_of(over), step_of(under)
     if not over_step or not under_step or least <= 0:

@@ -184,7 +184,7 @@ class Store:
         trust: Trust | None = None,
     ) -> None:
         self.folder, self.trust = folder, trust or Trust()
-        self._note, self._asked = note, conditions
+        self._note, self._conditions = note, conditions
         self._refused = False  #: Whether a file could not be written
         self._counts: Counter[str] = Counter()  #: Of files, by what became of them
         self._key = own_key()
@@ -292,8 +292,8 @@ class Store:
         key = tuple(map(id, problems))
         if key not in self._names:
             name = fingerprint(problems)
-            if self._asked:
-                name = digest([name, *self._asked])
+            if self._conditions:
+                name = digest([name, *self._conditions])
             self._names[key] = problems, name
         return self.folder / f"{self._names[key][1]}.json"
 

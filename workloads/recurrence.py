@@ -247,9 +247,9 @@ class Recurrence(LoopNest):
         Raises `InputError` where one of an input is read again, or one of an output computed again.
         """
         read = ((n, a) for n, case in enumerate(self.cases) for a in self.inputs_of(case))
-        written = ((self.cases.index(case), access) for case, access in self.outputs.items())
+        outputs = ((self.cases.index(case), access) for case, access in self.outputs.items())
         tensors, wrong = dict[str, dict[Point, Point]](), list[tuple[Point, int, str, Point]]()
-        for number, access in (*read, *written):  # each tensor has one
+        for number, access in (*read, *outputs):  # each tensor has one
             own = tensors.setdefault(access.tensor, {})
             for point, element in self._accessed(number, access):
                 if element in own or min(element) < 0:

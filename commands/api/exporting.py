@@ -289,7 +289,7 @@ def _choice(tool: Tool, result: Result, *, nearest: bool) -> tuple[Any, str]:
     """The best configuration of a result, or the nearest that a tool can take, and what it is."""
     if result.best is not None and not nearest:
         chosen = tool.configured(result.best)
-        return chosen, chosen.said
+        return chosen, chosen.description
     if tool.builds_all is None:
         best, how = _expressible(tool, result)
     else:

@@ -98,7 +98,7 @@ class CalledNest:
         return self.design.name
 
     @property
-    def said(self) -> str:
+    def description(self) -> str:
         """A short description of the mapped layer, in words."""
         return f"{self.nest.name} on {self.design.architecture.name}, {self.name}"
 

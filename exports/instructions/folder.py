@@ -56,7 +56,7 @@ def files(called: CalledNest) -> dict[str, str]:
         "run.py": template("instructions/run.py.txt"),
         "README.md": template(
             "instructions/readme.md.txt",
-            title=called.said,
+            title=called.description,
             statement=called.nest,
             call=called.computes,
             metrics=expected(called),

@@ -54,7 +54,7 @@ class MappedNest:
         return cls(design.nest, design.architecture, mapping, solution.metrics)
 
     @property
-    def said(self) -> str:
+    def description(self) -> str:
         """A short description of the mapped nest, in words."""
         return f"{self.nest.name} on {self.name}, for timeloop-model"
 

@@ -305,10 +305,10 @@ def _check_costs(question: CodesignQuestion) -> None:
         return bounds(divisor, {name: costs[name].range(box) for name in divisor.symbols})
 
     ordered = [each for objective in question.objectives for each in objective.order]
-    asked: list[tuple[str, Objective | Limit]] = [
+    terms: list[tuple[str, Objective | Limit]] = [
         *((f"--objective: {quoted(each.text)}", each) for each in ordered),
         *((f"--limit: {quoted(each.metric)}", each) for each in question.limits),
     ]
-    for what, each in asked:
+    for what, each in terms:
         every = (*each.divisors, *all_divisors(each.expression))
         Guard(reach).check([d for d in every if d.symbols <= costs.keys()], what)

@@ -22,7 +22,7 @@ from ithaca.studies.network.totals import require_one
 from ithaca.workloads.nest import LoopNest
 
 #: The nests of some runs, and how often they run: what is asked once for all of them.
-Asked = tuple[tuple[LoopNest, ...], int]
+RunQuestion = tuple[tuple[LoopNest, ...], int]
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class TiledRuns:
         report : callable, optional
             Told what is searched.
         """
-        known: dict[Asked, TiledRun] = {}
+        known: dict[RunQuestion, TiledRun] = {}
         tiled_runs: dict[Span, TiledRun] = {}
         for done, (span, tiled) in enumerate(self.searches.items()):
             part = self._chain.part(span)

@@ -40,7 +40,9 @@ def search_explained(evaluator: HardwareEvaluator) -> Ended:
     space, trail = evaluator.question.space, evaluator.trail
     try:
         incumbent = evaluator.evaluate(_smallest(evaluator.question))
-        trail.append(f"begin with {_named(space, incumbent.point)}: {_said(evaluator, incumbent)}")
+        trail.append(
+            f"begin with {_named(space, incumbent.point)}: {_outcome(evaluator, incumbent)}"
+        )
         for step in range(1, evaluator.trials + 1):
             changes, best = dict[str, int](), incumbent
             for name, value, why in _predictions(evaluator, incumbent):
@@ -52,7 +54,7 @@ def search_explained(evaluator: HardwareEvaluator) -> Ended:
                 if space.allows(point) and point not in evaluator.history:
                     tried = evaluator.evaluate(point)
                     trail.append(
-                        f"step {step}: try {_named(space, change)}: {_said(evaluator, tried)}"
+                        f"step {step}: try {_named(space, change)}: {_outcome(evaluator, tried)}"
                     )
                     best = min(best, tried, key=_key)
                     if best is not incumbent and not incumbent.feasible and change is changes:
@@ -165,7 +167,7 @@ def _named(space: HardwareSpace, point: Mapping[str, int]) -> str:
     )
 
 
-def _said(evaluator: HardwareEvaluator, evaluation: HardwareEvaluation) -> str:
+def _outcome(evaluator: HardwareEvaluator, evaluation: HardwareEvaluation) -> str:
     """The objective of an accelerator, and what it uses of the limits."""
     question = evaluator.question
     if evaluation.hardware is None:

@@ -89,7 +89,7 @@ class HardwareEvaluator:
         self.idle = 0  # looks in a row at nothing new
         self.trail: list[str] = []  # reasons, step by step
         self._options = SolveOptions(stop=stop)
-        self._asked: set[Ask] = set()
+        self._asks: set[Ask] = set()
         self._proofs, self._waited, self._began = 0.0, 0.0, time.perf_counter()
 
     def evaluate(self, point: Configuration) -> HardwareEvaluation:
@@ -127,8 +127,8 @@ class HardwareEvaluator:
             answer = self.bank.best(run, self._options)
             if answer.solution is None or answer.solution.value is None:
                 return None, ()
-            if run.ask not in self._asked:
-                self._asked.add(run.ask)
+            if run.ask not in self._asks:
+                self._asks.add(run.ask)
                 self._proofs += answer.solution.certificate.seconds
             layers.append(answer.solution)
         bare = replace(bare, layers=tuple(layers))

@@ -99,7 +99,7 @@ class Bounds:
         again = self._again(labels, tiles, at, numbers)
         settled = [self._settled(labels, number, runs, free) for number in numbers]
         wholes = [
-            self._given(labels, v, at, left, runs, moving[v], free)
+            self._from_parent(labels, v, at, left, runs, moving[v], free)
             for v in range(len(hierarchy.tensors))
         ]
         first = self._first(labels, at, runs, moving[hierarchy.output])
@@ -233,7 +233,7 @@ class Bounds:
             )
         return least
 
-    def _given(
+    def _from_parent(
         self,
         labels: PartialMappings,
         v: int,
