@@ -128,7 +128,7 @@ class Ranking:
     regret: float
     """Mean regret of the edition's optimum, over the ties that ran."""
     worst: float
-    """That of the worst of them."""
+    """Regret of the worst of the optima that ran."""
     best: float
     """Regret of the best that ran."""
 

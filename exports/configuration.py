@@ -38,7 +38,7 @@ class ArrayConfiguration:
     technology: Technology = DEFAULT_TECHNOLOGY
     """Gives the clock."""
     bandwidth: Fraction | None = None
-    """What it may use of the off-chip memory's (GB/s); None where that is not limited."""
+    """The off-chip memory's bandwidth that it may use (GB/s); None where that is not limited."""
     proven: bool = False
     """Whether a certificate says that nothing is better."""
 
@@ -183,8 +183,8 @@ class Tool:
     files: Callable[[Any], Mapping[str, str]]
     """The files of a configuration that nothing speaks against: content by name."""
     builds: str = ""
-    """What runs the tool on a ``$folder`` of these files in ``$here``: in words, and for a shell;
-    empty where nothing does."""
+    """The program that runs the tool on a ``$folder`` of these files in ``$here``: in words, and
+    for a shell; empty where nothing does."""
     command: str = ""
     family: str = SystolicDesign.family
     """The family whose configurations it takes."""

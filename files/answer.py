@@ -188,9 +188,9 @@ class Words:
     statements: tuple[str, ...]
     """One a line."""
     document: dict[str, Any] = field(repr=False)
-    """The same as JSON, with what was computed."""
+    """The statements as JSON, with what was computed."""
     result: Answer = field(repr=False)
-    """What is explained."""
+    """The answer that is explained."""
     solution: Any = field(default=None, repr=False)
     """The configuration that is explained, of one workload."""
 
@@ -208,11 +208,11 @@ class Check:
     place: str
     """The layer, or the total."""
     line: str
-    """What was found, in one line."""
+    """The finding, in one line."""
     confirmed: bool
     """Whether all that is claimed of it was proven again."""
     width: int = 10
-    """Of the column that places are printed in."""
+    """The width of the column that places are printed in."""
 
     def __str__(self) -> str:
         return f"{self.place:<{self.width}} {self.line}"
@@ -223,7 +223,7 @@ class Verification:
     """The checks of a result that was verified anew."""
 
     checks: tuple[Check, ...]
-    """Of each design, or of each layer and the total."""
+    """The check of each design, or of each layer and the total."""
 
     @property
     def confirmed(self) -> bool:

@@ -97,7 +97,7 @@ class CountedDocument(Document):
 
     operations: Number
     share: Number | None = None
-    """Of all multiply-accumulates; earlier versions did not state it."""
+    """The share in all multiply-accumulates; earlier versions did not state it."""
     left_out: Number = Fraction(0)
     uncounted: Names = ()
 

@@ -69,11 +69,11 @@ class Case:
     """A statement of a value, and when it holds."""
 
     value: str
-    """What it computes, a value or an output."""
+    """The value or output that it computes."""
     conditions: tuple[str, ...]
     """Comparisons of sums of loops and parameters; all of them hold."""
     reads: tuple[Access, ...]
-    """What it reads, inputs and values, these by all loops; each of its own."""
+    """The accesses that it reads, inputs and values, these by all loops; each of its own."""
     result: ast.expr
     """Arithmetic over ``r0``, ``r1``, … for these."""
 
@@ -83,7 +83,7 @@ class Recurrence(LoopNest):
     """A system of uniform recurrences; of `LoopNest` it has name, parameters and description."""
 
     definition: RecurrenceDocument = field(hash=False)
-    """What its file states but its parameters."""
+    """The statement of its file, without its parameters."""
 
     def __post_init__(self) -> None:
         for name, value in self.parameters:

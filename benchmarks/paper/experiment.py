@@ -51,16 +51,16 @@ class Claim:
     """A statement about measured quantities that may turn out false."""
 
     statement: str
-    """What is claimed."""
+    """The statement that is claimed."""
     published: str
     """The paper's figure, or why there is none."""
     quantity: str
-    """What is measured, with its unit."""
+    """The measured quantity, with its unit."""
     measured: Fraction | float
     relation: str
     """One of `RELATIONS`."""
     bound: Fraction | float
-    """What the statement says of it: ``measured relation bound``. Exact numbers are compared
+    """The bound that the statement sets: ``measured relation bound``. Exact numbers are compared
     exactly."""
     why: str = ""
     """Where it differs from the paper, and why; or how to read it."""
@@ -255,9 +255,9 @@ class Outcome:
     """The outcome of an experiment."""
 
     table: Table
-    """What was measured."""
+    """The measurements."""
     claims: tuple[Claim, ...]
-    """What it says about the paper's claims."""
+    """The paper's claims, with what the experiment says about them."""
     chart: LineChart
     settings: Mapping[str, object] = field(default_factory=dict)
     """All that decides the figures, apart from mode and seed: sizes, budgets, limits."""
@@ -272,9 +272,10 @@ class Experiment:
     title: str
     """One line."""
     published: str
-    """What the paper says, as far as it is known."""
+    """The paper's statement, as far as it is known."""
     inference: str
-    """What had to be inferred since the paper does not say it, and from what; empty for nothing."""
+    """Settings that had to be inferred since the paper does not say them, and from what; empty for
+    none."""
     run: Callable[[Run], Outcome]
     """Does it."""
     clock: frozenset[Mode] = frozenset()

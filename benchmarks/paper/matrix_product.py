@@ -60,7 +60,7 @@ class Optimum:
     """A proven optimum."""
 
     problem: Problem
-    """What was minimised."""
+    """The problem, with the objective that was minimised."""
     configuration: Configuration
     """The point."""
     value: Fraction

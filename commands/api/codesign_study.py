@@ -52,7 +52,7 @@ class CodesignStudy(PointAnswer):
     grid."""
 
     axes: tuple[StudyAxis, ...]
-    """What was varied."""
+    """The quantities that were varied."""
     points: Mapping[Index, CodesignResult]
     """Every point of the grid, in its order."""
     source: str = field(default=OWN, compare=False)

@@ -76,7 +76,7 @@ class FamilyOptions:
     """The options of all families, but those that a function has itself."""
 
     words: Mapping[str, Any]
-    """Those that were given, by name."""
+    """The values of options that were passed, by name."""
     stated: Mapping[str, str]
     """All options that were given, by name, as they are written."""
 

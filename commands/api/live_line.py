@@ -57,7 +57,7 @@ class SearchProgress:
     done: int
     """Designs, layers or points that are done."""
     total: int | None
-    """Of how many, where that is known."""
+    """The number of all, where that is known."""
 
 
 #: Hears of progress; what it answers says whether to stop.

@@ -44,13 +44,14 @@ class Matches(Answer):
     has."""
 
     nest: LoopNest
-    """What is computed."""
+    """The nest to compute."""
     intrinsic: Computation
-    """What runs on the tensor unit, with its sizes."""
+    """The computation of the tensor unit, with its sizes."""
     choices: tuple[Match, ...]
     """Every legal one: stage by stage, fewest calls first."""
     refused: tuple[Match, ...]
-    """Those that `MatchingRule.PUBLISHED` counts, too; `Match.broken` says why they are refused."""
+    """Matches that `MatchingRule.PUBLISHED` counts, too; `Match.broken` says why they are
+    refused."""
     tile: Mapping[str, int] = field(default_factory=dict)
     """Iterations of sub-problems, by loop; none: one sub-problem."""
 

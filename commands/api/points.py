@@ -31,7 +31,7 @@ class EvaluatedPoints(Answer):
     """``valid``, ``reason`` and ``metrics`` of each."""
 
     kind: ClassVar[str] = "configuration"
-    """What one is called."""
+    """The word for one of the points."""
 
     @property
     def headline(self) -> str:

@@ -23,7 +23,7 @@ class Drawing:
     """
 
     variables: ClassVar[Mapping[str, str]] = {}
-    """What stands for some colours: variables of the page, where it has them."""
+    """Variables of the page in place of some colours, where it has them."""
 
     def __init__(
         self, name: str, kind: str, width: float, height: float, title: str, description: str

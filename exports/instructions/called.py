@@ -45,17 +45,17 @@ class PlacedTensor:
     access: Access
     """How the layer does."""
     words: int
-    """Of the tensor."""
+    """Words of the tensor."""
     off_chip: int
     """Where it begins off chip."""
     first: int
     """From there to the word of the first iteration of all loops."""
     steps: Mapping[str, int]
-    """What an iteration of a loop of the layer adds to that."""
+    """Increments of that base by an iteration of each loop of the layer."""
     base: int
     """Where its tile begins in the scratchpad."""
     dimensions: tuple[TileDimension, ...]
-    """Of its tile."""
+    """The dimensions of the tensor's tile."""
 
     @cached_property
     def rows(self) -> list[int]:

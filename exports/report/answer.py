@@ -34,7 +34,7 @@ class BestConfiguration:
     result: Result
     """The result it is the best of."""
     solution: Solution
-    """It, and what is proven of its design."""
+    """The solution, with what is proven of its design."""
     configuration: Configuration
     """Its quantities."""
     value: Fraction
@@ -84,7 +84,7 @@ class Card:
     """A figure to see at once."""
 
     label: str
-    """What it is, the number, its unit, and a remark."""
+    """The label, the number, its unit, and a remark."""
     value: str
     unit: str
     note: str
@@ -111,7 +111,7 @@ class Verdict:
     """A sign beside it, so that colour does not carry the meaning alone."""
     text: str
     detail: str
-    """What is proven."""
+    """The proof in words."""
 
 
 #: How a search ended, by status: a sign beside it, and words.

@@ -25,8 +25,8 @@ class Hardware:
     configuration: ArrayConfiguration
     """The configuration, as `in_exact_edition` states it."""
     layers: tuple[Hardware, ...] = ()
-    """What it runs by sizes in registers: the configuration is that of one of them; none where it
-    runs the configuration alone."""
+    """The layers that it runs by sizes in registers: the configuration is that of one of them; none
+    where it runs the configuration alone."""
 
     @property
     def runs(self) -> tuple[Hardware, ...]:

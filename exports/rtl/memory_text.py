@@ -38,7 +38,7 @@ class MemoryTensor:
     shape: tuple[int, ...]
     """Its extents."""
     padded: str
-    """Those of the padded one."""
+    """The extents of the padded tensor."""
     size: int
     """Its elements."""
     bits: int
@@ -148,7 +148,7 @@ class _Layout:
     ends: list[int]
     """And ends."""
     weights: list[int]
-    """What a step along each dimension of the padded tensor adds to a place."""
+    """The increment of a place by a step along each dimension of the padded tensor."""
     strides: list[int]
     """And to the address in the tensor (elements)."""
     skipped: int

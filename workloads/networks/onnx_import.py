@@ -229,7 +229,7 @@ class _Model:
     symbols: Mapping[str, bool]
     """The symbolic dimensions of the inputs, and whether each is a batch."""
     parameters: tuple[tuple[str, int], ...]
-    """Those of them that have values, a batch by default 1."""
+    """The parameters that have values, a batch by default 1."""
     reads: Mapping[str, int]
     """How many read a tensor: nodes, and those who run the model."""
 

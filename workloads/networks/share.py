@@ -18,9 +18,9 @@ class Share:
     """The counted share of some multiply-accumulates."""
 
     counted: Fraction
-    """Those of the layers."""
+    """The multiply-accumulates of the layers."""
     left_out: Fraction = Fraction(0)
-    """Those of everything else, as far as they are known."""
+    """The multiply-accumulates of everything else, as far as they are known."""
     uncounted: tuple[str, ...] = ()
     """Operators whose multiply-accumulates are not known."""
 

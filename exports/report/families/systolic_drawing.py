@@ -31,9 +31,9 @@ class Sizes:
     """Sizes of what is drawn (pixels)."""
 
     kind: str
-    """Of the pages that it is for: ``broad`` or ``narrow``."""
+    """The kind of page: ``broad`` or ``narrow``."""
     width: int
-    """Of the drawing."""
+    """The width of the drawing."""
     least_width: int
     most_rows: int
     """Most rows of PEs."""
@@ -42,7 +42,7 @@ class Sizes:
     between: int
     """The room between PEs."""
     gap: int
-    """What takes the place of PEs left out."""
+    """The room in place of PEs left out."""
     beside: int
     """Width of the modules beside the PEs."""
     one: int

@@ -71,7 +71,7 @@ class Stream:
 
     group: IOGroup
     number: int
-    """Of the group; its colour."""
+    """The number of the group; its colour."""
     direction: Direction
     """Copy-in or copy-out."""
     side: Side

@@ -48,9 +48,9 @@ class Walk:
     """The walk of one loop: its tiles at every storage node, one after the other."""
 
     lengths: dict[Node, list[int]]
-    """Of all tiles that an instance takes, as often as it does."""
+    """Lengths of all tiles that an instance takes, as often as it does."""
     most: dict[Node, int]
-    """Of a whole tile."""
+    """Length of a whole tile."""
     steps: int
     """Trips of all its temporal loops together."""
     lanes: dict[tuple[int, str], int]
