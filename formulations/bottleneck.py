@@ -30,13 +30,13 @@ class Part:
     name: str
     """Its name; empty where it has none."""
     how: How
-    """What it is of its own parts."""
+    """The operation on its own parts that makes it."""
     value: Fraction
-    """What it contributes, in the unit of the whole."""
+    """The contribution, in the unit of the whole."""
     share: Fraction
-    """The same over the whole: its contribution."""
+    """The contribution over that of the whole."""
     parts: tuple[Part, ...] = ()
-    """What it is made of, the largest first; none where nothing inside has a name."""
+    """The parts that it is made of, the largest first; none where nothing inside has a name."""
 
     @property
     def document(self) -> dict[str, Any]:

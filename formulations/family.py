@@ -26,7 +26,7 @@ class Remarks:
     statements: tuple[str, ...] = ()
     """In words, each ``Term: statement.``."""
     document: Mapping[str, Any] = field(default_factory=dict)
-    """The same ready for JSON."""
+    """The remarks ready for JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Breakdown:
     left: frozenset[str]
     """Headings of columns of names."""
     words: tuple[str, ...]
-    """What its words mean, in lines."""
+    """The meaning of its words, in lines."""
 
 
 #: The designs of a family.
@@ -217,7 +217,7 @@ class Family(ABC, Generic[D]):
     """
 
     document: ClassVar[str]
-    """What its results are called where documents are listed."""
+    """The name of its results where documents are listed."""
     head: Any
     """Model of what was asked, with the fields ``platform`` and ``objective`` of
     `ithaca.formulations.schema`."""

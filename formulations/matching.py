@@ -33,7 +33,7 @@ class Leaf:
     loop: str
     """The loop."""
     coefficient: int = 1
-    """What the loop is multiplied by there."""
+    """The factor of the loop there."""
 
 
 class Operation(Enum):
@@ -42,9 +42,9 @@ class Operation(Enum):
     TIMES = "×"
     """The leaves belong to different loads."""
     LOAD = "load"
-    """They are in different subscripts of one load."""
+    """Loops in different subscripts of one load."""
     PLUS = "+"
-    """They are added in one subscript."""
+    """Loops that are added in one subscript."""
 
 
 @dataclass(frozen=True)
@@ -54,9 +54,9 @@ class Computation:
     name: str
     """Name of the workload or intrinsic."""
     output: Access
-    """What is accumulated."""
+    """The access that is accumulated."""
     inputs: tuple[Access, ...]
-    """What is read."""
+    """The accesses that are read."""
     extents: Sizes
     """Loops and their iterations, outermost first."""
 
@@ -144,7 +144,7 @@ class Match:
     computation: Computation
     """The nest, or a stage of it."""
     intrinsic: Computation
-    """What a call computes, with its sizes."""
+    """The computation of a call, with its sizes."""
     loops: tuple[str, ...]
     """The loop bound to each of the intrinsic's, in its order."""
     loads: tuple[int, ...]
@@ -255,7 +255,7 @@ class MatchTiling:
     of it."""
 
     match: Match
-    """What runs on the intrinsic."""
+    """The match that runs on the intrinsic."""
     sizes: Sizes
     """Iterations of each loop in a sub-problem."""
 

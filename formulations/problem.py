@@ -82,7 +82,7 @@ class Objective:
     expression: Expression
     """The first, over symbols named like the metrics."""
     then: Objective | None = None
-    """What is minimised among its optima."""
+    """The objective that is minimised among its optima."""
     summed: bool = False
     """Whether, of several layers, it is the sum of what each run has, whatever that is:
     ``sum(edp)``."""
@@ -151,7 +151,7 @@ class Problem:
     limits: tuple[Limit, ...]
     """Upper limits on metrics."""
     objective: Objective
-    """What is minimised."""
+    """The objective, which is minimised."""
     divided: frozenset[str] = frozenset()
     """Metrics whose limits others share: open, as less than all of them may be left."""
 
@@ -438,7 +438,7 @@ class SymbolicProblem:
     """Objective and constraints as expressions over quantities."""
 
     objective: Expression
-    """What is minimised."""
+    """The objective, which is minimised."""
     limits: tuple[tuple[Expression, Fraction], ...]
     """``expression ≤ bound``: those of the limits that may be exceeded, and of the design's own
     conditions."""

@@ -61,7 +61,7 @@ class Variable:
     label: Callable[[Any], str] = str
     """How a value is shown."""
     meaning: str = ""
-    """What it is; empty: its name says that."""
+    """The meaning; empty: its name says that."""
 
 
 def in_shares(amount: Fraction, size: Fraction | None) -> Fraction:
@@ -82,7 +82,7 @@ class Question(ABC):
     """A question about any workload; `designs` alone must be stated."""
 
     objective: Objective
-    """What is minimised."""
+    """The objective, which is minimised."""
     bounds: Mapping[str, Bound] = field(default_factory=dict)
     """Upper limits on metrics, and on expressions over them, as they were given."""
     layers: tuple[Problem, ...] = ()
@@ -90,17 +90,17 @@ class Question(ABC):
     them."""
 
     places: ClassVar[str] = "platforms"
-    """What designs are for, in the plural."""
+    """The things that designs are for, in the plural."""
     metrics: ClassVar[Collection[str]] = ()
     """Metrics that all its designs have."""
     usual: ClassVar[str] = "latency"
-    """What is minimised unless something else is asked for."""
+    """The objective unless something else is asked for."""
     steady: ClassVar[bool] = True
     """Whether networks are solved by the engine that answers the same in every run."""
     arrays: int = 1
     """How many arrays share a budget."""
     minimise: Minimise = Minimise.TOTAL
-    """What of several arrays is minimised."""
+    """The aggregate over several arrays that is minimised: the slowest, or the total."""
     shares: Mapping[str, Fraction] = field(default_factory=dict)
     """Sizes of what arrays take whole shares of: DSP blocks, block RAM and bandwidth."""
 

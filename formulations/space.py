@@ -57,7 +57,7 @@ class Role(Enum):
     MAPPING = "mapping"
     """How the work is laid out: every workload chooses its own."""
     HARDWARE = "hardware"
-    """What is built: workloads that share hardware share its value."""
+    """A quantity of what is built: workloads that share hardware share its value."""
     PORT = "port"
     """Hardware, too, but of the second rank: a width that may be chosen once the rest is."""
 
@@ -75,9 +75,9 @@ class Quantity:
     kind: QuantityKind = QuantityKind.INTEGER
     """Which integers of that range it may be."""
     role: Role = Role.MAPPING
-    """What it describes."""
+    """The role: mapping or hardware."""
     values: tuple[int, ...] = ()
-    """Those that it may have, ascending, where hardware lists them; empty: all of its kind."""
+    """The values that it may have, ascending, where hardware lists them; empty: all of its kind."""
     labels: tuple[str, ...] = ()
     """Names of the values of a choice, which are then 1, 2, …."""
     unit: str = ""

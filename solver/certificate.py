@@ -18,7 +18,7 @@ class Status(Enum):
     FEASIBLE = "feasible"
     """A configuration was found; a better one has not been excluded."""
     INFEASIBLE = "infeasible"
-    """It is proven that no configuration meets the limits."""
+    """A proof that no configuration meets the limits."""
     UNKNOWN = "unknown"
     """Nothing was found, and nothing proven, before the search ended."""
 
@@ -51,7 +51,7 @@ class Termination(Enum):
     TIME_LIMIT = "time limit"
     """The time was over."""
     INTERRUPTED = "interrupted"
-    """It was told to stop."""
+    """The search was told to stop."""
     EXHAUSTED = "exhausted"
     """The method had nothing more to try: it proves little by itself, or its samples were used
     up."""
@@ -82,7 +82,7 @@ class Further:
     value: Fraction
     """Its value."""
     certificate: Certificate
-    """What is proven of it."""
+    """The certificate of its optimum."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ class SolveOptions:
     stop: Callable[[], bool] | None = None
     """Asked now and then; when true the search ends with what it has."""
     seed: int = 0
-    """Of the random numbers of methods that draw some."""
+    """The seed of the random numbers of methods that draw some."""
     rival: Fraction | None = None
     """The search may end once nothing below this is left: another design has it."""
     any_tie: bool = False

@@ -23,14 +23,13 @@ class Solution:
     are of the best and of all."""
 
     problem: Problem
-    """What was solved; of several designs the best one's, or the first's where nothing was
-    found."""
+    """The problem; of several designs the best one's, or the first's where nothing was found."""
     configuration: Configuration | None
     """The configuration; None where none was found."""
     value: Fraction | None
     """Its objective, evaluated by the Fraction reference."""
     certificate: Certificate
-    """What is proven."""
+    """The certificate: status, lower bound, gap and effort."""
     shortfalls: tuple[Shortfall, ...] = ()
     """Limits that cannot be met, of an infeasible problem."""
 

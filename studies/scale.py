@@ -203,7 +203,7 @@ class EquivalentObjective:
     """
 
     objective: Objective
-    """What is minimised."""
+    """The objective that is minimised in its place."""
     constant: Fraction | None = None
     """C, where it is B in place of −c/B (c then given as negative) or −B in place of c/B; None
     where it is the other objective itself."""

@@ -21,7 +21,7 @@ class How(Enum):
     """The operation by which a number came about."""
 
     GIVEN = "given"
-    """It was given, or came about by a division or a minimum, whose parts do not add up."""
+    """An input, or the result of a division or a minimum, whose parts do not add up."""
     SUM = "sum"
     """The sum of its parts."""
     MAX = "max"

@@ -33,7 +33,7 @@ class CustomDesign(Design):
     nest: LoopNest
     """The layer; the model reads its facts alone."""
     model: Model
-    """What it costs."""
+    """The model of its costs."""
     figures: tuple[tuple[str, Fraction], ...]
     """The hardware, figure by figure."""
     family = "custom"

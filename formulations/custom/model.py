@@ -90,7 +90,7 @@ class Model:
     figures: tuple[str, ...]
     """The figures of the hardware."""
     choices: tuple[Choice, ...] = ()
-    """What a layer may choose."""
+    """The choices of a layer."""
     conditions: tuple[tuple[str, Expression, Expression], ...] = ()
     """As written, with the left side, which must not exceed the right one."""
     mitigations: tuple[tuple[str, tuple[tuple[str, Expression | None], ...]], ...] = ()

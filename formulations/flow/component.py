@@ -57,8 +57,8 @@ class Component(Document):
     inputs: list[Name] = Field(default_factory=lambda: ["in"], min_length=1)
     """Its input ports."""
     outputs: dict[Name, dict[Stated, Term]] = Field(default={"out": {}})
-    """What its output ports state; they pass on all else as the first input port with data has
-    it."""
+    """The fields that its output ports state; they pass on all else as the first input port with
+    data has it."""
     parameters: dict[Name, Known] = Field(default_factory=dict)
     """With their defaults; without one graphs state them, or energy is not known."""
     cycles: Term = ZERO

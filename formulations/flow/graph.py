@@ -91,7 +91,7 @@ class TimeInterval(Document):
     repeat: Term = ONE
     """How often, one after the other."""
     inputs: Annotated[dict[str, Feed], Field(min_length=1)]
-    """What ports receive."""
+    """The values that ports receive."""
 
 
 class FlowGraph(Document):
@@ -104,7 +104,7 @@ class FlowGraph(Document):
     megahertz: Positive | None = None
     """Its clock."""
     seed: Annotated[int, Field(ge=0)] = 0
-    """Of the zeros that are drawn."""
+    """The seed of the zeros that are drawn."""
     parameters: dict[Name, Number] = Field(default_factory=dict)
     """With their defaults."""
     library: dict[Name, Component] = Field(default_factory=dict)

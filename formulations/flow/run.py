@@ -29,7 +29,7 @@ from ithaca.formulations.flow.graph import Feed, FlowGraph, owner
 CELLS, LEAST_DRAWS, MOST_DRAWS, MOST_STEPS = 1 << 18, 16, 4096, 1 << 19
 
 Stream = Mapping[str, Any]
-"""What describes the data of a step: fields, ``steps`` of an interval, and whether zeros are
+"""A description of the data of a step: fields, ``steps`` of an interval, and whether zeros are
 ``random``. Arrays are by interval drawn, step and copy."""
 
 
@@ -40,7 +40,7 @@ class ComponentRun:
     name: str
     """Its name, with the supernodes around it."""
     component: str
-    """What it is."""
+    """The kind of component."""
     copies: int
     """How many there are."""
     cycles: Fraction
@@ -62,7 +62,7 @@ class FlowRun:
     draws: int
     """How often each interval was drawn, at least; 0 where no zeros are."""
     parts: tuple[ComponentRun, ...]
-    """What each component does."""
+    """The run of each component."""
 
     @property
     def energy(self) -> Fraction:

@@ -22,7 +22,7 @@ class Trend(Enum):
     HURTS = "never helps"
     """Energies of accesses: the best of a box is the smallest."""
     IDLE = "does not matter"
-    """Of what costs speak, and layers do not."""
+    """A figure that costs speak of, and layers do not."""
     MIXED = "may do either"
     """Boxes have to have one value of it: such figures are enumerated."""
 
@@ -34,11 +34,11 @@ class Work:
     name: str
     """Its name."""
     nest: LoopNest
-    """What one run computes."""
+    """The nest of one run."""
     count: int = 1
     """Runs in the workload."""
     weight: Fraction = Fraction(1)
-    """What the workload counts among others."""
+    """The weight of the workload among others."""
     workload: str = ""
     """The workload that it belongs to."""
     stored: Stored = ()

@@ -23,7 +23,7 @@ class Figure:
     expression: Expression
     """Over quantities and other figures."""
     table: tuple[tuple[Fraction, Fraction], ...] = ()
-    """What values of the expression stand for; empty: for themselves."""
+    """The meaning of values of the expression; empty: they stand for themselves."""
     others: tuple[tuple[str, Figure], ...] = ()
     """The other figures that the expression speaks of, by name."""
 

@@ -30,9 +30,9 @@ class Remedy:
     most: Fraction | None = None
     """Beyond this it does nothing for the part."""
     stays: Fraction = Fraction(0)
-    """What the binding tensor takes of it."""
+    """The part of it that the binding tensor takes."""
     grows: Fraction | None = None
-    """What all others take of it; None: it is no capacity."""
+    """The part of it that all others take; None: it is no capacity."""
     reuse: Fraction | None = None
     """The largest reuse that is left for the tensor; None: no end."""
     stated: Expression | None = None

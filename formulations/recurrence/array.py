@@ -80,7 +80,7 @@ class ModuleChain:
 
     access: Access
     case: Case
-    """What uses it."""
+    """The case that uses it."""
     points: Mapping[Place, tuple[Point, ...]]
     """The iterations of each PE that use it, in its order; PEs in the order of their words."""
     moved: Mapping[Place, int]

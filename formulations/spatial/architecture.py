@@ -188,7 +188,7 @@ class TensorUnit:
     """The intrinsic that the multipliers run under one of the dataflows, with its sizes."""
 
     intrinsic: str
-    """What a call computes: a name, or a statement (`ithaca.formulations.intrinsics`)."""
+    """The computation of a call: a name, or a statement (`ithaca.formulations.intrinsics`)."""
     sizes: Sizes = ()
     """Iterations of a call along loops on no side."""
 
@@ -199,7 +199,7 @@ class Tensorized:
     and what feeds them."""
 
     intrinsic: str
-    """What a call computes: a name, or a statement (`ithaca.formulations.intrinsics`)."""
+    """The computation of a call: a name, or a statement (`ithaca.formulations.intrinsics`)."""
     dataflows: tuple[tuple[str, tuple[str, ...]], ...]
     """Name, and the loops along the sides of the multipliers' mesh, as many iterations as that has;
     one alone lies along the whole mesh."""
@@ -233,20 +233,20 @@ class Architecture:
     source: str = field(default="", compare=False)
     """Where its figures are from."""
     bursts: Bursts | None = None
-    """What only edition `dmazerunner` reads."""
+    """Bursts, which only edition `dmazerunner` reads."""
     tensorized: Tensorized | None = None
-    """What only edition `intrinsic` reads."""
+    """The tensor unit, which only edition `intrinsic` reads."""
     network: OperandNetworks | None = None
-    """What only edition `explainable` reads."""
+    """Networks of operands, which only edition `explainable` reads."""
     unpriced: tuple[str, ...] = ()
     """Components of which nothing says what their accesses, or computations, cost."""
     entries: tuple[tuple[str, str], ...] = ()
-    """What it asks of mappings, as entries of constraints files: the path, and the entry as
-    JSON."""
+    """Restrictions that it sets on mappings, as entries of constraints files: the path, and the
+    entry as JSON."""
     sparse: tuple[str, ...] = field(default=(), compare=False)
     """Paths of what its file says about sparse tensors."""
     sparsity: Sparsity | str | None = field(default=None, hash=False)
-    """What that is, or why it is not modelled."""
+    """The handling of sparse tensors, or why it is not modelled."""
     unread: tuple[str, ...] = field(default=(), compare=False)
     """Paths of what nothing here depends on."""
     energy_sources: tuple[tuple[str, str], ...] = field(default=(), compare=False)

@@ -49,7 +49,7 @@ class Numbers:
     """At least the lanes of a loop inside a level, of which two share a rank of a tensor: bounds a
     count of multicasts."""
     whole: Numbers | None = None
-    """The same with the trips of all but last iterations, where trips are averages."""
+    """The mapping with the trips of all but last iterations, where trips are averages."""
     share: Callable[[int, str], Number] | None = None
     """Then, what a level outside the lanes of a loop has of what they run in step; else 1."""
 
@@ -61,10 +61,10 @@ class CapacityRule:
     level: str
     """The level that it is about."""
     what: str
-    """What is said where it does, with places for both numbers; in the tool's words where it has
+    """The message where it does, with places for both numbers; in the tool's words where it has
     some."""
     used: Number
-    """What must not exceed the bound."""
+    """The use, which must not exceed the bound."""
     bound: int
     """The bound."""
 

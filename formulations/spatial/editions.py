@@ -61,7 +61,7 @@ class Setting:
     memory: Stored = ()
     """Extents in memory by tensor, of edition ``dmazerunner``."""
     binding: Binding = ()
-    """What runs on the intrinsic, of edition ``intrinsic``."""
+    """The loops that run on the intrinsic, of edition ``intrinsic``."""
 
     def __post_init__(self) -> None:
         if self.nest.sparse is not None:
@@ -94,10 +94,10 @@ class SpatialEdition:
     metrics: Callable[[Architecture], tuple[Metric, ...]]
     """The metrics of every nest on an architecture."""
     trends: Callable[[Architecture], Mapping[str, Trend]]
-    """What more of each figure (`ithaca.formulations.spatial.variation`) does; figures that the
+    """The effect of more of each figure (`ithaca.formulations.spatial.variation`); figures that the
     edition does not read have none."""
     bindings: Callable[[Setting], tuple[Binding, ...]] = lambda _: ((),)
-    """What designs of a setting differ in."""
+    """The bindings that designs of a setting differ in."""
     stages: Callable[[Architecture, LoopNest], tuple[LoopNest, ...]] = lambda _, nest: (nest,)
     """The nests that one is run as, where it has more factors than the accelerator multiplies."""
 

@@ -82,7 +82,7 @@ class HeadDocument(Document):
 
     problem: NestDocument
     memory: dict[str, list[int]] = Field(default_factory=dict)
-    """Of edition dmazerunner: the tensors' extents in memory."""
+    """The tensors' extents in memory, of edition dmazerunner."""
     edition: Literal["timeloop", "dmazerunner", "explainable", "intrinsic", "uneven"]
     platform: PlatformDocument
     objective: ObjectiveDocument

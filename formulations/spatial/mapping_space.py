@@ -73,7 +73,7 @@ class MappingSpace(MappingDesign):
     options: MappingOptions = MappingOptions()
     """Which mappings are allowed."""
     constraints: Constraints = NONE
-    """What a constraints file asks for besides."""
+    """The further restrictions of a constraints file."""
     fixed_orders: tuple[tuple[str, Order], ...] = field(default=())
     """Orders of levels' temporal loops, outermost first, where they are given; other levels choose
     among those that suffice."""

@@ -48,7 +48,8 @@ class SystolicArrays(Accelerator):
     shares: int
     """Into how many shares each resource is divided."""
     minimise: str = "slowest"
-    """What of the arrays counts: the slowest, for a stream of inputs, or the total of one input."""
+    """The aggregate over the arrays that counts: the slowest, for a stream of inputs, or the total
+    of one input."""
     dataflow: tuple[str, ...] | None = None
     """The dataflow of every array; None: whichever is best."""
 

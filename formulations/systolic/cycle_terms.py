@@ -27,7 +27,7 @@ class Cycles:
     run: Any
     """All tiles, one after the other."""
     rest: Any
-    """What is drained after the last tile."""
+    """Cycles of the drain after the last tile."""
     latency: Any
     """All three."""
 

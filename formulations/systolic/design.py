@@ -116,7 +116,7 @@ class SystolicDesign(Design):
     technology: Technology = DEFAULT_TECHNOLOGY
     """Clock and energies, for the metrics that need them."""
     hardware: Spans = ()
-    """What is given of the array's hardware, which layers may share."""
+    """The fixed hardware of the array, which layers may share."""
     kept: Sizes = ()
     """Tensors that stay on chip, with the words of all of each (see `evaluate`)."""
 

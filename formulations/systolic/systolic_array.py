@@ -89,9 +89,9 @@ class Packing:
     multiple_of: Expression
     """The factor is a power of two and a multiple of this (the SIMD factor, or 1)."""
     last: Expression
-    """It divides this, the last dimension of the data tile (words)."""
+    """The last dimension of the data tile (words), which the factor divides."""
     max_bytes: int
-    """It spans at most this many bytes, but never fewer than ``multiple_of`` words."""
+    """The most bytes that a pack spans; never fewer than ``multiple_of`` words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ class Module:
     prologue: bool = False
     """Whether it works before the first tile is complete."""
     epilogue: Epilogue = Epilogue.NONE
-    """What it does after the last tile."""
+    """The work after the last tile."""
     extra_words: Expression = ZERO
     """Words per tile that the edition adds to its off-chip words."""
 

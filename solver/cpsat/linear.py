@@ -26,7 +26,7 @@ class LinearForm:
     terms: Mapping[int, Fraction]
     """Coefficient, never 0, by the variable's index in the CP-SAT model."""
     constant: Fraction
-    """What is added."""
+    """The constant that is added."""
     low: Fraction
     """The value lies between them in every assignment the model allows."""
     high: Fraction

@@ -27,7 +27,7 @@ class IntegerModel:
     """A problem as CP-SAT takes it."""
 
     problem: Problem
-    """What it states."""
+    """The problem that it states."""
     encoder: Encoder
     """Holds the CP-SAT model, and its columns by their values on the rows."""
     tables: tuple[CandidateTable, ...]

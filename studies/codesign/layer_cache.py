@@ -63,7 +63,7 @@ class CachedRun:
     ask: Ask
     """The question that it puts."""
     factor: Fraction
-    """What is minimised of the run is so often what the answer says."""
+    """The objective of the run over that of the answer."""
 
     def target(self, cutoff: Fraction | None) -> Fraction | None:
         """The value that the answer must be below for the run to be below a cutoff."""

@@ -39,13 +39,13 @@ class Amount:
     expression: Expression
     """Over metrics of layers and of the hardware; of runs, the latter are constants."""
     shares: tuple[Fraction, ...] = ()
-    """What a run of each layer counts; empty: of the hardware alone."""
+    """The factor of a run of each layer; empty: of the hardware alone."""
     bound: Fraction | None = None
     """Its largest allowed value; None: none."""
     workload: str | None = None
     """The workload that it is limited for; None: all together."""
     factors: Factors | None = None
-    """Of which two sums it is the product; None: it is a sum itself."""
+    """The two sums of which it is the product; None: it is a sum itself."""
     degree: int = 1
     """To which power counts how often a layer runs: 2 of a product of what one layer takes."""
 
@@ -77,7 +77,7 @@ class CodesignQuestion:
     works: tuple[Work, ...]
     """The layers."""
     objectives: tuple[Objective, ...]
-    """What is minimised; at least one."""
+    """The objectives, which are minimised; at least one."""
     limits: tuple[Limit, ...] = ()
     """Upper limits."""
     before: tuple[tuple[Objective, Fraction], ...] = ()

@@ -61,7 +61,7 @@ class OpenBox:
     region: Region
     """Which these are; rules may exclude some."""
     lower_bounds: tuple[Fraction | None, ...]
-    """None of them has smaller objectives; None: nothing is known."""
+    """Lower bounds of the objectives of all of them; None: nothing is known."""
 
     @property
     def spans(self) -> Mapping[str, tuple[int, int]]:
@@ -100,24 +100,25 @@ class CodesignResult(StudyAnswer):
     mapping, and what is proven over the whole space."""
 
     question: CodesignQuestion
-    """What was asked."""
+    """The question."""
     best: HardwarePoint | None
     """The best accelerator, of one objective; of several, the first of the front."""
     front: tuple[HardwarePoint, ...]
     """Accelerators that none found dominates, by ascending objectives."""
     certificate: Certificate
-    """What is proven over the space, and of several objectives of the first of them: `optimal` says
-    that the front is complete."""
+    """The proof over the space, and of several objectives of the first of them: `optimal` says that
+    the front is complete."""
     open: tuple[OpenBox, ...] = ()
-    """What is not excluded yet, the most promising first; at most `SHOWN`."""
+    """Boxes that are not excluded yet, the most promising first; at most `SHOWN`."""
     counts: Counts = field(default_factory=Counts)
-    """What the search did."""
+    """Counts of the search."""
     shortfalls: tuple[Shortfall, ...] = ()
     """If there is no such accelerator: limits that cannot be met, and their least."""
     source: str = field(default=OWN, compare=False)
     """The file it was read from, for messages."""
     trail: tuple[str, ...] = ()
-    """What an explained search before the proof did and why, line by line; files do not have it."""
+    """The steps of an explained search before the proof and why, line by line; files do not have
+    them."""
 
     @property
     def value(self) -> Fraction | None:

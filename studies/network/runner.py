@@ -30,11 +30,11 @@ class Job:
     """One problem to solve."""
 
     place: str
-    """What it is, for people: layer and design."""
+    """The name for people: layer and design."""
     problem: Problem
     """The problem."""
     rivals: Hashable = None
-    """Of jobs of the same key the best comes first; None: it has no rivals."""
+    """The key of jobs of which the best comes first; None: it has no rivals."""
 
 
 @dataclass(frozen=True)
@@ -47,9 +47,9 @@ class NetworkProgress:
     failed: int
     """Problems finished without an answer."""
     place: str
-    """What was finished last, or is being solved."""
+    """The problem that was finished last, or is being solved."""
     progress: Progress | None = None
-    """Of the search that is under way, where that is known."""
+    """The progress of the search that is under way, where that is known."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class RunOptions:
     store: Store | None = None
     """Keeps results as they are found, and supplies those found before."""
     envelope: Envelope | None = None
-    """What is known of these problems for other weights of two amounts."""
+    """The knowledge of these problems for other weights of two amounts."""
     report: Callable[[NetworkProgress], None] | None = None
     """Told how far the run is."""
 

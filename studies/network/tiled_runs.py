@@ -32,11 +32,11 @@ class TiledRun:
     count: int
     """How often they run."""
     solutions: tuple[Solution, ...]
-    """Of each, where that is better than all else that is known."""
+    """The solution of each, where that is better than all else that is known."""
     certificate: Certificate
-    """What is proven of them."""
+    """The certificate of them all."""
     words: int
-    """That do not leave."""
+    """Words that do not leave."""
 
     @property
     def values(self) -> tuple[Fraction, ...]:

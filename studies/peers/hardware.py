@@ -152,13 +152,13 @@ class HardwareTrace:
     method: str
     """Its name."""
     seed: int
-    """Of its random numbers."""
+    """The seed of its random numbers."""
     evaluations: tuple[HardwareEvaluation, ...]
-    """What it looked at."""
+    """The accelerators that it looked at."""
     ended: Ended
     """Why it ended."""
     trail: tuple[str, ...] = ()
-    """Of explained search: its reasons, line by line."""
+    """The reasons of explained search, line by line."""
 
     def front(self, trials: int | None = None) -> list[tuple[Fraction, ...]]:
         """Objectives of the feasible accelerators among the first trials, those that others

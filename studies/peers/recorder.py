@@ -23,9 +23,9 @@ class Ended(Enum):
     SECONDS = "seconds"
     """Its budget in seconds is used up."""
     EXHAUSTED = "exhausted"
-    """It has been through the whole design space, or has proven its answer optimal."""
+    """The whole design space was searched, or the answer proven optimal."""
     STOPPED = "stopped"
-    """It has nothing new to ask for."""
+    """The method has nothing new to ask for."""
 
 
 @dataclass(frozen=True, slots=True)

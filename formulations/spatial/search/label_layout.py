@@ -18,9 +18,9 @@ class LabelLayout:
 
     hierarchy: Hierarchy
     counts: tuple[int, ...]
-    """What is counted so far."""
+    """The counts so far."""
     items: tuple[Item, ...]
-    """What may be open."""
+    """The items that may be open."""
 
     def __hash__(self) -> int:
         return hash((self.counts, self.items))

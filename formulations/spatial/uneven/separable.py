@@ -27,7 +27,7 @@ class Term:
     """A product of a scale and of one factor per axis."""
 
     scale: Fraction
-    """What it is multiplied by."""
+    """The factor of the term."""
     factors: Mapping[int, Floats]
     """By axis, its factor for every option: whole numbers, never negative, exact below `EXACT`."""
 
@@ -75,7 +75,7 @@ class Separable:
     """A number over the options of several axes."""
 
     sums: tuple[Sum, ...]
-    """It is the largest of these."""
+    """The sums of which the function is the largest."""
 
     @staticmethod
     def of(axis: int, values: Integers) -> Separable:

@@ -42,7 +42,7 @@ class SharingNests:
     _roofs: dict[tuple[int, SharedLoops], Mapping[str, Fraction]] = field(
         default_factory=dict, compare=False, repr=False
     )
-    """Those that are known, of all kinds of plans."""
+    """The roofs that are known, of all kinds of plans."""
 
     @cached_property
     def classes(self) -> tuple[SharedLoop, ...]:

@@ -57,13 +57,13 @@ class Prices:
     """The costs of the options of all axes."""
 
     variant: Variant
-    """Of which mappings."""
+    """The variant whose mappings these are the costs of."""
     tables: tuple[AxisOptions, ...]
     """The options of every axis."""
     metrics: Mapping[str, Separable]
     """Metrics that objective and limits speak of."""
     rules: tuple[tuple[Separable, float], ...]
-    """What must not exceed a bound."""
+    """The sums that must not exceed a bound."""
 
 
 class UnevenStage(JoinedAxes):

@@ -146,9 +146,9 @@ class Group:
     last: int
     """The numbers of its nests."""
     base: Trips
-    """Of loops around all of it."""
+    """Trips of the loops around all of it."""
     trips: Trips
-    """Of all loops that it shares, with those."""
+    """Trips of all loops that it shares, with those."""
     left: tuple[Own, ...] = ()
     """The nodes that lie further inside."""
     now: Trips | None = None
@@ -156,14 +156,14 @@ class Group:
     around: tuple[tuple[Own, Trips], ...] = ()
     """The nodes of its nests between those, and the trips around each."""
     begin: int = 0
-    """Of the nodes that are left, the first that may come next: of those with no loop between them
+    """The first of the nodes that are left that may come next: of those with no loop between them
     all orders are the same."""
     ends: tuple[Trips | None, Trips | None] = (None, None)
     """Trips around what it takes and passes on; None: it is not passed on."""
     beside: tuple[int, ...] = ()
     """By level, words of all else that stays meanwhile."""
     decided: int = 0
-    """Of how many shared loops the trips are known."""
+    """The number of shared loops whose trips are known."""
 
     @property
     def numbers(self) -> range:

@@ -24,7 +24,7 @@ class Turn:
     """A shared loop that is none of a nest's own, and what it computes in each of its turns."""
 
     name: str
-    """What the loop is called in the nest."""
+    """The name of the loop in the nest."""
     trips: int
     loop: str = ""
     """The nest's own loop along which turns move; empty: all of them compute the same."""
@@ -50,7 +50,7 @@ class SharedLoops:
     homes: Sizes = ()
     """Tensors that are passed on at an inner level, and its place: those around it keep none."""
     turns: tuple[Turn, ...] = ()
-    """Of those that are none of the nest's own: what it computes in each."""
+    """The work in each turn of loops that are none of the nest's own."""
     whole: LoopNest | None = None
     """The nest by itself, where there are such turns."""
 

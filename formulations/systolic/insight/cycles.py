@@ -27,7 +27,7 @@ class Contender:
     """How long it works (cycles); for a buffer that waits for the PEs, how long its transfers
     take."""
     takes: Fraction
-    """The same, for the PEs with the cycles in which the buffers that feed them swap."""
+    """Cycles that it works, for the PEs with those in which the buffers that feed them swap."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +35,12 @@ class ArrayBottleneck:
     """The processes that set how long an array takes."""
 
     first: Contender
-    """What takes longest."""
+    """The contender that takes longest."""
     second: Contender | None
-    """What takes longest of the others."""
+    """The contender that takes longest of the others."""
     phase: str
-    """What it works in: the main phase, which lasts as long, or in the cycle edition the whole
-    run."""
+    """The phase that it works in: the main phase, which lasts as long, or in the cycle edition the
+    whole run."""
     main: Fraction
     """Cycles of that."""
     latency: Fraction

@@ -85,7 +85,7 @@ class _Ports:
 
     reads: tuple[str, ...] = ()
     hands: tuple[str, ...] = ()
-    """What it hands on of what it reads."""
+    """The inputs that it hands on."""
     sum_in: tuple[str, ...] = ()
     sum_out: tuple[str, ...] = ()
 

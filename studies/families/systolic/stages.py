@@ -60,7 +60,7 @@ class AtBest:
     """The best of layers on an array, each alone."""
 
     value: Fraction
-    """What they take together."""
+    """The amount that they take together."""
     used: Shares
     """The most that one of them needs, or that the stage takes."""
     hardware: Node
@@ -80,9 +80,10 @@ class ResourceRange:
     most: Shares
     """The most."""
     value: float
-    """It takes at least as long."""
+    """A lower bound of what it takes."""
     best: AtBest | None = None
-    """What takes no longer than that, within this region or not; None: it has not been solved."""
+    """A solution that takes no longer than that, within this region or not; None: it has not been
+    solved."""
 
 
 @dataclass

@@ -100,7 +100,7 @@ class InnerChoices:
     first: Integers
     """First row of each tile, and the number of rows in the end."""
     constraints: Constraints
-    """What factors are restricted to."""
+    """The restrictions of factors."""
     exact: bool
     """Whether factors multiply to the extents."""
 
@@ -240,7 +240,7 @@ class OuterChoices:
     banks: Floats
     """Banks in use."""
     parts: list[tuple[Any, ...]]
-    """What transfers cost, by reused tensor, as the tables count it."""
+    """Costs of transfers, by reused tensor, as the tables count them."""
 
 
 @dataclass(frozen=True)

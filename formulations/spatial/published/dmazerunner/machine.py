@@ -79,15 +79,15 @@ class Energies:
     """Energies of an accelerator (pJ)."""
 
     mac: Fraction
-    """Of a multiply-accumulate."""
+    """Energy of a multiply-accumulate."""
     rf: Fraction
-    """Of a register file access, a word."""
+    """Energy of a register file access, a word."""
     network: Fraction
-    """Of a word over the network."""
+    """Energy of a word over the network."""
     spm: Fraction
-    """Of a scratchpad access, a word."""
+    """Energy of a scratchpad access, a word."""
     dram: Fraction
-    """Of a DRAM access, a word."""
+    """Energy of a DRAM access, a word."""
 
     @property
     def grain(self) -> int:

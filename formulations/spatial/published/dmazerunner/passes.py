@@ -61,7 +61,7 @@ class ArrayPass:
     adding: Any
     """Cycles of the reduction over PEs."""
     sending: NumbersByName
-    """What networks carry one after the other: words by tensor, or bits by network."""
+    """Data that networks carry one after the other: words by tensor, or bits by network."""
     energy: NumbersByName
     """By tensor, of one trip between scratchpad and register files."""
     reducing: Any

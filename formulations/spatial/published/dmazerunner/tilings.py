@@ -70,17 +70,17 @@ class TilingDesign(MappingDesign):
     """Whether factors must multiply to extents; otherwise to at least them, none larger than need
     be."""
     constraints: Constraints = NONE
-    """What mappings are restricted to."""
+    """The restrictions of mappings."""
     known: ClassVar[Mapping[str, Metric]]
     """The metrics of the edition."""
     model: ClassVar[Any]
-    """What the edition states: what mappings take and cost."""
+    """The edition's model: what mappings take and cost."""
     machine_kind: ClassVar[type[Any]]
-    """What it reads of architectures."""
+    """The kind of machine that it reads of architectures."""
     tables_kind: ClassVar[type[Tables]]
-    """What its searches are made of."""
+    """The kind of tables that its searches are made of."""
     stage_kind: ClassVar[type[Any]]
-    """They, of a problem and its design."""
+    """The kind of its searches, of a problem and its design."""
 
     def __post_init__(self) -> None:
         self.constraints.check(self.nest, self.architecture)
