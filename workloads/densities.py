@@ -80,7 +80,7 @@ class Density:
         return ceil(self.share * self.words)
 
     def most(self, tile: Sides) -> int:
-        """The most that a tile may hold."""
+        """The most words that are not zero in a tile."""
         words = prod(tile)
         return min(words, self.held) if self.uniform else ceil(words * self.share)
 

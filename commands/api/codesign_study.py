@@ -141,7 +141,7 @@ class CodesignStudy(PointAnswer):
 
     @property
     def status(self) -> str:
-        """The least that is proven at any point: unknown, infeasible, feasible or optimal."""
+        """The weakest status of a proof at any point: unknown, infeasible, feasible or optimal."""
         return least(point.certificate.status for point in self.points.values()).value
 
     @property

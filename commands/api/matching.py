@@ -248,7 +248,7 @@ def match(
 def find_matches(
     nest: LoopNest, intrinsic: Computation, tile: Mapping[str, int], *, partial: bool
 ) -> Matches:
-    """Every choice of what was read.
+    """The matches of a nest with an intrinsic, and the choices among them.
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ class Drawing:
         self.add("desc", description, id=f"{name}-desc")
 
     def resize(self, width: float, height: float) -> None:
-        """Set its size (pixels)."""
+        """Set the drawing's size (pixels)."""
         self.root.set("viewBox", f"0 0 {plain(width)} {plain(height)}")
         self.root.set("width", plain(width))
         self.root.set("height", plain(height))

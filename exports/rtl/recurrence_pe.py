@@ -80,12 +80,12 @@ class PE:
 
     @cached_property
     def stays(self) -> Collection[str]:
-        """The channels that begin and end in it."""
+        """The channels that begin and end in the PE."""
         return [name for name, link in self.links.items() if not any(link.far)]
 
     @property
     def ports(self) -> Sequence[tuple[str, str]]:
-        """The channels that do not, with their ways."""
+        """The channels that enter or leave the PE, with their ways."""
         ways = ((self.inputs, "in"), (self.outputs, "out"))
         return [(name, way) for names, way in ways for name in names if name not in self.stays]
 

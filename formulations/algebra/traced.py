@@ -77,7 +77,7 @@ def traced(value: Operand) -> Traced:
 
 
 def traced_values(values: Mapping[str, int]) -> dict[str, Traced]:
-    """A configuration in these numbers."""
+    """The values of a configuration as traced numbers."""
     return {name: traced(value) for name, value in values.items()}
 
 

@@ -61,7 +61,7 @@ class Custom(AcceleratorKind):
     document = CustomDocument
 
     def read(self, document: Any, where: object) -> CustomAccelerator:
-        """Quantities are figures, too, by their own names."""
+        """The accelerator of a document. Quantities are figures, too, by their own names."""
         if twice := min(document.figures.keys() & document.quantities.keys(), default=None):
             raise InputError(
                 f"figures.{twice} is the name of a quantity; allowed: other names, as "

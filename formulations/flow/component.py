@@ -70,7 +70,7 @@ class Component(Document):
     one is a ``queue`` of steps ahead."""
 
     def check(self, where: str) -> None:
-        """Refuse expressions over names that it does not have."""
+        """Refuse expressions over names that the component does not have."""
         own = [*self.parameters, *named(self.inputs)]
         for place, term in terms(self, where):
             seen = [] if ".outputs." in place else named(self.outputs)

@@ -164,7 +164,7 @@ class FlowGraph(Document):
             ) from None
 
     def check(self) -> None:
-        """Refuse what names nothing."""
+        """Refuse a graph that names what does not exist."""
         for name, component in self.library.items():
             component.check(f"library.{name}")
         for where, term in terms(self.model_copy(update={"library": {}}), ""):

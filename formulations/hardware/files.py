@@ -51,7 +51,7 @@ def space_names() -> tuple[str, ...]:
 
 
 def find_space(text: str) -> HardwareSpace:
-    """A space by its name, or of a file.
+    """A hardware space by its name, or of a file.
 
     Raises `InputError`, one line that names the field, its value and what is allowed, if there is
     none, or it is empty.

@@ -43,7 +43,7 @@ class AddressNest:
 
     @property
     def addresses(self) -> Integers:
-        """All of them, in order."""
+        """All addresses of the nest, in order."""
         numbers = np.full(1, self.base, np.int64)
         for turns, stride in self.axes:
             numbers = np.add.outer(numbers, stride * np.arange(turns)).ravel()

@@ -302,7 +302,7 @@ class IntrinsicStage:
         yield Block.empty(inf)
 
     def complete(self, rows: NDArray[Any], cutoff: Cutoff) -> Candidates:
-        """Rows are complete as they are."""
+        """The configurations of rows, which are complete as they are."""
         for row in rows:
             yield self._configuration(
                 {n: t[:, place] for (n, t), place in zip(self._tables.items(), row, strict=True)}
