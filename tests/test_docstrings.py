@@ -6,7 +6,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -127,8 +126,8 @@ def test_a_function_that_does_not_say_it_is_seen(tmp_path: Path) -> None:
 
 def docstrings(whole: ast.AST) -> Iterator[tuple[int, str, bool]]:
     """Line and words of every docstring, and whether it is of an attribute."""
-    body = [each for name in BODIES for each in getattr(whole, name, ())]
-    for before, each in pairwise([None, *body]):
+    body: list[ast.AST] = [each for name in BODIES for each in getattr(whole, name, ())]
+    for before, each in zip([None, *body], body, strict=False):
         attribute = isinstance(before, ast.Assign | ast.AnnAssign)
         first = before is None and isinstance(whole, KINDS)
         value = each.value if isinstance(each, ast.Expr) and (first or attribute) else None
@@ -168,12 +167,12 @@ def participles(text: str) -> list[str]:
 @pytest.mark.parametrize("place", [*LAYERS, *OTHERS])
 def test_docstrings_begin_with_what_they_document(place: str) -> None:
     paths = files(place)
-    whole = (lambda text: nodes(text)[0]) if place in LAYERS else ast.parse
     assert paths
     assert not [
         f"{path.relative_to(ROOT)}:{offence}"
         for path in paths
-        for offence in riddles(whole(path.read_text(encoding="utf-8")))
+        for text in (path.read_text(encoding="utf-8"),)
+        for offence in riddles(nodes(text)[0] if place in LAYERS else ast.parse(text))
     ]
 
 
