@@ -1,6 +1,6 @@
-"""What AccelForge's mapper answers. ``benchmarks.uneven_mappings`` runs this file in a Python that
+"""The answer of AccelForge's mapper. ``benchmarks.uneven_mappings`` runs this file in a Python that
 has AccelForge, in an empty folder: arguments are a file, the order of storage nodes (``levels`` or
-``free``), and a limit of processor time in seconds; what is printed is a part of a row.
+``free``), and a limit of processor time in seconds; a part of a row is printed.
 
 The mapping is written to a file and read again: what its mapper attaches to the nodes of a mapping
 makes its evaluator count too few words."""

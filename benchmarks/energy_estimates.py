@@ -1,4 +1,4 @@
-"""How far `ithaca estimate` is from the tables of energies that come with public designs.
+"""Errors of `ithaca estimate` against the tables of energies that come with public designs.
 
     python -m benchmarks.energy_estimates FOLDER
 

@@ -1,5 +1,5 @@
-"""How far each model edition is from what runs: random arrays, rankings of whole spaces, and arrays
-measured on boards."""
+"""Errors of each model edition against what runs: random arrays, rankings of whole spaces, and
+arrays measured on boards."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def errors(
 
 @dataclass(frozen=True)
 class Ranking:
-    """What an edition's best configurations of a space take when they run; regrets over the least
+    """Simulated cycles of an edition's best configurations of a space; regrets over the least
     cycles that any took."""
 
     ties: int
@@ -128,7 +128,7 @@ class Ranking:
     regret: float
     """Mean regret of the edition's optimum, over the ties that ran."""
     worst: float
-    """That of the worst of them."""
+    """Regret of the worst of the optima that ran."""
     best: float
     """Regret of the best that ran."""
 
@@ -236,11 +236,11 @@ class Board:
 
     @property
     def design(self) -> SystolicDesign:
-        """Its design."""
+        """The design of the board's array."""
         return design_of(workload(self.kernel, self.sizes), self.dataflow, self.dtype)
 
     def configuration(self) -> Configuration:
-        """Its configuration."""
+        """The configuration of the board's array."""
         design = self.design
         tiling = Tiling(
             self.t1, self.t2, self.simd, {group.name: 1 for group in design.array.packed_groups}
@@ -259,11 +259,11 @@ class Board:
         return Configuration(found)
 
     def simulated(self, machine: Machine) -> Simulation:
-        """Its run."""
+        """The simulated run of the board's array."""
         return simulate_configuration(self.design, self.configuration(), machine)
 
     def modelled(self, machine: Machine) -> dict[Edition, Fraction]:
-        """Its latency by each edition (cycles)."""
+        """The latency of the board's array by each edition (cycles)."""
         design, configuration = self.design, self.configuration()
         arrays = {
             edition: derive(design.nest, self.dataflow, design.array.permutation, edition)

@@ -41,7 +41,7 @@ MOST_TURNS = 2_500
 
 
 def run_case(seed: int, *, sparse: bool) -> dict[str, Any]:
-    """What the hardware of a seed is and does."""
+    """Facts of the hardware of a seed, and of its run."""
     designs = [each for each in DESIGNS if not sparse or each[1] in SPARSE]
     number, name = designs[seed % len(designs)]
     case = random_case(seed, name, number, MOST_TURNS, blocks=sparse)

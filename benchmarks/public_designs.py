@@ -1,5 +1,5 @@
-"""Which best mappings onto public designs are proven, and in what time:
-``python -m benchmarks.public_designs FOLDER``.
+"""Proofs of the best mappings onto public designs, and the time that they take: ``python -m
+benchmarks.public_designs FOLDER``.
 
 FOLDER is a clone of Accelergy-Project/timeloop-accelergy-exercises (of 2024). Of it every example
 design is taken, with the energies that it is shipped with (``ref_outputs``), without what it does

@@ -55,7 +55,7 @@ READERS: dict[str, Callable[[Path], Any]] = {
 
 
 def kinds(path: Path) -> list[str]:
-    """What a file is."""
+    """The kinds of input that a file is."""
     try:
         document = load_timeloop(path)
     except InputError:
@@ -70,14 +70,14 @@ def kinds(path: Path) -> list[str]:
 
 
 def front_end() -> dict[tuple[str, str], str]:
-    """What the front end says of files that are refused here, by kind and path in a repository."""
+    """Answers of the front end on files that are refused here, by kind and path in a repository."""
     with Path(__file__).with_name("public_files_refused.csv").open(encoding="utf-8") as file:
         rows = list(csv.reader(file))[1:]
     return {(kind, path.partition("/")[2]): says for kind, path, _, says, _ in rows}
 
 
 def said(kind: str, path: Path, listed: dict[tuple[str, str], str]) -> str:
-    """What it says of one file."""
+    """The front end's answer on one file."""
     inside = ("/".join(path.parts[start:]) for start in range(len(path.parts)))
     return next((listed[kind, each] for each in inside if (kind, each) in listed), "not listed")
 

@@ -1,4 +1,4 @@
-"""What synthesis makes of arrays, beside the resource model.
+"""Resources of synthesized arrays, beside the resource model.
 
     python -m benchmarks.resources synthesize 100   # further small arrays of all kernels, at random
     python -m benchmarks.resources fit              # coefficients of look-up tables and flip-flops
@@ -69,7 +69,7 @@ def configuration_of(row: Row) -> ArrayConfiguration:
 
 
 def row_of(chosen: ArrayConfiguration) -> dict[str, str]:
-    """How the table states an array."""
+    """The row of the table on an array."""
     tiling = chosen.tiling
     return {
         "kernel": chosen.nest.name,
@@ -152,7 +152,7 @@ def keep(table: Sequence[Row]) -> None:
 
 
 def synthesized(chosen: ArrayConfiguration) -> dict[str, str]:
-    """What synthesis makes of an array whose buffers are all in block RAM."""
+    """The resources of an array, synthesized with all buffers in block RAM."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rtl"
         write_folder(path, rtl_tool(chosen.data.accumulator_bits).export(chosen))

@@ -23,7 +23,7 @@ from ithaca.solver.tables.granularity import granularity
 
 @dataclass
 class ScipRun:
-    """What SCIP found.
+    """A run of SCIP.
 
     Attributes
     ----------

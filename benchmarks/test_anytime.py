@@ -82,7 +82,7 @@ CASES = (
 
 
 def shown(case: Case, method: Method) -> tuple[Fraction | None, str]:
-    """What a method comes to within the limit, and its line."""
+    """The best value of a method within the limit, and its line."""
     began = time.perf_counter()
     try:
         found = solve_designs(case.problems(), SolveOptions(time_limit=SECONDS), method=method)

@@ -1,4 +1,4 @@
-"""What geometric programs add to the exact search.
+"""The gain of the exact search from geometric programs.
 
 Run with ``pytest benchmarks/test_combination.py --benchmark-only -s``. For each problem: how far
 the root bounds of intervals and of geometric programs (one per SIMD factor) are from the proven
@@ -67,7 +67,7 @@ CASES = (
 
 @dataclass(frozen=True)
 class Run:
-    """What one way to solve a problem took."""
+    """The value and effort of one way to solve a problem."""
 
     value: Fraction | None
     boxes: int

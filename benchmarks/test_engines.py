@@ -42,7 +42,7 @@ FOOTNOTE = """* SCIP computes in floating point with tolerances: its bounds and 
 
 @dataclass(frozen=True)
 class Run:
-    """What one engine did on one problem.
+    """A run of one engine on one problem.
 
     Attributes
     ----------

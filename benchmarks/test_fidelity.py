@@ -1,5 +1,5 @@
-"""What all editions say beside what runs: random arrays, rankings, measured boards.
-docs/fidelity.md shows what these print.
+"""All editions beside what runs: random arrays, rankings, measured boards. docs/fidelity.md shows
+what these print.
 
 One command each::
 

@@ -1,4 +1,4 @@
-"""How long proofs of mappings take, and what they gain over the tool's own mapper.
+"""Times of proofs of mappings, and their gain over the tool's own mapper.
 
 Run with ``pytest benchmarks/test_mappings.py --benchmark-only -s``. The mapper had two minutes on
 two threads for each problem, a proof has one thread. A proof that takes longer than its target

@@ -1,4 +1,5 @@
-"""What evolution adds to the default engine on problems that it does not prove within a time limit.
+"""The gain of the default engine from evolution, on problems that it does not prove within a time
+limit.
 
 Run with ``pytest benchmarks/test_open_problems.py --benchmark-only -s``; ``ITHACA_BENCH_SECONDS``
 is the limit of a solve (20). Both runs bound and seed the exact search by the same geometric

@@ -56,7 +56,7 @@ def row_of(metrics: Mapping[str, Fraction], least: Mapping[str, Fraction]) -> st
 
 
 def published_bram(t1: tuple[int, int, int]) -> float:
-    """What the published BRAM limit counts for a design: the second and third term divide."""
+    """The BRAM of a design by the published limit: the second and third term divide."""
     i1, j1, k1 = t1
     first, second, third = (ceil(words / BLOCK_WORDS) for words in (i1 * k1, j1 * k1, i1 * j1))
     return BLOCKS * first + BLOCKS / second + BLOCKS / third
@@ -209,7 +209,7 @@ def test_proven_optima(benchmark) -> None:  # type: ignore[no-untyped-def]
 
 
 def test_in_words(benchmark) -> None:  # type: ignore[no-untyped-def]
-    """What the published designs need, and the least that any design of their traffic needs."""
+    """Resources of the published designs, and the least that any design of their traffic needs."""
     published = [row.metrics for row in SOLVED]
     traffic = min(m["off_chip_words"] for m in published)
     unlimited = problem("bram18k", Limit("comm", traffic), bram18k=Fraction(10**9))

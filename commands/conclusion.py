@@ -17,7 +17,8 @@ from ithaca.solver.solution import Solution
 
 @dataclass(frozen=True)
 class Printing:
-    """How what a command finds is printed. Raises `InputError` if that could not be done."""
+    """Options of how a command prints what it finds. Raises `InputError` if that could not be
+    done."""
 
     loops: Loops = False
     as_json: AsJson = False
@@ -41,7 +42,7 @@ class Outputs:
 
 @dataclass(frozen=True)
 class OutputOptions(Outputs, Printing):
-    """How what a command finds is printed and written."""
+    """Options of how a command prints and writes what it finds."""
 
 
 def write_and_show(

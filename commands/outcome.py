@@ -1,4 +1,4 @@
-"""How a command ends: with a document on stdout, or with a line on stderr and an exit status."""
+"""The end of a command: with a document on stdout, or with a line on stderr and an exit status."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class ArrayConfiguration:
     technology: Technology = DEFAULT_TECHNOLOGY
     """Gives the clock."""
     bandwidth: Fraction | None = None
-    """What it may use of the off-chip memory's (GB/s); None where that is not limited."""
+    """The off-chip memory's bandwidth that it may use (GB/s); None where that is not limited."""
     proven: bool = False
     """Whether a certificate says that nothing is better."""
 
@@ -63,7 +63,7 @@ class ArrayConfiguration:
         return any(number > 1 for number in self.tiling.ports.values())
 
     @property
-    def said(self) -> str:
+    def description(self) -> str:
         """A short description of the configuration, in words."""
         return f"design {self.name}, the result's best configuration"
 
@@ -146,14 +146,14 @@ class RecurrenceConfiguration:
         return ",".join(self.array.space)
 
     @property
-    def said(self) -> str:
+    def description(self) -> str:
         """A short description of the configuration, in words."""
         return f"design {self.name}, the result's best configuration"
 
 
 def memory_obstacles(configuration: ArrayConfiguration) -> tuple[str, ...]:
-    """Why tools that know one memory port of each tensor, and no buffer beside it, cannot take a
-    configuration."""
+    """Reasons why tools that know one memory port of each tensor, and no buffer beside it, cannot
+    take a configuration."""
     if configuration.design.dram.two_level:
         return ("two levels of tiles, with buffers beside DRAM; allowed: one level of tiles",)
     spread = [name for name, number in configuration.tiling.ports.items() if number > 1]
@@ -162,7 +162,7 @@ def memory_obstacles(configuration: ArrayConfiguration) -> tuple[str, ...]:
 
 
 def block_obstacles(nest: LoopNest) -> tuple[str, ...]:
-    """Why tools that know dense tensors alone cannot take a nest."""
+    """Reasons why tools that know dense tensors alone cannot take a nest."""
     return () if nest.sparse is None else (f"block sparsity {nest.sparse}; allowed: dense tensors",)
 
 
@@ -183,8 +183,8 @@ class Tool:
     files: Callable[[Any], Mapping[str, str]]
     """The files of a configuration that nothing speaks against: content by name."""
     builds: str = ""
-    """What runs the tool on a ``$folder`` of these files in ``$here``: in words, and for a shell;
-    empty where nothing does."""
+    """The program that runs the tool on a ``$folder`` of these files in ``$here``: in words, and
+    for a shell; empty where nothing does."""
     command: str = ""
     family: str = SystolicDesign.family
     """The family whose configurations it takes."""

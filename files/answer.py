@@ -43,7 +43,7 @@ class Answer:
 
     @property
     def failure(self) -> str:
-        """Why there is no answer, in one line; empty where there is one."""
+        """The reason why there is no answer, in one line; empty where there is one."""
         return ""
 
     @property
@@ -151,7 +151,7 @@ class StudyAnswer(Answer):
 
     @property
     def picture(self) -> Any:
-        """The same; None if there is none."""
+        """The picture that `plot` draws; None if there is none."""
         try:
             return self.chart
         except InputError:
@@ -177,7 +177,7 @@ class Wrote(str):
 
     @property
     def document(self) -> dict[str, Any]:
-        """The same as a JSON document."""
+        """The place and the contents as a JSON document."""
         return {"schema": SCHEMA, "wrote": self.parts[0], "what": self.parts[1]}
 
 
@@ -188,9 +188,9 @@ class Words:
     statements: tuple[str, ...]
     """One a line."""
     document: dict[str, Any] = field(repr=False)
-    """The same as JSON, with what was computed."""
+    """The statements as JSON, with what was computed."""
     result: Answer = field(repr=False)
-    """What is explained."""
+    """The answer that is explained."""
     solution: Any = field(default=None, repr=False)
     """The configuration that is explained, of one workload."""
 
@@ -208,11 +208,11 @@ class Check:
     place: str
     """The layer, or the total."""
     line: str
-    """What was found, in one line."""
+    """The finding, in one line."""
     confirmed: bool
     """Whether all that is claimed of it was proven again."""
     width: int = 10
-    """Of the column that places are printed in."""
+    """The width of the column that places are printed in."""
 
     def __str__(self) -> str:
         return f"{self.place:<{self.width}} {self.line}"
@@ -223,7 +223,7 @@ class Verification:
     """The checks of a result that was verified anew."""
 
     checks: tuple[Check, ...]
-    """Of each design, or of each layer and the total."""
+    """The check of each design, or of each layer and the total."""
 
     @property
     def confirmed(self) -> bool:

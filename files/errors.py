@@ -29,7 +29,7 @@ class DisagreementError(RuntimeError):
 
 
 class NothingFoundError(RuntimeError):
-    """There is no answer to go on with; the message says why."""
+    """An error where there is no answer to go on with; the message says why."""
 
 
 EDITED = "the file was edited or comes from another version"

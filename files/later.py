@@ -1,4 +1,4 @@
-"""What later layers do for earlier ones, such as drawing their answers."""
+"""Services of later layers that earlier ones call, such as drawing their answers."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ def percent(share: Fraction | float) -> str:
 
 
 def counted(count: int, thing: str) -> str:
-    """How many of a thing whose plural ends in s."""
+    """A count of things in words, of which the plural ends in s."""
     return f"{count:,} {thing}" if count == 1 else f"{count:,} {thing}s"
 
 

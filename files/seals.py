@@ -26,7 +26,7 @@ LENGTH = 32
 
 
 def key_file() -> Path:
-    """Where the key is. Raises `InputError` if nobody knows where the user is at home."""
+    """The file of the key. Raises `InputError` if nobody knows where the user is at home."""
     if named := os.environ.get(VARIABLE):
         return Path(named)
     try:

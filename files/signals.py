@@ -79,7 +79,7 @@ unwanted: ContextVar[Callable[[], bool]] = ContextVar("unwanted", default=lambda
 
 
 class Interrupt:
-    """While active, a signal does nothing but answer whoever asks; so does that a host has had
+    """A context in which a signal does nothing but answer whoever asks; as does that a host has had
     enough."""
 
     def __init__(self) -> None:

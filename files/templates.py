@@ -1,7 +1,7 @@
 """Files that are templates of Jinja, rendered in a process of their own: they come from anywhere.
 
 The process has limits of time and memory, and reads files in a few folders alone. It imports this
-module and no more of the package than it needs (`render_asked`).
+module and no more of the package than it needs (`render_request`).
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ _DEEPEST, _INCLUSIONS = 8, 100
 #: Program of the process: what is asked for comes on its standard input.
 _PROGRAM = """
 import json, sys
-asked = json.load(sys.stdin.buffer)
-sys.path[:] = asked.pop("path")
-from ithaca.files.templates import render_asked
-print(json.dumps(render_asked(**asked)))
+request = json.load(sys.stdin.buffer)
+sys.path[:] = request.pop("path")
+from ithaca.files.templates import render_request
+print(json.dumps(render_request(**request)))
 """
 
 _including: ContextVar[tuple[Path, ...]] = ContextVar("including", default=())
@@ -89,7 +89,7 @@ def rendered(path: Path, text: str, max_bytes: int) -> str:
     InputError
         If it fails, takes too much time or memory, or asks for other files.
     """
-    asked = {
+    request = {
         "path": sys.path,
         "file": str(path),
         "text": text,
@@ -100,7 +100,7 @@ def rendered(path: Path, text: str, max_bytes: int) -> str:
     command = [sys.executable, "-I", "-c", _PROGRAM]
     try:
         done = subprocess.run(
-            command, input=json.dumps(asked).encode(), capture_output=True, timeout=SECONDS
+            command, input=json.dumps(request).encode(), capture_output=True, timeout=SECONDS
         )
     except subprocess.TimeoutExpired:
         raise refuse(path, f"its template takes more than {SECONDS} s; allowed: less") from None
@@ -113,13 +113,13 @@ def rendered(path: Path, text: str, max_bytes: int) -> str:
 
 
 def _end(status: int) -> str:
-    """How the process ended, as the end of an error line."""
+    """The end of the process, as the end of an error line."""
     if -status in (signal.SIGXCPU, signal.SIGKILL):
         return f"takes more than {CPU_SECONDS} s of CPU time; allowed: less"
     return f"ends what renders it (status {status}); allowed: variables, conditions, loops"
 
 
-def render_asked(
+def render_request(
     file: str, text: str, folders: Sequence[str], max_bytes: int, limits: tuple[int, int]
 ) -> tuple[str | None, str | None]:
     """The text of a template in a process that is there for it alone, or the line that refuses it.

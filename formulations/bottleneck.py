@@ -30,13 +30,13 @@ class Part:
     name: str
     """Its name; empty where it has none."""
     how: How
-    """What it is of its own parts."""
+    """The operation on its own parts that makes it."""
     value: Fraction
-    """What it contributes, in the unit of the whole."""
+    """The contribution, in the unit of the whole."""
     share: Fraction
-    """The same over the whole: its contribution."""
+    """The contribution over that of the whole."""
     parts: tuple[Part, ...] = ()
-    """What it is made of, the largest first; none where nothing inside has a name."""
+    """The parts that it is made of, the largest first; none where nothing inside has a name."""
 
     @property
     def document(self) -> dict[str, Any]:
@@ -51,7 +51,7 @@ class Part:
         )
 
     def within(self, whole: str) -> str:
-        """Its name inside a whole: what the whole's name does not say already."""
+        """The part's name inside a whole: what the whole's name does not say already."""
         return " ".join(word for word in self.name.split() if word not in whole.split()) or REST
 
 
@@ -216,7 +216,7 @@ def contenders(part: Part) -> tuple[Part, ...]:
 
 
 def binding_words(part: Part, unit: str) -> str:
-    """For people: the part that binds, and how much everything else would take."""
+    """The part that binds, and how much everything else would take, in words."""
     first, *others = contenders(part)
     inner = first.parts[0].within(first.name) if first.parts else ""
     rest = ", ".join(f"{other.name or REST} {percent(other.share)}" for other in others)
@@ -225,7 +225,7 @@ def binding_words(part: Part, unit: str) -> str:
 
 
 def shares(part: Part) -> str:
-    """For people: shares of a sum's parts; what is below nothing (roundings) is left out."""
+    """Shares of a sum's parts in words; what is below nothing (roundings) is left out."""
     return ", ".join(
         f"{each.name or REST} {percent(each.share)}"
         for each in part.parts or (part,)

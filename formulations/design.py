@@ -100,13 +100,12 @@ class Design(ABC):
         return ()
 
     def stage(self, problem: Any) -> Stage | None:
-        """How a `Problem` of this design is searched in stages; None where bounds of `metrics`
-        do."""
+        """The search in stages of a `Problem` of this design; None where bounds of `metrics` do."""
         return None
 
     def among(self, falling: Collection[str]) -> str:
-        """Among what optima are proven, where the space leaves out what may pay with such an
-        objective or limits.
+        """The configurations in words among which optima are proven, where the space leaves out
+        what may pay with such an objective or limits.
 
         ``falling`` are the metrics that these may fall with. Empty: an optimum of the space is one
         of everything.
@@ -179,5 +178,5 @@ class Design(ABC):
         return None
 
     def tiled(self, following: Sequence[Design]) -> Tiled | None:
-        """How this and what runs after it may pass tiles on; None if they cannot."""
+        """Designs that may pass tiles on, from this to what runs after it; None if they cannot."""
         return None

@@ -26,7 +26,7 @@ class Remarks:
     statements: tuple[str, ...] = ()
     """In words, each ``Term: statement.``."""
     document: Mapping[str, Any] = field(default_factory=dict)
-    """The same ready for JSON."""
+    """The remarks ready for JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Breakdown:
     left: frozenset[str]
     """Headings of columns of names."""
     words: tuple[str, ...]
-    """What its words mean, in lines."""
+    """The meaning of its words, in lines."""
 
 
 #: The designs of a family.
@@ -74,12 +74,12 @@ class Profile(ABC, Generic[D]):
 
     @property
     def heading(self) -> tuple[tuple[str, str], ...]:
-        """The same as terms with their values."""
+        """The parts of the title as terms with their values."""
         return tuple((name, str(value)) for name, value in self.attributes.items())
 
     @property
     def obstacle(self) -> str | None:
-        """Why a design cannot be built; None where it can."""
+        """The reason why a design cannot be built; None where it can."""
         return None
 
     def answers_to(self, text: str) -> bool:
@@ -87,7 +87,7 @@ class Profile(ABC, Generic[D]):
         return text.strip() == self.design.name
 
     def meets(self, words: Mapping[str, Any]) -> bool:
-        """Whether it is what options of its question ask for."""
+        """Whether the design is what options of its question ask for."""
         return False
 
     def remarks(self, configuration: Mapping[str, int], limits: Sequence[Limit]) -> Remarks:
@@ -151,7 +151,7 @@ class Profile(ABC, Generic[D]):
 
     @property
     def fixed_hardware(self) -> Mapping[str, int]:
-        """Its hardware as far as that was given, by the name of the quantity."""
+        """The hardware as far as that was given, by the name of the quantity."""
         return {}
 
     @property
@@ -199,8 +199,8 @@ class Profile(ABC, Generic[D]):
 
     @property
     def enlarged(self) -> Mapping[str, Design]:
-        """The same work on hardware that has more of one thing, by what is changed: ``give GLB
-        twice the words, 2,048``."""
+        """Designs of the same work on hardware that has more of one thing, by what is changed:
+        ``give GLB twice the words, 2,048``."""
         return {}
 
     def baselines(self) -> Baselines:
@@ -210,14 +210,14 @@ class Profile(ABC, Generic[D]):
 
 
 class Family(ABC, Generic[D]):
-    """How the designs of a family and their configurations are written, read and named.
+    """A family of designs: how they and their configurations are written, read and named.
 
     A design names its family by its ``family``. Fields of the models are fields of every result of
     the family; the configuration is the field ``tiling``.
     """
 
     document: ClassVar[str]
-    """What its results are called where documents are listed."""
+    """The name of its results where documents are listed."""
     head: Any
     """Model of what was asked, with the fields ``platform`` and ``objective`` of
     `ithaca.formulations.schema`."""

@@ -27,7 +27,7 @@ def _check(name: str, value: int, least: int) -> None:
 
 
 class Sums(Enum):
-    """When a PE adds the sum of its neighbour along a chain of PEs that reduces."""
+    """The time at which a PE adds the sum of its neighbour along a chain of PEs that reduces."""
 
     FIRST = "first"
     """At the first visit of an output, as the AutoSA compiler builds PEs."""
@@ -126,5 +126,5 @@ class MachineDocument(
 class WaitsDocument(
     model_of(MemoryTiming, **{field.name: (Few, 0) for field in fields(MemoryTiming)})  # type: ignore[misc]
 ):
-    """What DRAM modules wait for: cycles, and bytes per cycle that all share, and that each of
-    their ports moves (0: no limit)."""
+    """Timing of DRAM modules: cycles of waiting, and bytes per cycle of all ports together and of
+    each (0: no limit)."""

@@ -33,7 +33,7 @@ class Leaf:
     loop: str
     """The loop."""
     coefficient: int = 1
-    """What the loop is multiplied by there."""
+    """The factor of the loop there."""
 
 
 class Operation(Enum):
@@ -42,9 +42,9 @@ class Operation(Enum):
     TIMES = "×"
     """The leaves belong to different loads."""
     LOAD = "load"
-    """They are in different subscripts of one load."""
+    """Loops in different subscripts of one load."""
     PLUS = "+"
-    """They are added in one subscript."""
+    """Loops that are added in one subscript."""
 
 
 @dataclass(frozen=True)
@@ -54,9 +54,9 @@ class Computation:
     name: str
     """Name of the workload or intrinsic."""
     output: Access
-    """What is accumulated."""
+    """The access that is accumulated."""
     inputs: tuple[Access, ...]
-    """What is read."""
+    """The accesses that are read."""
     extents: Sizes
     """Loops and their iterations, outermost first."""
 
@@ -101,7 +101,7 @@ def meeting(first: Leaf, second: Leaf) -> Operation:
 
 
 class MatchingRule(Enum):
-    """How far the structure of trees must agree."""
+    """The extent to which the structure of trees must agree."""
 
     PUBLISHED = "published"
     """A load stands for its subscripts: what is added in one of them counts as apart. HASCO's count
@@ -144,7 +144,7 @@ class Match:
     computation: Computation
     """The nest, or a stage of it."""
     intrinsic: Computation
-    """What a call computes, with its sizes."""
+    """The computation of a call, with its sizes."""
     loops: tuple[str, ...]
     """The loop bound to each of the intrinsic's, in its order."""
     loads: tuple[int, ...]
@@ -185,7 +185,7 @@ class Match:
 
     @property
     def whole(self) -> MatchTiling:
-        """Its calls for the whole computation at once."""
+        """The calls of a match for the whole computation at once."""
         return MatchTiling(self, self.computation.extents)
 
     @property
@@ -195,14 +195,14 @@ class Match:
 
     @property
     def runs(self) -> int:
-        """How many runs of consecutive words a call reads and writes (boxes of tensors that are
-        stored row by row)."""
+        """The number of runs of consecutive words that a call reads and writes (boxes of tensors
+        that are stored row by row)."""
         tensors = (*self.computation.inputs, self.computation.output)
         return sum(_runs(access, self.computation.sizes, self.spans) for access in tensors)
 
     @property
     def broken(self) -> str:
-        """Why `MatchingRule.CONSISTENT` refuses it; empty if it does not."""
+        """The reason why `MatchingRule.CONSISTENT` refuses the match; empty if it does not."""
         pairs = combinations(range(len(self.leaves)), 2)
         for first, second in pairs:
             ours = [self.intrinsic.leaves[n] for n in (first, second)]
@@ -224,7 +224,8 @@ class Match:
         return ""
 
     def tiled(self, tile: Mapping[str, int]) -> MatchTiling:
-        """Its calls where sub-problems of so many iterations are run one after the other.
+        """The calls of a match where sub-problems of so many iterations are run one after the
+        other.
 
         Loops that are not named have tiles of one call. Raises `InputError` if a name is no loop,
         or a size is none of one.
@@ -254,13 +255,13 @@ class MatchTiling:
     of it."""
 
     match: Match
-    """What runs on the intrinsic."""
+    """The match that runs on the intrinsic."""
     sizes: Sizes
     """Iterations of each loop in a sub-problem."""
 
     @property
     def subproblems(self) -> int:
-        """How many there are."""
+        """The number of sub-problems."""
         extents = self.match.computation.sizes
         return prod(-(-extents[loop] // f) for loop, f in self.sizes)
 

@@ -93,7 +93,7 @@ class MemoryDocument(InputDocument):
 
 
 class SourcesDocument(InputDocument):
-    """Where figures are from."""
+    """The sources of figures."""
 
     resources: Note = ""
     memory: Note = ""

@@ -67,7 +67,7 @@ class Limit:
             )
 
     def used(self, metrics: NumbersByName) -> Fraction:
-        """How much of the limit exact metrics take up."""
+        """The amount of the limit that exact metrics take up."""
         used: Fraction = self.expression.evaluate(metrics, FRACTION)
         return used
 
@@ -82,7 +82,7 @@ class Objective:
     expression: Expression
     """The first, over symbols named like the metrics."""
     then: Objective | None = None
-    """What is minimised among its optima."""
+    """The objective that is minimised among its optima."""
     summed: bool = False
     """Whether, of several layers, it is the sum of what each run has, whatever that is:
     ``sum(edp)``."""
@@ -91,7 +91,7 @@ class Objective:
 
     @property
     def order(self) -> tuple[Objective, ...]:
-        """It, and all that follow."""
+        """The objective and those that break its ties, most important first."""
         return (self,) if self.then is None else (self, *self.then.order)
 
     @property
@@ -151,7 +151,7 @@ class Problem:
     limits: tuple[Limit, ...]
     """Upper limits on metrics."""
     objective: Objective
-    """What is minimised."""
+    """The objective, which is minimised."""
     divided: frozenset[str] = frozenset()
     """Metrics whose limits others share: open, as less than all of them may be left."""
 
@@ -188,7 +188,7 @@ class Problem:
         ]
 
     @property
-    def _asked(self) -> list[tuple[str, Expression]]:
+    def _expressions(self) -> list[tuple[str, Expression]]:
         """The first objective, and limits: what error lines call each, and as it was read."""
         first, *others = [(what, each.expression) for what, each in self._stated]
         return [first, *others[len(self.objective.order) - 1 :]]
@@ -209,7 +209,7 @@ class Problem:
     @cached_property
     def used_metrics(self) -> frozenset[str]:
         """The metrics that objective and limits speak of."""
-        return frozenset[str]().union(*(expression.symbols for _, expression in self._asked))
+        return frozenset[str]().union(*(expression.symbols for _, expression in self._expressions))
 
     def metrics(self, configuration: Mapping[str, int]) -> dict[str, Fraction]:
         """All metrics of a configuration, by the exact reference (Fractions); those of the latest
@@ -253,18 +253,18 @@ class Problem:
     @cached_property
     def falling(self) -> frozenset[str]:
         """The metrics that the objective or a limit may fall with."""
-        return falling(*(expression for _, expression in self._asked))
+        return falling(*(expression for _, expression in self._expressions))
 
     @cached_property
     def among(self) -> str:
-        """Among what an optimum of the space is proven to be one; empty: among everything
-        (`Design.among`)."""
+        """The configurations in words among which an optimum of the space is proven to be one;
+        empty: among everything (`Design.among`)."""
         return self.design.among(self.falling)
 
     @cached_property
     def feasible_among(self) -> str:
-        """Among what nothing meets the limits where nothing of the space does; empty: among
-        everything."""
+        """The configurations in words among which nothing meets the limits where nothing of the
+        space does; empty: among everything."""
         return self.design.among(falling(*(limit.expression for limit in self.limits)))
 
     @property
@@ -308,7 +308,7 @@ class Problem:
         guard = Guard(self.reach)
         for what, each in self._stated:
             guard.check((*each.divisors, *all_divisors(each.expression)), what)
-        return tuple(guard(expression, what) for what, expression in self._asked)
+        return tuple(guard(expression, what) for what, expression in self._expressions)
 
     @remembered
     def reach(self, divisor: Expression) -> Interval | None:
@@ -328,7 +328,7 @@ class Problem:
         values = Symbols()
         metrics = self.design.metrics(values, SYMBOLIC, self.used_metrics)
         expressions = []
-        for (what, expression), positive in zip(self._asked, self.guarded, strict=True):
+        for (what, expression), positive in zip(self._expressions, self.guarded, strict=True):
             check_sizes(positive, what, self._range)
             expressions.append(guarded_form(expression, metrics, self.reach, self.intervals, what))
         limits, still_open = zip(expressions[1:], self.limits, strict=True), self.open_limits
@@ -337,7 +337,7 @@ class Problem:
 
     @cached_property
     def floors(self) -> tuple[Expression, ...]:
-        """Least values of the objective under the limits: n / b where n / objective ≤ b > 0.
+        """Lower bounds of the objective under the limits: n / b where n / objective ≤ b > 0.
 
         A limit on the bandwidth says so of the latency, for one.
         """
@@ -423,13 +423,13 @@ class Problem:
         return replace(self, limits=limits)
 
     def keeping(self, kept: Sizes) -> Problem:
-        """The same question where tensors stay on chip, for which its design has a place."""
+        """The problem with tensors that stay on chip, for which its design has a place."""
         design = self.design.keeping(kept) if kept else self.design
         assert design is not None
         return replace(self, design=design)
 
     def with_design(self, **changes: Any) -> Problem:
-        """The same question about a design that differs in some of its fields."""
+        """The problem of a design that differs in some of its fields."""
         return replace(self, design=replace(self.design, **changes))  # type: ignore[type-var]
 
 
@@ -438,7 +438,7 @@ class SymbolicProblem:
     """Objective and constraints as expressions over quantities."""
 
     objective: Expression
-    """What is minimised."""
+    """The objective, which is minimised."""
     limits: tuple[tuple[Expression, Fraction], ...]
     """``expression ≤ bound``: those of the limits that may be exceeded, and of the design's own
     conditions."""

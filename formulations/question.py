@@ -61,7 +61,7 @@ class Variable:
     label: Callable[[Any], str] = str
     """How a value is shown."""
     meaning: str = ""
-    """What it is; empty: its name says that."""
+    """The meaning; empty: its name says that."""
 
 
 def in_shares(amount: Fraction, size: Fraction | None) -> Fraction:
@@ -82,7 +82,7 @@ class Question(ABC):
     """A question about any workload; `designs` alone must be stated."""
 
     objective: Objective
-    """What is minimised."""
+    """The objective, which is minimised."""
     bounds: Mapping[str, Bound] = field(default_factory=dict)
     """Upper limits on metrics, and on expressions over them, as they were given."""
     layers: tuple[Problem, ...] = ()
@@ -90,17 +90,17 @@ class Question(ABC):
     them."""
 
     places: ClassVar[str] = "platforms"
-    """What designs are for, in the plural."""
+    """The things that designs are for, in the plural."""
     metrics: ClassVar[Collection[str]] = ()
     """Metrics that all its designs have."""
     usual: ClassVar[str] = "latency"
-    """What is minimised unless something else is asked for."""
+    """The objective unless something else is asked for."""
     steady: ClassVar[bool] = True
     """Whether networks are solved by the engine that answers the same in every run."""
     arrays: int = 1
     """How many arrays share a budget."""
     minimise: Minimise = Minimise.TOTAL
-    """What of several arrays is minimised."""
+    """The aggregate over several arrays that is minimised: the slowest, or the total."""
     shares: Mapping[str, Fraction] = field(default_factory=dict)
     """Sizes of what arrays take whole shares of: DSP blocks, block RAM and bandwidth."""
 
@@ -177,25 +177,26 @@ class Question(ABC):
         return tuple(layers)
 
     def minimising(self, objective: Objective) -> Self:
-        """The same with another objective."""
+        """The question with another objective."""
         layers = tuple(replace(problem, objective=objective) for problem in self.layers)
         return replace(self, objective=objective, layers=layers)
 
     @property
     def unrestricted(self) -> Self | None:
-        """The same whatever can be built; None where nothing is left out for that."""
+        """The question without restriction to what can be built; None where nothing is left out for
+        that."""
         return None
 
     @property
     def unfused(self) -> str:
-        """Why nothing that layers hand on may stay on chip; empty where it may."""
+        """The reason why nothing that layers hand on may stay on chip; empty where it may."""
         return ""
 
     # -- words -------------------------------------------------------------------------
 
     @property
     def technology(self) -> Technology:
-        """Its clock and energies."""
+        """The clock and energies of the hardware."""
         return DEFAULT_TECHNOLOGY
 
     @property
@@ -251,7 +252,7 @@ class Question(ABC):
         return {}
 
     def with_figure(self, name: str, value: Fraction | None) -> Self:
-        """The same with another value of one of them; None lifts it."""
+        """The question with another value of a figure of the hardware; None lifts the figure."""
         raise KeyError(name)
 
 

@@ -1,4 +1,5 @@
-"""How commands offer the questions of a family, known before anything else of it is loaded."""
+"""Kinds of questions: how commands offer those of a family, known before anything else of it is
+loaded."""
 
 from __future__ import annotations
 
@@ -44,5 +45,5 @@ class QuestionKind:
 
     @property
     def option_names(self) -> set[str]:
-        """The options that it reads, by name."""
+        """The names of the options that the question reads."""
         return {each.name for each in fields(self.options)}

@@ -56,7 +56,7 @@ class Region:
 
     @property
     def intervals(self) -> dict[str, Interval]:
-        """The same as intervals."""
+        """The range of every quantity as an interval."""
         return {
             name: Interval(Fraction(low), Fraction(high))
             for name, (low, high) in self.ranges.items()
@@ -77,7 +77,7 @@ class Region:
         return Configuration({name: ends[high] for name, ends in self.ranges.items()})
 
     def combinations(self, names: Collection[str]) -> Iterator[dict[str, Fraction]] | None:
-        """All that some quantities may be together; None if that is more than `TRIED`."""
+        """All combinations of values of some quantities; None if there are more than `TRIED`."""
         options = {name: self.values(name) for name in sorted(names)}
         if prod(map(len, options.values())) > TRIED:
             return None

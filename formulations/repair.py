@@ -50,7 +50,7 @@ class Repair:
 
     @property
     def size(self) -> float:
-        """About how many rows the axes have, quantities that stand alone aside."""
+        """The approximate number of rows of the axes, quantities that stand alone aside."""
         return sum(axis.size for axis in self._axes)
 
     @cached_property
@@ -99,7 +99,7 @@ class Repair:
         return {name: values[name] for name in self.space.quantities}, legal
 
     def _decided_across(self) -> dict[str, list[Link]]:
-        """For every quantity that stands alone the rules across axes of which it is the last."""
+        """The rules across axes whose last quantity stands alone, by that quantity."""
         alone = [name for name in self.names if _stands_alone(self.space.axis_of[name], name)]
         links_by_last: dict[str, list[Link]] = {}
         for link in self.space.links:
@@ -326,8 +326,8 @@ def _followed(axis: Axis, values: NumbersByName) -> dict[str, Any]:
 
 
 def _size(axis: Axis) -> float:
-    """About how many rows an axis has, by ranges alone: exact if only the range of its second
-    quantity depends on the first."""
+    """The approximate number of rows of an axis, by ranges alone: exact if only the range of its
+    second quantity depends on the first."""
     values: dict[str, Any] = {}
     count: Any = 1.0
     for quantity in axis.free:

@@ -69,7 +69,7 @@ class PlatformDocument(Document):
 
 
 class ObjectiveDocument(Document):
-    """What was minimised, and its least value found."""
+    """The expression that was minimised, and the least value found."""
 
     expression: Text
     value: Number | None
@@ -84,7 +84,7 @@ class StatedNestDocument(Document):
 
 
 class DensityDocument(Document):
-    """How many words of a tensor are not zero."""
+    """The share of a tensor's words that are not zero."""
 
     distribution: Literal["hypergeometric", "fixed_structured", "banded"]
     density: Annotated[float, Field(ge=0, le=1)] = 1

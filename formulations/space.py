@@ -57,7 +57,7 @@ class Role(Enum):
     MAPPING = "mapping"
     """How the work is laid out: every workload chooses its own."""
     HARDWARE = "hardware"
-    """What is built: workloads that share hardware share its value."""
+    """A quantity of what is built: workloads that share hardware share its value."""
     PORT = "port"
     """Hardware, too, but of the second rank: a width that may be chosen once the rest is."""
 
@@ -75,9 +75,9 @@ class Quantity:
     kind: QuantityKind = QuantityKind.INTEGER
     """Which integers of that range it may be."""
     role: Role = Role.MAPPING
-    """What it describes."""
+    """The role: mapping or hardware."""
     values: tuple[int, ...] = ()
-    """Those that it may have, ascending, where hardware lists them; empty: all of its kind."""
+    """The values that it may have, ascending, where hardware lists them; empty: all of its kind."""
     labels: tuple[str, ...] = ()
     """Names of the values of a choice, which are then 1, 2, …."""
     unit: str = ""
@@ -100,11 +100,11 @@ class Quantity:
         return known[str(label)]
 
     def among(self, *values: int) -> Quantity:
-        """The same with these listed values alone, between which its range then lies."""
+        """The quantity with these listed values alone, which bound its range."""
         return replace(self, low=values[0], high=values[-1], values=values)
 
     def most(self, values: NumbersByName) -> Any:
-        """Its largest value, given those before it."""
+        """The quantity's largest value, given those before it."""
         return self.high.evaluate(values, NUMPY) if isinstance(self.high, Expression) else self.high
 
     def allows(self, values: NumbersByName) -> Any:
@@ -120,7 +120,7 @@ class Quantity:
 
 
 class Relation(Enum):
-    """How the sides of a link are related."""
+    """The relation between the sides of a link."""
 
     AT_MOST = "≤"
     """The left side does not exceed the right one."""

@@ -31,14 +31,14 @@ Candidates = Iterator[Configuration | None]
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Some inner choices that may hold improvements."""
+    """A block of inner choices that may hold improvements."""
 
     rows: NDArray[Any]
-    """What the stage knows them by, one entry of the first axis each; perhaps none."""
+    """The rows that the stage knows them by, one entry of the first axis each; perhaps none."""
     bounds: Floats
     """No completion of a row has an objective below its bound."""
     rest: float
-    """The same of all rows in none of the blocks so far; infinite if no improvement is among
+    """A lower bound of all rows in none of the blocks so far; infinite if no improvement is among
     them."""
 
     @staticmethod

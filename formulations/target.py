@@ -13,5 +13,5 @@ class Target(Enum):
 
     @property
     def title(self) -> str:
-        """Its name as it is written."""
+        """The target's name as it is written."""
         return "AutoSA"

@@ -39,7 +39,7 @@ class Technology:
     machine: Machine = RTL
     """Cycles of loops, buffers and FIFOs, for the cycle model edition and simulation."""
     memory: MemoryTiming = IDEAL
-    """What DRAM modules wait for, for simulation."""
+    """Timing of DRAM modules, for simulation."""
     uram: bool = False
     """Whether buffers inside DRAM modules are of URAM, not of block RAM."""
 

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 @dataclass(frozen=True)
 class Plans:
-    """Of which kinds of plans all are searched."""
+    """The kinds of plans that are searched completely."""
 
     again: bool = True
     """Layers may compute the same tile again in turns of a loop that does not index it."""
@@ -22,7 +22,7 @@ class Plans:
 
     @property
     def among(self) -> str:
-        """Them in words, for certificates."""
+        """The kinds of plans in words, for certificates."""
         trips = "share loops whose trips divide" + ("" if self.windows else " and move no windows")
         parts = [
             "pass tiles on at "
@@ -46,7 +46,7 @@ Roofs = tuple[Mapping[str, Fraction], ...]
 
 
 class Ways(Protocol):
-    """Some ways to share loops."""
+    """A set of ways to share loops."""
 
     @property
     def trips(self) -> tuple[tuple[int, ...], ...]:
@@ -56,18 +56,19 @@ class Ways(Protocol):
         """The design whose least energy bounds what a member needs inside, after its key."""
 
     def least_inside(self, number: int, known: Mapping[Any, Fraction]) -> Fraction:
-        """At least what a member needs inside, where that is known of some keys."""
+        """A lower bound of what a member needs inside, where that is known of some keys."""
 
     @property
     def outside(self) -> Roofs:
-        """At least what all of them cost outside of the level that tiles are passed on at."""
+        """Lower bounds of what all of the ways cost outside of the level that tiles are passed on
+        at."""
 
     @property
     def designs(self) -> tuple[Any, ...] | None:
         """The members, each with what it shares; None while there are several ways."""
 
     def parts(self) -> Iterator[Ways]:
-        """The same ways in several parts."""
+        """A division of the ways into several parts."""
 
 
 class Tiled(Protocol):
@@ -75,7 +76,7 @@ class Tiled(Protocol):
 
     @property
     def plans(self) -> Plans:
-        """Of which kinds they are."""
+        """The kinds of plans to search."""
 
     @property
     def stages(self) -> tuple[Tiled, ...]:
@@ -83,11 +84,11 @@ class Tiled(Protocol):
 
     @property
     def least(self) -> tuple[tuple[Any, ...], ...]:
-        """Each member in some forms, where what they pass on takes next to no room: what it costs
-        in any way is at least that of one of them."""
+        """The members in some forms, where what they pass on takes next to no room: what a member
+        costs in any way is at least that of one of them."""
 
     def parts(self) -> Iterator[Ways]:
         """The ways to share loops, in parts that together hold every way."""
 
     def holds(self, designs: Sequence[Any]) -> bool:
-        """Whether they are the members of a way."""
+        """Whether designs are the members of a way."""

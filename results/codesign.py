@@ -73,7 +73,7 @@ class CodesignWorkloadDocument(Document):
     omissions: list[OmissionDocument] = Field(default_factory=list)
 
     def works(self) -> list[Work]:
-        """Its layers. Raises `InputError` if a nest is none."""
+        """The layers of the workload. Raises `InputError` if a nest is none."""
         layers, omitted = [], tuple(each.omission() for each in self.omissions)
         for layer in self.layers:
             stored = tuple((tensor, tuple(sizes)) for tensor, sizes in layer.memory.items())

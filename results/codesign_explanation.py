@@ -90,7 +90,7 @@ def _next(quantity: Quantity, value: int) -> int | None:
 def _at(
     question: CodesignQuestion, point: Configuration, other: dict[str, int], solve: Solve
 ) -> CodesignResult | None:
-    """One accelerator, without limits on the hardware; None if there is none such."""
+    """The result of one accelerator, without limits on the hardware; None if there is none such."""
     values = {**point, **other}
     space, limits = (
         question.space,
@@ -167,7 +167,7 @@ def statements(result: CodesignResult) -> Iterator[str]:
 
 
 def _energy(question: CodesignQuestion, best: HardwarePoint) -> Iterator[str]:
-    """Where the energy of all runs goes."""
+    """The energy of all runs by level."""
     spent: dict[str, Fraction] = {}
     for own in energies(question, best).values():
         for level, energy in own.items():

@@ -115,7 +115,7 @@ def result_dataset(result: Result) -> xr.Dataset:
     loops, names = _loops(s.problem for s in result.designs), [s.design for s in result.designs]
     columns = _design_columns([s.problem for s in result.designs])
     coordinates = {"design": names, LOOP: loops}
-    attributes = _asked(result.problem, result.platform_name)
+    attributes = _question_attributes(result.problem, result.platform_name)
     rows = [_solution_row(solution, loops, columns) for solution in result.designs]
     return _dataset(
         "Ithaca result",
@@ -145,8 +145,8 @@ def network_dataset(result: NetworkResult) -> xr.Dataset:
         for r in layers
     ]
     title = f"Ithaca network {result.network.name}"
-    asked = _asked(layers[0].answer.problem, result.request.place)
-    attributes = {"mode": result.mode, **shared_attributes(result), **asked}
+    question = _question_attributes(layers[0].answer.problem, result.request.place)
+    attributes = {"mode": result.mode, **shared_attributes(result), **question}
     return _dataset(
         title, attributes, {**LAYER, **ANSWER, **columns}, rows, {"layer": len(layers)}, coordinates
     )
@@ -159,7 +159,7 @@ def shared_attributes(result: NetworkResult | CodesignResult) -> dict[str, Any]:
     return {"complete": int(result.complete), **share, "uncounted": uncounted}
 
 
-def _asked(problem: Problem, platform: str) -> dict[str, Any]:
+def _question_attributes(problem: Problem, platform: str) -> dict[str, Any]:
     attributes, design = {"objective": problem.objective.text, "platform": platform}, problem.design
     dtype = profile_of(design).attributes.get("dtype")
     return attributes if dtype is None else attributes | {"dtype": str(dtype)}

@@ -43,7 +43,7 @@ class ChangeKind(Enum):
     NO_LIMITS = "no_limits"
     """All limits, dropped at once."""
     HARDWARE = "hardware"
-    """What is built, which has more of one thing."""
+    """Hardware, which has more of one thing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Change:
     """A change, and what the objective becomes with it."""
 
     kind: ChangeKind
-    """What is changed."""
+    """The kind of thing that is changed."""
     what: str
     """Name of the design changed to, or of the limit raised; that of the design found for a search
     or without limits; in words what is changed of hardware."""
@@ -197,10 +197,10 @@ def worthless(changes: Sequence[Change]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class LimitUse:
-    """How much of a limit is used."""
+    """The used share of a limit."""
 
     metric: str
-    """What is limited."""
+    """The metric that is limited."""
     used: Fraction
     """Its value, and the limit (in the metric's unit)."""
     bound: Fraction
@@ -233,18 +233,17 @@ class Explanation:
     solution: Solution | None
     """The configuration that is explained; None where there is none."""
     certificate: Certificate | None
-    """What the result says is proven of all designs considered; None where there is no
-    configuration."""
+    """The result's proof over all designs considered; None where there is no configuration."""
     limits: tuple[LimitUse, ...]
-    """What is left of the limits, the least first."""
+    """The rest of the limits, the least first."""
     remarks: Remarks
-    """What its family says of the configuration."""
+    """Remarks of its family on the configuration."""
     next_best: tuple[str, Fraction] | None
     """The next design of the result, and its objective."""
     failure: str | None
     """Why there is no configuration, in one line."""
     changes: tuple[Change, ...] | None
-    """What was tried; None where nothing was to be tried."""
+    """The changes that were tried; None where nothing was to be tried."""
 
 
 def chosen_solutions(result: Result, design: str | None) -> tuple[Solution, ...]:

@@ -41,11 +41,11 @@ class LayerPart:
 
     result: LayerResult
     takes: Fraction
-    """What all its runs take."""
+    """The amount that all its runs take."""
     share: Fraction
-    """Of the whole."""
+    """The share in the whole."""
     explanation: Explanation | None
-    """What limits it; None of a layer that takes little."""
+    """The explanation of what limits it; None of a layer that takes little."""
 
 
 @dataclass(frozen=True)
@@ -53,8 +53,8 @@ class NetworkExplanation:
     """The layers of a network, those that take most first."""
 
     what: str
-    """What is shared out: the objective, or the latency where that does not add up, or has no
-    shares above 0."""
+    """The amount that is shared out: the objective, or the latency where that does not add up, or
+    has no shares above 0."""
     whole: Fraction
     parts: tuple[LayerPart, ...]
     """The layers that have a configuration."""
@@ -113,7 +113,7 @@ def explain_network(result: NetworkResult) -> NetworkExplanation:
 
 
 def network_failure(result: NetworkResult) -> str:
-    """Why a network has no answer, in one line."""
+    """The reason why a network has no answer, in one line."""
     missing = [r for r in result.layers if r.answer.configured is None]
     infeasible = [r for r in missing if r.answer.certificate.status is Status.INFEASIBLE]
     if infeasible:

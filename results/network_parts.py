@@ -44,7 +44,7 @@ class OmissionDocument(Document):
     operations: Annotated[int, Field(ge=0)] | None = None
 
     def omission(self) -> Omission:
-        """The same as an object."""
+        """The omission that the fields state."""
         return Omission(self.operator, self.count, self.kind, operations=self.operations)
 
 
@@ -57,7 +57,7 @@ class LayerRunDocument(Document):
 
 
 class NetworkPart(Document):
-    """What the layers were taken from; the order they run in where that matters."""
+    """The network of the layers, and the order they run in where that matters."""
 
     name: Text
     parameters: dict[str, int]
@@ -93,11 +93,11 @@ class NetworkHead(FirstPart):
 
 
 class CountedDocument(Document):
-    """How much of the arithmetic is counted."""
+    """The counted share of the arithmetic."""
 
     operations: Number
     share: Number | None = None
-    """Of all multiply-accumulates; earlier versions did not state it."""
+    """The share in all multiply-accumulates; earlier versions did not state it."""
     left_out: Number = Fraction(0)
     uncounted: Names = ()
 
@@ -127,7 +127,7 @@ class EdgeDocument(Document):
 
 
 class FusingDocument(Document):
-    """What stays on chip between layers, and the whole network where nothing does."""
+    """The tensors that stay on chip between layers, and the network's total where none do."""
 
     edges: list[EdgeDocument]
     value: Number | None

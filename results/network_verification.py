@@ -267,7 +267,7 @@ def _prove_arrays(result: NetworkResult, total: Total, options: SolveOptions) ->
 
 
 def _shortfalls(layers: Sequence[LayerResult]) -> list[Shortfall]:
-    """Why layers cannot run alone, with numbers as files hold them."""
+    """Reasons why layers cannot run alone, with numbers as files hold them."""
     falls = (fall for layer in layers for fall in layer.answer.shortfalls)
     return [
         fall if fall.smallest is None else replace(fall, smallest=Fraction(float(fall.smallest)))

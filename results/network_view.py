@@ -59,7 +59,7 @@ def _view(result: NetworkResult) -> Iterator[Block]:
 
 
 def left_out_facts(network: Network) -> Iterator[Fact]:
-    """What multiplies and is left out, how much that is, and why."""
+    """The multiplying operators that are left out, with how much they multiply and why."""
     for omission in network.unsupported:
         if omission.kind.multiplies:
             work = omission.operations
@@ -107,7 +107,8 @@ def search_effort(result: NetworkResult) -> Certificate:
 
 
 def proven_fact(result: NetworkResult, effort: str) -> Fact:
-    """How many of the network's layers are settled, and what that took, where it is known."""
+    """The number of the network's layers that are settled, and what that took, where it is
+    known."""
     missing = [each.count for each in result.network.unsupported if each.kind.multiplies]
     others = f", {counted(sum(missing), 'more operator')} not counted" if missing else ""
     proven = f"{result.proven} of {len(result.layers)} layers{others}"

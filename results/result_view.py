@@ -61,7 +61,7 @@ def limit_facts(best: Solution, in_words: Callable[[Fraction], str] = percent) -
 
 
 def nothing_found(result: Result) -> str:
-    """Why there is no configuration, and what is proven all the same."""
+    """The reason why there is no configuration, and what is proven all the same."""
     infeasible = [s for s in result.designs if s.certificate.status is Status.INFEASIBLE]
     if len(infeasible) == len(result.designs):
         return "infeasible: no configuration of any design meets the limits"

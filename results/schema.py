@@ -25,7 +25,7 @@ from ithaca.solver.solution import Solution
 
 
 class SolutionPart(Document):
-    """What came of one design; its field ``tiling`` is of the family's own type."""
+    """The solution of one design; its field ``tiling`` is of the family's own type."""
 
     tiling: Any
     metrics: dict[str, Any] | None
@@ -34,28 +34,28 @@ class SolutionPart(Document):
 
 
 class FirstPart(Document):
-    """What every document begins with."""
+    """The fields that every document begins with."""
 
     schema_: Literal["ithaca/1"]
     family: str = UNNAMED
 
 
 class UnrestrictedDocument(Document):
-    """What there is where configurations need not be such as a compiler builds."""
+    """The optimum where configurations need not be such as a compiler builds."""
 
     value: Number
     certificate: ProofDocument
 
 
 class FreeDocument(UnrestrictedDocument):
-    """The same of one workload; of which designs follows from the question, which not all versions
-    stated."""
+    """The unrestricted optimum of one workload; its designs follow from the question, which not all
+    versions stated."""
 
     designs: Annotated[list[dict[str, Any]] | None, Field(exclude=True)] = None
 
 
 class ResultPart(Document):
-    """What came of all designs."""
+    """The solutions of all designs."""
 
     best: Any
     designs: list[Any]

@@ -33,7 +33,7 @@ class ConfigurationDocument(Document):
 
 
 class MarginalDocument(Document):
-    """What raising a limit is worth."""
+    """The marginal value of a limit: a change of the optimum as it is raised."""
 
     limit: str
     from_: Number
@@ -59,7 +59,7 @@ class PointDocument(Document):
 
 
 class AxisDocument(Document):
-    """What was varied."""
+    """A quantity that was varied, and its values."""
 
     name: str
     unit: str

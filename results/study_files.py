@@ -242,7 +242,7 @@ def _point(read: PointDocument, stated: Mapping[str, Any], path: Path, at: str) 
 
 
 def raised_by(point: StudyPoint) -> Fraction | None:
-    """By how much the limits of a point were raised (%); None where none was."""
+    """The percentage by which the limits of a point were raised; None where none was."""
     raises = [(m.limit.bound, m.raised.bound) for m in point.marginals if m.limit.bound]
     return next((100 * (after - before) / abs(before) for before, after in raises), None)
 

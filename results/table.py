@@ -44,8 +44,8 @@ def network_table(result: NetworkResult) -> str:
 
 
 def _mapping(result: LayerResult, known: Iterable[str]) -> tuple[dict[str, object], dict[str, Any]]:
-    """How a layer runs on a memory hierarchy, its loops in a line; and the metrics known of any
-    layer."""
+    """A row on how a layer runs on a memory hierarchy, its loops in a line; and the metrics known
+    of any layer."""
     answer, design = result.answer, result.answer.problem.design
     mapping = (
         ""

@@ -1,4 +1,4 @@
-"""How figures and proofs are worded, in lines and tables, on pages and charts."""
+"""Wording of figures and proofs, in lines and tables, on pages and charts."""
 
 from __future__ import annotations
 
@@ -73,7 +73,8 @@ def unit_cells(metrics: Mapping[str, Any], vocabulary: Collection[str]) -> list[
 
 
 def proof_text(certificate: Certificate, basis: str = "") -> str:
-    """What is proven of a configuration of a design, and the effort; ``basis`` says by what."""
+    """The proof of a design's configuration in words, and the effort; ``basis`` says what proved
+    it."""
     effort = certificate.effort and f"; {certificate.effort}"
     if certificate.status is Status.OPTIMAL:
         ties = (
@@ -96,7 +97,7 @@ def gap(certificate: Certificate) -> str:
 
 
 def proof(certificate: Certificate, share: str = "") -> str:
-    """What is proven, with words on how much of what was asked for it is about."""
+    """The proof in words, with ``share`` of what was asked for that it is about."""
     if certificate.status is Status.OPTIMAL:
         return certificate.stated(share)
     if certificate.status is Status.FEASIBLE and certificate.lower_bound is None:

@@ -11,25 +11,25 @@ from ithaca.files.numbers import number
 
 
 class Status(Enum):
-    """How much is known about a solution."""
+    """The state of knowledge about a solution."""
 
     OPTIMAL = "optimal"
     """The lower bound equals the value under exact arithmetic."""
     FEASIBLE = "feasible"
     """A configuration was found; a better one has not been excluded."""
     INFEASIBLE = "infeasible"
-    """It is proven that no configuration meets the limits."""
+    """A proof that no configuration meets the limits."""
     UNKNOWN = "unknown"
     """Nothing was found, and nothing proven, before the search ended."""
 
     @property
     def proven(self) -> bool:
-        """Whether no further search can change it."""
+        """Whether no further search can change the status."""
         return self in (Status.OPTIMAL, Status.INFEASIBLE)
 
     @property
     def configured(self) -> bool:
-        """Whether there is a configuration."""
+        """Whether the status says that there is a configuration."""
         return self in (Status.OPTIMAL, Status.FEASIBLE)
 
 
@@ -40,7 +40,7 @@ def least(statuses: Iterable[Status]) -> Status:
 
 
 class Termination(Enum):
-    """Why a search ended."""
+    """The reason why a search ended."""
 
     PROVEN = "proven"
     """There was nothing left to prove: an optimum, or that there is none."""
@@ -51,7 +51,7 @@ class Termination(Enum):
     TIME_LIMIT = "time limit"
     """The time was over."""
     INTERRUPTED = "interrupted"
-    """It was told to stop."""
+    """The search was told to stop."""
     EXHAUSTED = "exhausted"
     """The method had nothing more to try: it proves little by itself, or its samples were used
     up."""
@@ -82,7 +82,7 @@ class Further:
     value: Fraction
     """Its value."""
     certificate: Certificate
-    """What is proven of it."""
+    """The certificate of its optimum."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ class Certificate:
 
     @property
     def measured(self) -> bool:
-        """Whether it is known what the search took: documents of networks do not state it."""
+        """Whether the effort of the search is known: documents of networks do not state it."""
         return self.nodes > 0 or self.seconds > 0
 
     @property
@@ -142,7 +142,7 @@ class Certificate:
 
     @property
     def settled(self) -> bool:
-        """Whether no further search can change it."""
+        """Whether no further search can change the certificate."""
         return self.status.proven or self.empty
 
     @property
@@ -151,7 +151,7 @@ class Certificate:
         return self.stated()
 
     def stated(self, share: str = "") -> str:
-        """The same, with words on how much of what was asked for it is about."""
+        """The status in words, with words on how much of what was asked for it is about."""
         among = f" among {self.among}" if self.among and self.settled else ""
         return f"{self.status.value}{among}{share}{self.and_then}"
 
@@ -166,7 +166,7 @@ class Certificate:
 
     @property
     def failure(self) -> str:
-        """Why nothing is known where nothing was found."""
+        """The reason why nothing is known where nothing was found."""
         if self.termination is Termination.NARROWED:
             return (
                 f"nothing that meets the limits is among {self.among}; "
@@ -179,8 +179,8 @@ class Certificate:
         return "nothing found before the search ended; allow more time"
 
     def within(self, among: str, feasible: str) -> Certificate:
-        """The same where optima are proven ``among`` what that says, and that nothing is feasible
-        among what this does."""
+        """The certificate of a narrower search: optima are proven only ``among`` what that says,
+        and that nothing is feasible among what ``feasible`` does."""
         if self.empty and feasible:
             return replace(
                 self, status=Status.UNKNOWN, termination=Termination.NARROWED, among=feasible
@@ -193,7 +193,7 @@ class Certificate:
 
 
 def among_all(certificates: Iterable[Certificate]) -> str:
-    """Among what all of several are proven."""
+    """The configurations in words among which all of several certificates are proven."""
     return " and ".join(
         dict.fromkeys(part for known in certificates for part in known.among.split(" and ") if part)
     )

@@ -1,4 +1,4 @@
-"""How a search is concluded: the one place where status, termination and gap are decided."""
+"""Conclusions of searches: the one place where status, termination and gap are decided."""
 
 from __future__ import annotations
 

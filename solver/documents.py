@@ -30,7 +30,7 @@ from ithaca.solver.solution import Solution
 
 
 class ProofDocument(Document):
-    """What is proven."""
+    """A certificate without its effort."""
 
     status: Annotated[Status, Field(strict=False)]
     lower_bound: Number | None
@@ -53,7 +53,7 @@ class FurtherDocument(Document):
 
 
 class TraceDocument(Document):
-    """When incumbent or bound changed: equally long columns."""
+    """The changes of incumbent and bound over time: equally long columns."""
 
     seconds: Annotated[list[Annotated[float, Field(ge=0)]], Field(max_length=1000)]
     nodes: list[Annotated[int, Field(ge=0)]]
@@ -71,7 +71,7 @@ class TraceDocument(Document):
 
 
 class CertificateDocument(ProofDocument):
-    """What is proven, and what it took."""
+    """A certificate: the proof, and the effort that it took."""
 
     nodes: Annotated[int, Field(ge=0)]
     seconds: Annotated[float, Field(ge=0)]

@@ -15,7 +15,7 @@ from ithaca.solver.solution import Solution
 
 
 class Method(Enum):
-    """How to solve a problem."""
+    """The method that solves a problem."""
 
     AUTO = "auto"
     """Exact search; if it takes long, geometric programs bound and seed it, and CP-SAT takes over

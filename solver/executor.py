@@ -1,4 +1,4 @@
-"""One way to run many solves: in this process, in several of this machine, or on a cluster
+"""Executors that run many solves: in this process, in several of this machine, or on a cluster
 (`ithaca.solver.cluster`)."""
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Executor(ABC):
     @property
     @abstractmethod
     def width(self) -> int:
-        """How many jobs it runs at a time."""
+        """The number of jobs that run at a time."""
 
     def run(self, jobs: Sequence[Job[T]], share: Share, tell: Tell | None = None) -> Outcomes[T]:
         """Run jobs in their order.
@@ -107,7 +107,7 @@ class Executor(ABC):
     def results(
         self, jobs: Sequence[Job[T]], share: Share, tell: Tell | None = None
     ) -> Iterator[tuple[int, T]]:
-        """As `run`, where an error of one job is one of all: it is raised.
+        """The outcomes of `run`, where an error of one job is one of all: it is raised.
 
         Parameters
         ----------
@@ -184,7 +184,7 @@ class InProcess(Executor):
             yield index, attempt(jobs[index], options, partial(tell, index))
 
     def close(self) -> None:
-        """Nothing to give back."""
+        """Give back nothing: there is none to release."""
 
 
 _script_hidden = threading.Lock()
@@ -319,7 +319,7 @@ class Processes(Executor):
 
 
 #: What a worker process was started with.
-_given: dict[str, Any] = {}
+_shared: dict[str, Any] = {}
 
 
 def _begin_worker(
@@ -327,12 +327,12 @@ def _begin_worker(
 ) -> None:
     begin_child(held)
     messages.cancel_join_thread()  # reports that nobody reads any more must not keep it from ending
-    _given.update(unwanted=unwanted, begins=begins, messages=messages)
+    _shared.update(unwanted=unwanted, begins=begins, messages=messages)
 
 
 def _work(name: tuple[int, int], job: Job[T], options: SolveOptions) -> tuple[T] | None:
     """The result of a job; None if it was not to begin any more."""
-    if _given["begins"].value != name[0]:
+    if _shared["begins"].value != name[0]:
         return None
     last = 0.0
 
@@ -341,9 +341,9 @@ def _work(name: tuple[int, int], job: Job[T], options: SolveOptions) -> tuple[T]
         now = time.perf_counter()
         if now - last >= POLL:
             last = now
-            _given["messages"].put((*name, progress))
+            _shared["messages"].put((*name, progress))
 
-    return (job(replace(options, stop=lambda: bool(_given["unwanted"].value)), tell),)
+    return (job(replace(options, stop=lambda: bool(_shared["unwanted"].value)), tell),)
 
 
 def begin_child(*held: Connection) -> None:
@@ -369,4 +369,4 @@ def _await_parent(*held: Connection) -> None:
 
 
 def _ignore(index: int, progress: Progress) -> None:
-    """For those who do not care."""
+    """Ignore progress, for those who do not care."""

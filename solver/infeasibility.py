@@ -65,7 +65,7 @@ def _smallest(
 
 
 def why_infeasible(problems: Sequence[Problem], faults: Sequence[Shortfall]) -> str:
-    """Why no design is feasible, in one line, given limits that they cannot meet."""
+    """The reason why no design is feasible, in one line, given limits that they cannot meet."""
     if faults:
         return "; ".join(explain(faults, len(problems)))
     if not all(_is_empty(problem) for problem in problems):

@@ -1,4 +1,4 @@
-"""How long and how far to search, and equal shares of the time of several searches."""
+"""Options of how long and how far to search, and equal shares of the time of several searches."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class SolveOptions:
     stop: Callable[[], bool] | None = None
     """Asked now and then; when true the search ends with what it has."""
     seed: int = 0
-    """Of the random numbers of methods that draw some."""
+    """The seed of the random numbers of methods that draw some."""
     rival: Fraction | None = None
     """The search may end once nothing below this is left: another design has it."""
     any_tie: bool = False
@@ -39,8 +39,8 @@ class SolveOptions:
 
     @property
     def from_now(self) -> SolveOptions:
-        """The same with the time, from now on, told by ``stop``: whatever is solved on the way ends
-        with the whole."""
+        """The options with ``stop`` in place of the time limit, from now on: whatever is solved on
+        the way ends with the whole."""
         return replace(self, time_limit=None, stop=deadline(self.time_limit, self.stop))
 
     def checkpoint(self) -> Callable[[], None]:
@@ -64,7 +64,7 @@ class SolveOptions:
         return ending(deadline(self.time_limit, self.stop))
 
     def at_most(self, seconds: float | None) -> SolveOptions:
-        """The same with this time limit, if it is tighter."""
+        """The options with this time limit, if it is tighter."""
         if seconds is None or (self.time_limit is not None and self.time_limit <= seconds):
             return self
         return replace(self, time_limit=seconds)
@@ -121,7 +121,7 @@ class Budget:
 
     @property
     def spent(self) -> float:
-        """Seconds since it began."""
+        """Seconds since the budget began."""
         return time.perf_counter() - self._began
 
     @property

@@ -74,7 +74,7 @@ class ProofState:
         self.seconds = 0.0
         self.others = others and self._stage is None
         self._left_to_cpsat = others  #: What stages leave open, until it has said all it can
-        self._asked_cpsat = 0.0  #: Seconds of it
+        self._cpsat_seconds = 0.0  #: Seconds of it
         self._methods: list[str] = []
         self._search: Search | StagedSearch | None = None
         self._combined = self._looked_ahead = self._evolved = False
@@ -103,7 +103,7 @@ class ProofState:
 
     @property
     def staged(self) -> bool:
-        """Whether it is searched in stages."""
+        """Whether the problem is searched in stages."""
         return self._stage is not None
 
     @property
@@ -268,9 +268,9 @@ class ProofState:
             return
         # it ends well before its time where it has said all it can; what stages leave open may be
         # beyond it for ever
-        self._asked_cpsat += budget.spent
+        self._cpsat_seconds += budget.spent
         early = limit is not None and budget.spent < 0.9 * limit and not options.stopped
-        self._left_to_cpsat = not early and self._asked_cpsat < LAST
+        self._left_to_cpsat = not early and self._cpsat_seconds < LAST
         self._methods.append(solution.certificate.method)
         self._adopt(search, solution)
         state.boxes += solution.certificate.nodes

@@ -30,9 +30,9 @@ class Unrestricted:
     value: Fraction
     """The least objective found."""
     certificate: Certificate
-    """What is proven of it."""
+    """The certificate of that value."""
     problems: tuple[Problem, ...] = field(default=(), compare=False)
-    """Of one workload: what was solved, one per design."""
+    """The problems that were solved of one workload, one per design."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -49,8 +49,8 @@ class Result(Answer):
     unrestricted: Unrestricted | None = None
     """Where the space is restricted to what a compiler builds: what there is without that."""
     runs: tuple[Run, ...] = ()
-    """Those that were run, word by word, to choose among, the best by the closed form first; none
-    where hardware may take other cycles than simulated."""
+    """The runs, word by word, to choose among, the best by the closed form first; none where
+    hardware may take other cycles than simulated."""
     source: str = field(default=OWN, compare=False)
     """The file it was read from, for messages."""
 

@@ -187,7 +187,7 @@ class Schedule:
 
     @property
     def _places(self) -> dict[Hashable, list[int]]:
-        """The problems by whose rivals they are."""
+        """The problems of a round by their rivals' key."""
         places: dict[Hashable, list[int]] = {}
         for number in self._among:
             places.setdefault(self.entries[number].rivals, []).append(number)
@@ -308,7 +308,7 @@ class Schedule:
         most first."""
 
         def hope(number: int) -> float:
-            """By how much of the best value it may be improved, negative."""
+            """The share of the best value by which it may be improved, negative."""
             course, best = self.entries[number].course, self.entries[number].best
             bound = course.state.lower_bound
             return -inf if bound is None or not best else float((bound - best) / abs(best))
@@ -339,7 +339,8 @@ class Schedule:
         )
 
     def _undecided(self, number: int) -> bool:
-        """Whether it is proven, no rival beats it, and others of that value were not looked for."""
+        """Whether a problem is proven, no rival beats it, and others of that value were not looked
+        for."""
         entry = self.entries[number]
         return entry.course.tied and not entry.own_options(self._budget.options).any_tie
 

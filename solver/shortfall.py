@@ -1,4 +1,4 @@
-"""Why problems are infeasible: limits that cannot be met, and how to say so."""
+"""Causes of infeasible problems: limits that cannot be met, and how to say so."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ CONTRADICTION = "the limits contradict each other, and raising a single one is n
 
 @dataclass(frozen=True)
 class Shortfall:
-    """Why a problem is infeasible: a limit that cannot be met, or whose share in that is open."""
+    """The cause of an infeasible problem: a limit that cannot be met, or whose share in that is
+    open."""
 
     metric: str
     """The metric limited."""

@@ -23,14 +23,13 @@ class Solution:
     are of the best and of all."""
 
     problem: Problem
-    """What was solved; of several designs the best one's, or the first's where nothing was
-    found."""
+    """The problem; of several designs the best one's, or the first's where nothing was found."""
     configuration: Configuration | None
     """The configuration; None where none was found."""
     value: Fraction | None
     """Its objective, evaluated by the Fraction reference."""
     certificate: Certificate
-    """What is proven."""
+    """The certificate: status, lower bound, gap and effort."""
     shortfalls: tuple[Shortfall, ...] = ()
     """Limits that cannot be met, of an infeasible problem."""
 
@@ -66,7 +65,7 @@ class Solution:
 
     @property
     def settled(self) -> bool:
-        """Whether no further search can improve it."""
+        """Whether no further search can improve the solution."""
         return self.certificate.settled
 
     @property
@@ -80,8 +79,8 @@ class Solution:
         )
 
     def explain(self) -> str:
-        """Why there is no configuration: per limit at fault the smallest value that could be met;
-        empty if none is."""
+        """The reason why there is no configuration: per limit at fault the smallest value that
+        could be met; empty if none is."""
         designs = {shortfall.design for shortfall in self.shortfalls}
         return "; ".join(explain(self.shortfalls, len(designs))) if self.shortfalls else ""
 

@@ -40,7 +40,7 @@ class Entry:
     course: ProofState
     """How far the engines are with it."""
     rivals: Hashable
-    """The same for all rivals."""
+    """The key that all rivals share."""
     trace: tuple[TracePoint, ...] = ()
     """When its incumbent or bound changed."""
     best: Fraction | None = None

@@ -93,8 +93,8 @@ class TraceRecorder:
 
 
 def _thinned(points: Sequence[TracePoint], most: int) -> list[TracePoint]:
-    """At most so many of the points: the first, the last and new incumbents before changes of the
-    bound alone."""
+    """A selection of so many points at most: the first, the last and new incumbents before changes
+    of the bound alone."""
     if len(points) <= most:
         return list(points)
     ends = {0, len(points) - 1}
@@ -106,7 +106,7 @@ def _thinned(points: Sequence[TracePoint], most: int) -> list[TracePoint]:
 
 
 def _spread(numbers: Sequence[int], most: int) -> Sequence[int]:
-    """At most so many of the numbers, evenly."""
+    """A selection of so many numbers at most, evenly."""
     if len(numbers) <= most:
         return numbers
     return [numbers[place * len(numbers) // most] for place in range(most)]

@@ -48,7 +48,7 @@ class Claim(NamedTuple):
 
 
 def time_for(proof: Certificate, options: SolveOptions) -> SolveOptions:
-    """How long to work at what a certificate claims: at a bound that is no proof, not without
+    """The time for work at what a certificate claims: at a bound that is no proof, not without
     end."""
     endless = options.time_limit is None and not proof.status.proven
     return replace(options, time_limit=WITHIN) if endless else options

@@ -173,7 +173,7 @@ def proven_again(answer: Solution, problems: Sequence[Problem], options: SolveOp
 
 
 def _preferred(answer: Solution, every: Sequence[Solution], budget: Budget) -> Solution:
-    """Of all configurations of an optimum, of any design, the one that is the answer."""
+    """The answer: the preferred one of all configurations of an optimum, of any design."""
     value, proof = answer.value, answer.certificate
     assert value is not None
     open_ = [
@@ -202,7 +202,7 @@ def preferred_of(
     holder: int,
     budget: Budget,
 ) -> tuple[int, Preferred] | None:
-    """Of all configurations of an optimum, of any of some designs, the one that is preferred.
+    """The preferred one of all configurations of an optimum, of any of some designs.
 
     Parameters
     ----------
@@ -309,7 +309,7 @@ def without_restriction(
 
 
 def all_shortfalls(problems: Sequence[Problem], budget: Budget) -> tuple[Shortfall, ...]:
-    """Why no design is feasible, as far as the time that is left tells."""
+    """The causes of which no design is feasible, as far as the time that is left tells."""
     return tuple(
         shortfall
         for position, problem in enumerate(problems)

@@ -61,7 +61,7 @@ class FrontPoint:
     problem: Problem
     """Its design."""
     configuration: Configuration
-    """Of those with the same objectives the preferred one, as far as time allowed."""
+    """The preferred one of the configurations with the same objectives, as far as time allowed."""
     values: tuple[Fraction, ...]
     """Its objectives, by the Fraction reference."""
     metrics: dict[str, Fraction]
@@ -109,7 +109,7 @@ class Front(PointAnswer):
     """The answer of `ithaca.pareto`: points proven to be on the front, and whether they are all."""
 
     objectives: tuple[Objective, ...]
-    """What is minimised."""
+    """The objectives, which are minimised."""
     problems: tuple[Problem, ...]
     """The designs, one problem each."""
     points: tuple[FrontPoint, ...]
@@ -125,14 +125,14 @@ class Front(PointAnswer):
     shortfalls: tuple[Shortfall, ...] = ()
     """Design and limit that cannot be met, if no configuration of any design is feasible."""
     provenance: Mapping[str, str] = field(default_factory=dict)
-    """What was fixed, for people: workload, platform and so on."""
+    """The fixed settings, for people: workload, platform and so on."""
     source: str = field(default=OWN, compare=False)
     """The file it was read from, for messages."""
 
     @property
     def among(self) -> str:
-        """Among what its points are proven to be on the front; empty: among everything
-        (`Design.among`)."""
+        """The configurations in words among which the points are proven to be on the front; empty:
+        among everything (`Design.among`)."""
         minimised = [o.expression for o in self.objectives]
         limits = [limit.expression for limit in self.problems[0].limits]
         return self.problems[0].design.among(falling(*minimised, *limits))

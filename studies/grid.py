@@ -25,7 +25,7 @@ class StudyAxis:
     name: str
     """Name of the dimension."""
     values: tuple[Any, ...]
-    """What is put into the problem, in the order given."""
+    """The values that are put into the problem, in the order given."""
     labels: tuple[str | int | float, ...] = ()
     """The values as coordinates; ``values`` themselves unless given."""
     unit: str = ""
@@ -76,9 +76,9 @@ class Cell:
     value: Fraction | None
     """The objective."""
     certificate: Certificate
-    """What is proven of it."""
+    """The certificate of its value."""
     name: str
-    """Of the best design."""
+    """The name of the best design."""
 
 
 def check_grid(axes: Sequence[StudyAxis]) -> None:

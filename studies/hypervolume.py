@@ -20,7 +20,8 @@ def nondominated(points: Iterable[Vector]) -> list[tuple[Fraction, ...]]:
 def nondominated_by(
     things: Iterable[Thing], vector: Callable[[Thing], tuple[Fraction, ...]]
 ) -> list[Thing]:
-    """The same of things by their points; of equals the first."""
+    """The things whose points no other is at least as good as in everything, ascending; of equals
+    the first."""
     front: list[Thing] = []
     for thing in sorted(things, key=vector):
         if not any(

@@ -16,4 +16,4 @@ class PointAnswer(StudyAnswer):
     @property
     @abstractmethod
     def statements(self) -> tuple[str, ...]:
-        """Its statements, one a line."""
+        """The statements of the answer, one a line."""

@@ -148,8 +148,8 @@ class Prover:
         ), best
 
     def preferred(self, point: Candidate) -> Candidate:
-        """Of all configurations with the objectives of one that was found, the one that is
-        preferred, as far as time allows."""
+        """The preferred one of all configurations with the objectives of a point, as far as time
+        allows."""
         region = tuple(Bound(value, strict=False) for value in point.vector)
         left = [
             d for d in range(len(self.problems)) if not self._covered(d, self._normal(d, region))
@@ -212,7 +212,7 @@ class Prover:
         )
 
     def _capped(self, design: int, region: Region, objective: int, cap: Bound | None) -> Region:
-        """The same with one objective bounded further."""
+        """A region by the bounds that a design can reach, with one objective bounded further."""
         upper = self._normal(design, region)
         if cap is None:
             return upper

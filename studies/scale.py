@@ -93,8 +93,8 @@ def find_scale(problem: Problem, objective: Objective) -> Scale:
     to be positive.
     """
 
-    asked = replace(problem, limits=(), objective=objective)
-    asked.check_divisors()
+    plain = replace(problem, limits=(), objective=objective)
+    plain.check_divisors()
 
     def step_of(node: Expression) -> Fraction:
         form = in_quantities(problem, node)
@@ -103,7 +103,7 @@ def find_scale(problem: Problem, objective: Objective) -> Scale:
     if step := step_of(objective.expression):
         return Scale(objective, step, objective.expression, ONE, step, Fraction(1), None, ONE)
     over, under = _quotient(objective.expression, step_of, tuple(problem.design.vocabulary))
-    denominator, span = in_quantities(problem, under), asked.reach(under)
+    denominator, span = in_quantities(problem, under), plain.reach(under)
     least = Fraction(0) if span is None else span.low
     over_step, under_step = step_of(over), step_of(under)
     if not over_step or not under_step or least <= 0:
@@ -203,7 +203,7 @@ class EquivalentObjective:
     """
 
     objective: Objective
-    """What is minimised."""
+    """The objective that is minimised in its place."""
     constant: Fraction | None = None
     """C, where it is B in place of −c/B (c then given as negative) or −B in place of c/B; None
     where it is the other objective itself."""
@@ -216,7 +216,7 @@ class EquivalentObjective:
         return self.constant / under if under > 0 else None
 
     def original_bound(self, bound: Bound | None) -> Bound | None:
-        """The same for an upper bound."""
+        """The other objective's upper bound at one of this objective; None where there is none."""
         value = None if bound is None else self.original(bound.value)
         return None if bound is None or value is None else Bound(value, bound.strict)
 

@@ -83,7 +83,8 @@ def _model(problem: Problem) -> Any:
 
 @lru_cache(MODELS)
 def _stated(bare: Problem, names: tuple[str, ...]) -> Any:
-    """The same of a problem without objective and limits: fronts ask for one hundreds of times."""
+    """The cost model of a problem without objective and limits: fronts ask for one hundreds of
+    times."""
     return _canonical([bare.symbolic(), {name: metric_form(bare, name) for name in names}])
 
 
@@ -144,7 +145,8 @@ class StoredAnswer:
 
 @dataclass(frozen=True)
 class Trust:
-    """What is believed of a results folder."""
+    """The trust in a results folder: which of its files are believed, and which are proven
+    again."""
 
     foreign: bool = False
     """Whether files without this user's seal are: made elsewhere, or changed."""
@@ -182,7 +184,7 @@ class Store:
         trust: Trust | None = None,
     ) -> None:
         self.folder, self.trust = folder, trust or Trust()
-        self._note, self._asked = note, conditions
+        self._note, self._conditions = note, conditions
         self._refused = False  #: Whether a file could not be written
         self._counts: Counter[str] = Counter()  #: Of files, by what became of them
         self._key = own_key()
@@ -283,15 +285,15 @@ class Store:
             self._refused = True
 
     def path(self, problems: Sequence[Problem], name: str | None = None) -> Path:
-        """Where the answer to some problems is kept."""
+        """The file in which the answer to some problems is kept."""
         if name is not None:
             return self.folder / f"{name}.json"
         # a hash takes longer than a look into the folder, and is asked for twice
         key = tuple(map(id, problems))
         if key not in self._names:
             name = fingerprint(problems)
-            if self._asked:
-                name = digest([name, *self._asked])
+            if self._conditions:
+                name = digest([name, *self._conditions])
             self._names[key] = problems, name
         return self.folder / f"{self._names[key][1]}.json"
 

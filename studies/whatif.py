@@ -42,11 +42,11 @@ class StudyPoint:
     """One point of a study."""
 
     problems: tuple[Problem, ...]
-    """What was posed: one problem per design."""
+    """The problems: one per design."""
     answer: Solution
     """The best over all designs."""
     marginals: tuple[Marginal, ...] = ()
-    """What each limit is worth there, if asked for."""
+    """The marginal value of each limit there, if asked for."""
 
     def __repr__(self) -> str:
         return f"<StudyPoint {self.answer!r}>"
@@ -57,7 +57,7 @@ class Study(PointAnswer):
     """The answer of `ithaca.whatif`: the best configuration at every point of a grid."""
 
     axes: tuple[StudyAxis, ...]
-    """What was varied."""
+    """The quantities that were varied."""
     points: Mapping[Index, StudyPoint]
     """Every point of the grid, in its order; those not reached have status *unknown*."""
     complete: bool
@@ -65,7 +65,7 @@ class Study(PointAnswer):
     percent: Fraction | None = None
     """By how much limits were raised for marginal values (%)."""
     provenance: Mapping[str, str] = field(default_factory=dict)
-    """What was fixed, for people: platform, objective and so on."""
+    """The fixed settings, for people: platform, objective and so on."""
     source: str = field(default=OWN, compare=False)
     """The file it was read from, for messages."""
 
@@ -269,12 +269,13 @@ class _Run:
 
 
 def _starts(problems: Sequence[Problem], near: Sequence[Solution]) -> list[Configuration | None]:
-    """For every design the best of the neighbours' configurations that fits its problem."""
+    """A start for every design: the best of the neighbours' configurations that fits its
+    problem."""
     return [best_start(p, _configurations(p, near)) for p in problems]
 
 
 def _configurations(problem: Problem, answers: Sequence[Solution]) -> list[Configuration]:
-    """Those of the same design."""
+    """The configurations of answers that are of a problem's design."""
     return [
         a.configuration
         for a in answers

@@ -1,5 +1,5 @@
-"""How the tests run: in as many processes as there are processors, with the same examples every
-time, each folder within its budget of CPU seconds."""
+"""Settings of the tests: as many processes as there are processors, the same examples every time,
+each folder within its budget of CPU seconds."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 @pytest.fixture(autouse=True, scope="session")
 def key(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the key is that kept results are sealed with: not that of who runs the tests."""
+    """The key that kept results are sealed with: not that of who runs the tests."""
     path = tmp_path_factory.mktemp("state") / "key"
     os.environ[VARIABLE] = str(path)
     return path

@@ -68,7 +68,7 @@ def _within(place: Path) -> None:
 
 
 def _half(place: Path) -> None:
-    """What a write leaves that is killed half-way."""
+    """The remains of a write that is killed half-way."""
     if not (child := os.fork()):
         moved, replace = count(), Path.replace
 
@@ -138,7 +138,8 @@ def _follow(child: int, kill_at: int) -> bool:
 
 
 def outcomes(case: Case, place: Path, every: int | None) -> dict[str, object]:
-    """How many kills left things as before, and as after; and of the others, what they left."""
+    """The numbers of kills that left things as before, and as after; and of the others, what they
+    left."""
     seen: dict[str, int] = {"old": 0, "new": 0}
     wrong: list[object] = []
     for kill_at in count(1, every or 1):

@@ -92,7 +92,7 @@ def mm_points(draw: st.DrawFn) -> tuple[Problem, Configuration]:
 def array_question(
     data: DataType, limits: Iterable[Limit], objective: str = "latency", **more: Any
 ) -> ArrayQuestion:
-    """What is asked of arrays on the U250, within these limits alone."""
+    """A question about arrays on the U250, within these limits alone."""
     platform = replace(load_platform("u250"), resources={})
     bounds = {limit.metric: limit.bound for limit in limits}
     minimised = parse_objective(objective)

@@ -1,4 +1,4 @@
-"""What is refused, and the line that says why: tables in ``tests/data/refused``.
+"""Refused inputs, and the line that says why: tables in ``tests/data/refused``.
 
 Each row is what a test takes. A command is typed as in a shell; a line is pieces, ``…`` between
 them, that each stand in the message.

@@ -61,7 +61,7 @@ def test_a_call_leaves_nothing_behind_and_hears_libraries(
 def test_an_interrupt_reaches_what_is_started_where_it_is_ignored(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """As it is in ``pytest &`` of a script."""
+    """Interrupts are ignored in ``pytest &`` of a script, for example."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         with begin("solve", "mm", "-s", "i=4096,j=4001,k=4096", "--include-unbuildable") as process:

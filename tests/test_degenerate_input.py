@@ -1,5 +1,5 @@
-"""What is allowed, but hardly ever asked: nests of one iteration, totals that are not above 0, odd
-names, numbers and disks."""
+"""Inputs that are allowed, but hardly ever asked: nests of one iteration, totals that are not above
+0, odd names, numbers and disks."""
 
 from __future__ import annotations
 

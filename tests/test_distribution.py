@@ -1,4 +1,5 @@
-"""What is installed with Ithaca suffices, and the source distribution holds what its tests need."""
+"""Distributions: what is installed with Ithaca suffices, and the sources hold what its tests
+need."""
 
 from __future__ import annotations
 

@@ -1,12 +1,34 @@
-"""Public functions of several parameters say what these are."""
+"""Docstrings begin with what they document, public functions say what several parameters are, and
+names say what they hold."""
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from tests.test_layers import LAYERS, files, module_name, nodes
+import pytest
+
+from tests.test_layers import LAYERS, ROOT, files, module_name, nodes
+
+#: Folders and files whose docstrings are read beside those of the layers.
+OTHERS = ("__init__.py", "__main__.py", "benchmarks", "docs/hooks", "tests")
+
+#: Pronouns and prepositions that name nothing, with which no docstring begins.
+NAMELESS = "what|that|those|it|of|none|this|these|they|them|the same"
+
+#: Further words with which those of attributes alone may begin: there the class is the noun.
+FRAGMENTS = "its|their|which|where|when|how|why|as|so|also|and|but|or|not"
+
+#: Fields of statements that hold statements.
+BODIES = ("body", "handlers", "orelse", "finalbody", "cases")
+
+#: Nodes of a source that may begin with a docstring.
+KINDS = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+
+#: Participles that do not say what a variable holds, or what a function returns.
+PARTICIPLES = frozenset(("asked", "found", "given", "posed", "said", "shown", "told", "written"))
 
 
 def functions(path: Path) -> Iterator[tuple[str, ast.FunctionDef]]:
@@ -100,3 +122,81 @@ def test_a_function_that_does_not_say_it_is_seen(tmp_path: Path) -> None:
     file = tmp_path / "some.py"
     file.write_text(text)
     assert undocumented([file]) == ["some.py: g", "some.py: C.k", "some.py: D.f"]
+
+
+def docstrings(whole: ast.AST) -> Iterator[tuple[int, str, bool]]:
+    """Line and words of every docstring, and whether it is of an attribute."""
+    body: list[ast.AST] = [each for name in BODIES for each in getattr(whole, name, ())]
+    for before, each in zip([None, *body], body, strict=False):
+        attribute = isinstance(before, ast.Assign | ast.AnnAssign)
+        first = before is None and isinstance(whole, KINDS)
+        value = each.value if isinstance(each, ast.Expr) and (first or attribute) else None
+        if isinstance(value, ast.Constant) and isinstance(value.value, str):
+            yield each.lineno, " ".join(value.value.split()), attribute
+        yield from docstrings(each)
+
+
+def riddles(whole: ast.AST) -> list[str]:
+    """The docstrings that begin with a word that names nothing."""
+    attributes, others = (
+        re.compile(rf"({words})(?![\w'-])", re.IGNORECASE)
+        for words in (NAMELESS, f"{NAMELESS}|{FRAGMENTS}")
+    )
+    return [
+        f"{line}: {words}"
+        for line, words, attribute in docstrings(whole)
+        if (attributes if attribute else others).match(words)
+    ]
+
+
+def participles(text: str) -> list[str]:
+    """The variables, parameters and functions whose name is a participle alone."""
+    names = []
+    for node in nodes(text):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.append((node.lineno, node.id))
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            names.append((node.lineno, node.attr))
+        elif isinstance(node, ast.arg):
+            names.append((node.lineno, node.arg))
+        elif isinstance(node, ast.FunctionDef):
+            names.append((node.lineno, node.name))
+    return [f"{line}: {name}" for line, name in names if name.strip("_") in PARTICIPLES]
+
+
+@pytest.mark.parametrize("place", [*LAYERS, *OTHERS])
+def test_docstrings_begin_with_what_they_document(place: str) -> None:
+    paths = files(place)
+    assert paths
+    assert not [
+        f"{path.relative_to(ROOT)}:{offence}"
+        for path in paths
+        for text in (path.read_text(encoding="utf-8"),)
+        for offence in riddles(nodes(text)[0] if place in LAYERS else ast.parse(text))
+    ]
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_names_say_what_they_hold(layer: str) -> None:
+    assert not [
+        f"{path.relative_to(ROOT)}:{offence}"
+        for path in files(layer)
+        for offence in participles(path.read_text(encoding="utf-8"))
+    ]
+
+
+def test_riddles_and_participles_are_seen() -> None:
+    text = '"""What: a."""\nA = 1\n"""None; of b."""\nclass C:\n    """The same c."""\n    x: int\n'
+    text += '    """It."""\n    y: int\n    """Its item."""\n    "Of no attribute."\n'
+    text += 'def f():\n    """\n    Those\n    of d."""\ndef g():\n    "What-if studies of that."\n'
+    text += 'async def h():\n    "Its item."\n'
+    assert riddles(ast.parse(text)) == [
+        "1: What: a.",
+        "3: None; of b.",
+        "5: The same c.",
+        "7: It.",
+        "12: Those of d.",
+        "18: Its item.",
+    ]
+    text = "def _asked(given, *, offered):\n    found: int = 1\n    self._told, finder = given, found\n"
+    assert sorted(participles(text)) == ["1: _asked", "1: given", "2: found", "3: _told"]

@@ -118,7 +118,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class _Page(HTMLParser):
-    """What a page loads, links to, and can be linked at."""
+    """Links of a page: what it loads, what it links to, and what it can be linked at."""
 
     def __init__(self, text: str) -> None:
         super().__init__()

@@ -248,7 +248,7 @@ def test_later_layers_name_no_family() -> None:
 
 
 def test_later_layers_ask_the_registry_by_no_name() -> None:
-    """Not even in a string: of a family, or of a module of one."""
+    """No string names a family, either, or a module of one."""
     named = re.compile(rf"(\w+\.)*({'|'.join(FAMILIES)})([.:]\w+)*")
     found = [
         f"{path.relative_to(ROOT)}:{line}: {value}"
@@ -326,7 +326,7 @@ def circles(imports: Mapping[str, Collection[str]]) -> list[list[str]]:
 
 
 def test_no_files_import_each_other() -> None:
-    """Not even where types are checked, or inside functions."""
+    """Imports for type checking and inside functions count, too."""
     paths = {module_name(path): path for layer in LAYERS for path in files(layer)}
     imports = {
         name: targets(path.read_text(), paths.keys()) - {name} for name, path in paths.items()

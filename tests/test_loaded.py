@@ -20,7 +20,7 @@ FAMILIES = {"systolic", "spatial", "recurrence", "custom", "flow"}
     ],
 )
 def test_a_command_loads_its_own_family_alone(command: str, families: set[str]) -> None:
-    """Of other families their options at the most."""
+    """Options of other families are loaded at the most."""
     places = (name.split(".")[1:] for name in modules(command))
     parts = (place[1:3] for place in places if place[:1] == ["formulations"] and len(place) > 2)
     assert {family for family, part in parts if part not in OPTIONS} & FAMILIES == families

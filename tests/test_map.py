@@ -130,7 +130,7 @@ def test_a_mapping_is_told_as_timeloop_does(files: Path) -> None:
 def test_what_is_exported_evaluates_to_the_same_figures(
     divisors: tuple[str, ...], files: Path
 ) -> None:
-    """By rules of the real tool that were written without Ithaca's model."""
+    """Rules of the real tool that were written without Ithaca's model."""
     words = ("-s", "N=5", *divisors, "--bypass", "free", "--objective", "energy", "-o", "r.json")
     succeed("map", *ASKED, *words, cwd=files)
     succeed("export", "r.json", "--to", "timeloop", "-o", "out", cwd=files)
@@ -164,8 +164,7 @@ def test_a_file_that_says_nothing_of_bypasses_is_taken_at_its_word_and_that_is_s
 
 
 def test_what_binds_is_what_takes_all_cycles(files: Path) -> None:
-    """Where DRAM gives one word a cycle, the words that are read set the latency of this
-    product."""
+    """DRAM gives one word a cycle, so the words that are read set the latency of this product."""
     (files / "tiny.yaml").write_text(TINY.replace("read_bandwidth: 2", "read_bandwidth: 1"))
     found = ithaca.map(
         files / "problem.yaml", arch=files / "tiny.yaml", divisors_only=True, objective="latency"

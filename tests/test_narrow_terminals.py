@@ -29,7 +29,7 @@ def figures(text: str) -> Counter[str]:
 
 
 def printed(text: Any, width: int) -> str:
-    """What a terminal of a width shows of a line of text or a table."""
+    """The output of a terminal of a width for a line of text or a table."""
     output = StringIO()
     display._Output(file=output, width=width, color_system=None, highlight=False).print(text)
     return output.getvalue()

@@ -38,7 +38,7 @@ class Asked:
         return answer.status, answer.value, answer.lower_bound
 
     def varied(self) -> tuple[str, Any, Any]:
-        """The same as the only point of a study of its last limit, or else of its objective."""
+        """The answer as the only point of a study of its last limit, or else of its objective."""
         terms, vary = self._terms, {"objective": [self.objective]}
         if self.limit:
             *others, (name, bound) = self.limit.items()
@@ -50,7 +50,7 @@ class Asked:
         return proof.status.value, point.answer.value, proof.lower_bound
 
     def on_front(self) -> tuple[str, Any, Any]:
-        """The same as the first point of a front: it has the least of the first objective."""
+        """The answer as the first point of a front: it has the least of the first objective."""
         objectives = [self.objective, "latency" if self.objective != "latency" else "energy"]
         front = ithaca.pareto(self.workload, objectives=objectives, max_points=1, **self._terms)
         if not front.points:
@@ -58,7 +58,7 @@ class Asked:
         return "optimal", front.points[0].values[0], front.points[0].values[0]
 
     def typed(self, folder: Path) -> tuple[str, Any, Any]:
-        """The same from the shell, as the file that it writes in a folder is read."""
+        """The answer from the shell, as the file that it writes in a folder is read."""
         words = [f"--objective={self.objective}"]
         words += [f"--limit={name}={bound}" for name, bound in self.limit.items()]
         for name, value in self.options.items():

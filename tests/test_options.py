@@ -1,4 +1,4 @@
-"""What holds for the options of all commands."""
+"""Rules that hold for the options of all commands."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ def test_what_a_platform_lacks_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_usual_technology_is_that_of_u250() -> None:
-    """So that tables without a platform are of the platform that solves take by default."""
+    """Tables without a platform are of the platform that solves take by default."""
     for data in DATA_TYPES.values():
         assert technology_text(data.on(load_platform("u250")), data.energies()) == ""
         assert data.on(load_platform("u250")).machine == data.energies().machine

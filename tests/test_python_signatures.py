@@ -1,5 +1,5 @@
-"""What `ithaca` is called with: the same as its commands; and the stub that says it to those who
-check types."""
+"""Signatures of `ithaca`: the same as its commands; and the stub that says it to those who check
+types."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ _RULE = re.compile(r"(?:^|(?<=\} ))(\.[\w.]+) (\{[^}]*\})", re.MULTILINE)
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the README's blocks were run, and printed what it says."""
+    """The folder where the README's blocks were run, and printed what it says."""
     folder = tmp_path_factory.mktemp("readme")
     check(README, folder, "UPDATE_README")
     return folder

@@ -1,5 +1,5 @@
-"""What commands print and write, byte by byte as it was recorded: a change that is to change
-nothing changes nothing.
+"""Output of commands, byte by byte as it was recorded: a change that is to change nothing changes
+nothing.
 
 ``UPDATE_OUTPUT=1 pytest -m slow tests/test_recorded_output.py`` records anew; the difference
 belongs in the commit's message. Times, counts of what a search looked at and traces are left out:
@@ -147,8 +147,8 @@ def _written(folder: Path) -> dict[str, Path]:
 
 
 def _content(path: Path, folder: Path) -> str:
-    """What a written file holds: of pages the words, as charts show times; of netCDF nothing, as
-    its bytes hold times."""
+    """The compared content of a file: of pages the words, as charts show times; of netCDF nothing,
+    as its bytes hold times."""
     if path.suffix == ".nc":
         return "netCDF"
     text = path.read_text()
@@ -160,7 +160,7 @@ def _content(path: Path, folder: Path) -> str:
 
 
 def record(folder: Path) -> dict[str, dict[str, Any]]:
-    """What every command prints and writes."""
+    """Record what every command prints and writes."""
     for name, text in FILES.items():
         (folder / name).write_text(text)
     outputs = {}
@@ -183,7 +183,8 @@ Printed = list[tuple[str, Any]]
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, dict[str, Any]], Printed]:
-    """What every command prints and writes, and what is printed through `rich` for any width."""
+    """Output of every command, printed and written, and what is printed through `rich` for any
+    width."""
     printed: Printed = []
     plain = display._Output.print
 

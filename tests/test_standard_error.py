@@ -1,5 +1,5 @@
-"""What commands say on standard error: a live line on terminals, and nothing that matters where it
-cannot be written."""
+"""Standard error of commands: a live line on terminals, and nothing that matters where it cannot be
+written."""
 
 from __future__ import annotations
 

@@ -172,8 +172,8 @@ def test_figures_are_those_of_the_tool(folder: Path) -> None:
 
 @pytest.mark.ci
 def test_levels_keep_what_they_are_to_keep_and_perhaps_more(folder: Path) -> None:
-    """As in the tool: ``keep`` says what a level holds at least; other constraints come from files
-    of their own."""
+    """Keeping as in the tool: ``keep`` says what a level holds at least; other constraints come
+    from files of their own."""
     kept = {}
     for own in ("{keep: [Inputs]}", "{keep: [Inputs], bypass: [Outputs]}", "{keep_only: [Inputs]}"):
         Path("a.yaml").write_text(ARCHITECTURE.replace("{keep: [Inputs]}", own))

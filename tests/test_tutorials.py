@@ -52,7 +52,7 @@ def run(cells: list[str]) -> tuple[dict[str, object], list[list[dict[str, Any]]]
 
 
 def words(outputs: list[list[dict[str, Any]]]) -> list[list[str]]:
-    """What cells put out, in words that do not differ between runs."""
+    """The output of cells, in words that do not differ between runs."""
     return [
         [
             re.sub(r"\d+\.\d+ s\b", "# s", plain("".join(text)))

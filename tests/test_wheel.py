@@ -1,4 +1,4 @@
-"""What is installed without the checkout: the wheel holds the whole program, and every command runs
+"""The installation without the checkout: the wheel holds the whole program, and every command runs
 from it."""
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ def lengths(tables: Sequence[Mapping[str, NDArray[Any]]]) -> list[int]:
 
 
 def size_of(space: Space) -> int:
-    """How many combinations of rows there are."""
+    """The number of combinations of rows."""
     return prod(lengths(tables_of(space)))
 
 
@@ -56,7 +56,7 @@ def crossed(tables: Sequence[Columns]) -> Columns:
 
 
 def linked(space: Space, columns: Columns) -> Columns:
-    """Those that the links of a space allow."""
+    """The columns of points that the links of a space allow."""
     keep = np.ones(lengths([columns])[0], bool)
     for link in space.links:
         keep &= link.holds(columns)

@@ -66,7 +66,7 @@ class Access:
         return [subscript.reach(sizes) for subscript in self.subscripts]
 
     def box(self, sizes: Mapping[str, Any]) -> Any:
-        """Elements of that box."""
+        """Elements of the bounding box."""
         return prod(self.sides(sizes))
 
     def indexed_by(self, loop: str) -> bool:

@@ -46,7 +46,8 @@ def _triangle(side: int) -> int:
 
 @lru_cache(1 << 10)
 def tiles_with_words(around: Sides, tile: Sides, width: int, offset: int = 0) -> Mapping[int, int]:
-    """How many tiles of a box have words, by their offsets; those that the box cuts are none.
+    """The number of tiles of a box that have words, by their offsets; those that the box cuts are
+    none.
 
     Parameters
     ----------

@@ -1,5 +1,5 @@
-"""How many words of a tensor's tiles are not zero, in doubles, as Timeloop's density models have it
-(`src/workload/density-models`).
+"""Densities: how many words of a tensor's tiles are not zero, in doubles, as Timeloop's density
+models have it (`src/workload/density-models`).
 
 Tiles are told apart by their words alone, those of banded matrices by their sides.
 """
@@ -66,7 +66,7 @@ class Density:
     """Sides of the tensor."""
 
     def of(self, sides: Sides) -> Density:
-        """The same of a tensor of such sides."""
+        """The density of a tensor of such sides."""
         return replace(self, sides=sides)
 
     @property
@@ -80,7 +80,7 @@ class Density:
         return ceil(self.share * self.words)
 
     def most(self, tile: Sides) -> int:
-        """The most that a tile may hold."""
+        """The most words that are not zero in a tile."""
         words = prod(tile)
         return min(words, self.held) if self.uniform else ceil(words * self.share)
 

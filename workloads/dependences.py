@@ -118,7 +118,7 @@ def _kernel(form: list[int], vectors: list[list[int]]) -> list[list[int]]:
 
 
 def _shortened(vectors: list[list[int]]) -> list[list[int]]:
-    """The same lattice with vectors reduced by each other until none gets shorter."""
+    """A basis of the same lattice: vectors reduced by each other until none gets shorter."""
     vectors = list(vectors)
     shorter = True
     while shorter:

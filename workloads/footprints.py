@@ -1,4 +1,4 @@
-"""How many elements of its tensors a loop nest touches."""
+"""Footprints: how many elements of its tensors a loop nest touches."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _elements(access: Access, sizes: Mapping[str, int]) -> int:
 
 
 def _values(subscript: Affine, sizes: Mapping[str, int]) -> int:
-    """How many values a subscript takes."""
+    """The number of values that a subscript takes."""
     terms = [(abs(coefficient), sizes[loop]) for loop, coefficient in subscript.terms]
     if len(terms) < 2:
         return prod(extent for _, extent in terms)
@@ -44,7 +44,7 @@ def _values(subscript: Affine, sizes: Mapping[str, int]) -> int:
 
 
 def _pair(first: tuple[int, int], second: tuple[int, int]) -> int:
-    """How many values a·x + b·y takes for 0 ≤ x < m, 0 ≤ y < n.
+    """The number of values that a·x + b·y takes for 0 ≤ x < m, 0 ≤ y < n.
 
     With a and b coprime, equal values differ by multiples of (b, −a): the values are the pairs less
     the steps between equal ones.

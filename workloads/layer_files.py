@@ -32,13 +32,13 @@ class Row:
     """A row of a file."""
 
     nest: LoopNest
-    """What it poses."""
+    """The nest that it states."""
     stored: Stored
     """Extents of its tensors in memory."""
     cells: Mapping[str, str]
     """Its columns."""
     where: str
-    """What error lines about it start with."""
+    """The beginning of error lines about it."""
 
 
 def read_layers(path: str | Path) -> tuple[Row, ...]:

@@ -69,11 +69,11 @@ class Case:
     """A statement of a value, and when it holds."""
 
     value: str
-    """What it computes, a value or an output."""
+    """The value or output that it computes."""
     conditions: tuple[str, ...]
     """Comparisons of sums of loops and parameters; all of them hold."""
     reads: tuple[Access, ...]
-    """What it reads, inputs and values, these by all loops; each of its own."""
+    """The accesses that it reads, inputs and values, these by all loops; each of its own."""
     result: ast.expr
     """Arithmetic over ``r0``, ``r1``, … for these."""
 
@@ -83,7 +83,7 @@ class Recurrence(LoopNest):
     """A system of uniform recurrences; of `LoopNest` it has name, parameters and description."""
 
     definition: RecurrenceDocument = field(hash=False)
-    """What its file states but its parameters."""
+    """The statement of its file, without its parameters."""
 
     def __post_init__(self) -> None:
         for name, value in self.parameters:
@@ -120,7 +120,7 @@ class Recurrence(LoopNest):
 
     @property
     def document(self) -> dict[str, Any]:
-        """It as files describe it."""
+        """The recurrence as files describe it."""
         return self.definition.model_dump(exclude={"description"}) | {"parameters": self.sizes}
 
     def with_sizes(self, sizes: Mapping[str, int]) -> Recurrence:
@@ -247,9 +247,9 @@ class Recurrence(LoopNest):
         Raises `InputError` where one of an input is read again, or one of an output computed again.
         """
         read = ((n, a) for n, case in enumerate(self.cases) for a in self.inputs_of(case))
-        written = ((self.cases.index(case), access) for case, access in self.outputs.items())
+        outputs = ((self.cases.index(case), access) for case, access in self.outputs.items())
         tensors, wrong = dict[str, dict[Point, Point]](), list[tuple[Point, int, str, Point]]()
-        for number, access in (*read, *written):  # each tensor has one
+        for number, access in (*read, *outputs):  # each tensor has one
             own = tensors.setdefault(access.tensor, {})
             for point, element in self._accessed(number, access):
                 if element in own or min(element) < 0:
@@ -278,7 +278,7 @@ class Recurrence(LoopNest):
 
     @property
     def _statements(self) -> dict[str, str]:
-        """Those of values, then of outputs."""
+        """The statements of values, then of outputs."""
         return {**self.definition.values, **self.definition.outputs}
 
     @cached_property

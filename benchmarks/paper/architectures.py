@@ -117,7 +117,7 @@ def by_network(
 
 
 def architecture_settings(how: Run) -> dict[str, object]:
-    """What a document says of the networks and searches."""
+    """The networks and search limits that a document states."""
     seconds = _seconds(how)
     several_arrays: dict[str, object] = {"gap": FULL_GAP if how.full else QUICK_GAP}
     if seconds is not None:

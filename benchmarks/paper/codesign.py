@@ -73,7 +73,8 @@ def searches(
 
 
 def row(trace: HardwareTrace, optimum: Fraction) -> dict[str, Cell]:
-    """What a search for one objective found, and after how many evaluations and seconds."""
+    """The best that a search for one objective found, and after how many evaluations and
+    seconds."""
     best, last = trace.best(), trace.evaluations[-1]
     place = None if best is None else trace.evaluations.index(best) + 1
     value = None if best is None else best.value

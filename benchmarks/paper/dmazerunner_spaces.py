@@ -1,4 +1,4 @@
-"""How many mappings dMazeRunner's layers have, counted exactly, and how few of them a proof looks
+"""Numbers of mappings of dMazeRunner's layers, counted exactly, and of the few that a proof looks
 at one by one."""
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def run(how: Run) -> Outcome:
 
 
 def products(number: int, factors: int) -> int:
-    """In how many ways a number is an ordered product of so many factors."""
+    """The number of ways in which a number is an ordered product of so many factors."""
     return (
         1
         if factors == 1

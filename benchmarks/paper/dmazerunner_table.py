@@ -121,7 +121,7 @@ def run(how: Run) -> Outcome:
 
 
 def agree(rows: Sequence[Mapping[str, Cell]], columns: Sequence[str]) -> tuple[Fraction, Fraction]:
-    """How many counts have the published power of ten, and how many there are."""
+    """The number of counts that have the published power of ten, and the number of all."""
     pairs = [(row[name], row[PUBLISHED.format(name)]) for row in rows for name in columns]
     same = sum(power(count) == published for count, published in pairs)  # type: ignore[arg-type]
     return Fraction(same), Fraction(len(pairs))

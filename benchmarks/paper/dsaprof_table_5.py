@@ -79,7 +79,7 @@ def pointwise(network: str) -> list[Layer]:
 def measure(
     name: str, assumed: Assumed, layers: Iterable[Layer], density: Fraction, more: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """What zeros gain, and where the time goes, over all layers of a model."""
+    """The gain by zeros, and where the time goes, over all layers of a model."""
     graph: FlowGraph = find_graph(name)
     multipliers, bandwidth = PEAKS[name]
     inputs = Fraction(more.get("activations", 1))

@@ -36,7 +36,7 @@ def run(how: Run) -> Outcome:
     chance = [float(row["feasible"]) for row in table.records(method="random")]  # type: ignore[arg-type]
 
     def over(**equal: Cell) -> list[float]:
-        """What latencies are over the proven bounds."""
+        """Latencies over the proven bounds."""
         pairs = ((row["ms"], bounds[str(row["network"])]) for row in table.records(**equal))
         return [float(ms / bound) for ms, bound in pairs if ms and bound]  # type: ignore[operator]
 
@@ -54,7 +54,7 @@ def run(how: Run) -> Outcome:
 
 
 def _seconds(how: Run) -> float:
-    """Most seconds of a proof or search."""
+    """The limit of a proof or search (seconds)."""
     return how.least_seconds(SECONDS) or SECONDS
 
 
@@ -134,8 +134,8 @@ def _searched(
 
 
 def reduction(trace: HardwareTrace) -> float | None:
-    """By how much a feasible accelerator reduces the objective, against the least before it, on
-    average; None where there are fewer than two."""
+    """The factor by which a feasible accelerator reduces the objective, against the least before
+    it, on average; None where there are fewer than two."""
     values = [each.value for each in trace.evaluations if each.value is not None]
     shares = [float(1 - v / min(values[:place])) for place, v in enumerate(values) if place]
     return sum(shares) / len(shares) if shares else None

@@ -1,5 +1,5 @@
-"""What an experiment is, and what it hands back: a table, a chart, and claims of the paper set
-beside what is measured."""
+"""Experiments and their outcomes: a table, a chart, and claims of the paper set beside what is
+measured."""
 
 from __future__ import annotations
 
@@ -51,16 +51,16 @@ class Claim:
     """A statement about measured quantities that may turn out false."""
 
     statement: str
-    """What is claimed."""
+    """The statement that is claimed."""
     published: str
     """The paper's figure, or why there is none."""
     quantity: str
-    """What is measured, with its unit."""
+    """The measured quantity, with its unit."""
     measured: Fraction | float
     relation: str
     """One of `RELATIONS`."""
     bound: Fraction | float
-    """What the statement says of it: ``measured relation bound``. Exact numbers are compared
+    """The bound that the statement sets: ``measured relation bound``. Exact numbers are compared
     exactly."""
     why: str = ""
     """Where it differs from the paper, and why; or how to read it."""
@@ -104,7 +104,7 @@ def _claim(
 
 
 def said(stated: Mapping[str, Any]) -> str:
-    """What the paper says, as far as it is known."""
+    """The paper's statement, as far as it is known."""
     published: str | None = stated["published"]
     return NOT_AT_HAND if published is None else OWN if published == "own" else published
 
@@ -119,7 +119,7 @@ Cell = str | int | float | Fraction | bool | None
 
 
 class Mode(Enum):
-    """How much an experiment does."""
+    """The scale of an experiment."""
 
     QUICK = "quick"
     """Small sizes and budgets: seconds to a minute. The signs of the claims hold, the figures are
@@ -130,7 +130,7 @@ class Mode(Enum):
 
 @dataclass(frozen=True)
 class Run:
-    """How an experiment is run."""
+    """The settings with which an experiment is run."""
 
     mode: Mode = Mode.QUICK
     seed: int = 0
@@ -175,7 +175,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Table:
-    """What was measured."""
+    """A table of measurements."""
 
     columns: tuple[str, ...]
     """Names, with units in parentheses."""
@@ -252,12 +252,12 @@ class Table:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What an experiment found."""
+    """The outcome of an experiment."""
 
     table: Table
-    """What was measured."""
+    """The measurements."""
     claims: tuple[Claim, ...]
-    """What it says about the paper's claims."""
+    """The paper's claims, with what the experiment says about them."""
     chart: LineChart
     settings: Mapping[str, object] = field(default_factory=dict)
     """All that decides the figures, apart from mode and seed: sizes, budgets, limits."""
@@ -272,9 +272,10 @@ class Experiment:
     title: str
     """One line."""
     published: str
-    """What the paper says, as far as it is known."""
+    """The paper's statement, as far as it is known."""
     inference: str
-    """What had to be inferred since the paper does not say it, and from what; empty for nothing."""
+    """Settings that had to be inferred since the paper does not say them, and from what; empty for
+    none."""
     run: Callable[[Run], Outcome]
     """Does it."""
     clock: frozenset[Mode] = frozenset()

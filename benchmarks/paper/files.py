@@ -57,7 +57,7 @@ def picture(chart: Chart) -> bytes:
 
 
 def experiment_document(experiment: Experiment, run: Run, outcome: Outcome) -> dict[str, Any]:
-    """What was run, and what it says about each claim."""
+    """The document of a run: its settings, and what it says about each claim."""
     return {
         "schema": SCHEMA,
         "experiment": experiment.name,

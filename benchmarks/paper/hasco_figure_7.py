@@ -57,7 +57,7 @@ def run(how: Run) -> Outcome:
     cells = {(r["workload"], r["number"], r["intrinsic"]): r for r in rows}
 
     def wins(name: str, kernel: str, numbers: range | tuple[int, ...] = range(1, 11)) -> int:
-        """How many of a kernel's workloads an intrinsic runs faster than any other."""
+        """The number of a kernel's workloads that an intrinsic runs faster than any other."""
         others = set(UNITS) - {name, "conv2d" if name == UNITS[-1] else UNITS[-1]}
         return sum(
             all(cells[kernel, n, name][SPEED] > cells[kernel, n, o][SPEED] for o in others)

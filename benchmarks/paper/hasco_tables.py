@@ -75,7 +75,7 @@ def run(how: Run) -> Outcome:
         return geometric_mean(float(r[column]) for r in table.records(**equal))  # type: ignore[arg-type]
 
     def ratio(column: str, one: str, other: str) -> float:
-        """What one's latency is over another's, on average."""
+        """The mean latency of one method over another's."""
         return mean(column, by=one, objective="latency") / mean(
             column, by=other, objective="latency"
         )

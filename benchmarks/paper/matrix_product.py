@@ -60,7 +60,7 @@ class Optimum:
     """A proven optimum."""
 
     problem: Problem
-    """What was minimised."""
+    """The problem, with the objective that was minimised."""
     configuration: Configuration
     """The point."""
     value: Fraction
@@ -73,7 +73,7 @@ class Optimum:
 
     @property
     def latency(self) -> Fraction:
-        """Its latency (cycles)."""
+        """The latency of the design (cycles)."""
         return self.metrics["latency"]
 
 
@@ -132,7 +132,7 @@ def design_text(tiling: Tiling) -> str:
 
 
 def budget_settings(size: int) -> dict[str, object]:
-    """What a document says of the problem."""
+    """The problem that a document states."""
     return {
         "workload": f"mm i=j=k={size} fp32",
         "limits": {"dsp": float(DSP), "bram18k": float(BRAM18K)},

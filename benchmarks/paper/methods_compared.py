@@ -64,9 +64,9 @@ class Compared:
     """A run, and what it is measured against."""
 
     job: Job
-    """What was run."""
+    """The run that is compared."""
     trace: Trace
-    """What it found."""
+    """The trace of the run."""
     optimum: Fraction
     """The proven optimum of its design."""
 

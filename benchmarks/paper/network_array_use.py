@@ -1,4 +1,4 @@
-"""How well each layer uses the arrays of an architecture."""
+"""The use that each layer makes of the arrays of an architecture."""
 
 from __future__ import annotations
 

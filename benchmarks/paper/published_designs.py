@@ -97,7 +97,7 @@ def expressions(run: Run) -> dict[str, str]:
 
 
 def fastest_optimum(expression: str, run: Run) -> Optimum:
-    """Of the designs that an objective is proven to prefer, the one of least latency."""
+    """The design of least latency among those that an objective is proven to prefer."""
     first = prove(matrix_problem(expression), run)
     limit = Limit(expression, first.value)
     return prove(matrix_problem(LATENCY, limit), run, start=first.configuration)

@@ -78,7 +78,7 @@ def _same(row: Mapping[str, Any], permutation: str, how: Run) -> Optimum:
 
 
 def shares(optimum: Optimum) -> dict[str, Fraction]:
-    """How much of the block RAM each tensor's modules and the PEs take (%)."""
+    """The share of the block RAM that each tensor's modules and the PEs take (%)."""
     design = systolic(optimum.problem)
     blocks = by_part(design.costs(optimum.configuration))["bram18k_by_module"]
     tensors = {module.name: group.tensor for group, module in design.array.modules}

@@ -62,7 +62,7 @@ class Remade:
         return operations / (self.solution.metrics["comp"] * self.latency)
 
     def figures(self, unit: Fraction) -> dict[str, Fraction]:
-        """What the table prints, rounded as there."""
+        """The figures of the table, rounded as there."""
         return {
             "latency": self.latency / unit,
             "PE": self.pe / unit,

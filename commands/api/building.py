@@ -38,7 +38,8 @@ MAX_BYTES = 65_536
 
 
 class HardwareDocument(Document):
-    """What hardware must do, as ``expected.json`` states it; further fields say what it is."""
+    """Requirements on generated hardware, as ``expected.json`` states them; further fields describe
+    it."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -75,11 +76,11 @@ class Build:
     folder: Path
     """The folder of the hardware."""
     expected: HardwareDocument
-    """What is stated of it."""
+    """The requirements on the hardware, as its folder states them."""
     runs: tuple[Run, ...] = ()
     """Simulations: without stalls, and with them if that was asked for."""
     resources: Resources | None = None
-    """What synthesis made of it, if that was asked for."""
+    """The resources by synthesis, if that was asked for."""
     differs: tuple[str, ...] = ()
     """How it differs from what Ithaca generates, if it was run nevertheless: then nothing that it
     does says anything about a proof."""
@@ -169,7 +170,7 @@ class NetworkBuild:
     """The answer of `ithaca.build` for the layers of a network."""
 
     builds: Mapping[str, Build | NetworkBuild]
-    """What each did, by folder, or by layer of one array."""
+    """The build of each, by folder, or by layer of one array."""
     one_array: bool = False
     """Whether one array ran them all; what synthesis made of it is with the last."""
 

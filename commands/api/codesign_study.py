@@ -52,7 +52,7 @@ class CodesignStudy(PointAnswer):
     grid."""
 
     axes: tuple[StudyAxis, ...]
-    """What was varied."""
+    """The quantities that were varied."""
     points: Mapping[Index, CodesignResult]
     """Every point of the grid, in its order."""
     source: str = field(default=OWN, compare=False)
@@ -77,7 +77,7 @@ class CodesignStudy(PointAnswer):
 
     @property
     def share(self) -> Share:
-        """How much of the multiply-accumulates of the workloads is counted; weights may vary."""
+        """The counted share of the multiply-accumulates of the workloads; weights may vary."""
         return self.first.share
 
     @property
@@ -141,12 +141,12 @@ class CodesignStudy(PointAnswer):
 
     @property
     def status(self) -> str:
-        """The least that is proven at any point: unknown, infeasible, feasible or optimal."""
+        """The weakest status of a proof at any point: unknown, infeasible, feasible or optimal."""
         return least(point.certificate.status for point in self.points.values()).value
 
     @property
     def failure(self) -> str:
-        """Why no point has an accelerator, in one line; empty where one has."""
+        """The reason why no point has an accelerator, in one line; empty where one has."""
         return self.first.failure if all(point.failure for point in self.points.values()) else ""
 
     def labels(self, index: Index) -> dict[str, str | int | float]:

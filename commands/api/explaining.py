@@ -315,7 +315,7 @@ def refuse_changes(stated: StatedOptions, what: str, allowed: str) -> None:
 def parse_changes(
     time_limit: float | None, stated: StatedOptions, *, quick: bool
 ) -> SolveOptions | None:
-    """How far to search for what to change first; None if that is to be left out.
+    """The limits of a search for what to change first; None if that is to be left out.
 
     Parameters
     ----------

@@ -261,7 +261,7 @@ def share_text(result: NetworkResult | CodesignResult) -> str:
 
 
 def _reasons(tool: Tool, result: Result) -> tuple[str, ...]:
-    """Why a tool cannot take the best configuration of a result."""
+    """Reasons why a tool cannot take the best configuration of a result."""
     return (
         ("no configuration was found",)
         if result.best is None
@@ -289,7 +289,7 @@ def _choice(tool: Tool, result: Result, *, nearest: bool) -> tuple[Any, str]:
     """The best configuration of a result, or the nearest that a tool can take, and what it is."""
     if result.best is not None and not nearest:
         chosen = tool.configured(result.best)
-        return chosen, chosen.said
+        return chosen, chosen.description
     if tool.builds_all is None:
         best, how = _expressible(tool, result)
     else:

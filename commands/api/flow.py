@@ -27,7 +27,7 @@ class FlowPoints(EvaluatedPoints):
     graph: FlowGraph = field(repr=False)
     """The graph."""
     runs: tuple[FlowRun, ...] = field(repr=False)
-    """What it does at each."""
+    """The run of the graph at each."""
 
     @property
     def headline(self) -> str:

@@ -82,8 +82,8 @@ class Grid:
 
     @contextmanager
     def at_work(self) -> Iterator[None]:
-        """While something of it is computed: shows how far that is; a signal waits for the end of a
-        chunk."""
+        """A context in which something of the grid is computed: shows how far that is; a signal
+        waits for the end of a chunk."""
         dataset = self.dataset
         with deferred(), LiveLine(self._doing) as line:
             report = lambda done, total: line.show(self._doing, done=done, total=total)  # noqa: E731

@@ -1,4 +1,4 @@
-"""How options are declared: once, for Python and for the command line.
+"""Declarations of options: once, for Python and for the command line.
 
 A function lists its options in its signature, with types, help and defaults; a parameter that is a
 group (`SearchOptions`, `ProblemOptions`) stands for all options of the group. `public` makes of it
@@ -76,7 +76,7 @@ class FamilyOptions:
     """The options of all families, but those that a function has itself."""
 
     words: Mapping[str, Any]
-    """Those that were given, by name."""
+    """The values of options that were passed, by name."""
     stated: Mapping[str, str]
     """All options that were given, by name, as they are written."""
 
@@ -165,12 +165,12 @@ class Declared:
 
     @property
     def info(self) -> Any:
-        """How it is written, and help."""
+        """The option's spelling and help."""
         return get_args(self.hint)[1]
 
     @property
     def spelled(self) -> str:
-        """How it is written on the command line, as error messages say it."""
+        """The spelling of an option on the command line, as error messages say it."""
         if isinstance(self.info, ArgumentInfo):
             return str(self.info.metavar or self.name).upper()
         return next(

@@ -44,7 +44,7 @@ def note(line: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class SearchProgress:
-    """How far a search is, as ``progress`` hears it."""
+    """The progress of a search, as ``progress`` hears it."""
 
     doing: str
     """The design, layer or point that is searched now."""
@@ -57,7 +57,7 @@ class SearchProgress:
     done: int
     """Designs, layers or points that are done."""
     total: int | None
-    """Of how many, where that is known."""
+    """The number of all, where that is known."""
 
 
 #: Hears of progress; what it answers says whether to stop.

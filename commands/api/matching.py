@@ -44,13 +44,14 @@ class Matches(Answer):
     has."""
 
     nest: LoopNest
-    """What is computed."""
+    """The nest to compute."""
     intrinsic: Computation
-    """What runs on the tensor unit, with its sizes."""
+    """The computation of the tensor unit, with its sizes."""
     choices: tuple[Match, ...]
     """Every legal one: stage by stage, fewest calls first."""
     refused: tuple[Match, ...]
-    """Those that `MatchingRule.PUBLISHED` counts, too; `Match.broken` says why they are refused."""
+    """Matches that `MatchingRule.PUBLISHED` counts, too; `Match.broken` says why they are
+    refused."""
     tile: Mapping[str, int] = field(default_factory=dict)
     """Iterations of sub-problems, by loop; none: one sub-problem."""
 
@@ -247,7 +248,7 @@ def match(
 def find_matches(
     nest: LoopNest, intrinsic: Computation, tile: Mapping[str, int], *, partial: bool
 ) -> Matches:
-    """Every choice of what was read.
+    """The matches of a nest with an intrinsic, and the choices among them.
 
     Parameters
     ----------
@@ -282,7 +283,7 @@ def find_matches(
 
 
 class IntrinsicDocument(Document):
-    """What a call computes."""
+    """The computation of an intrinsic: its name, statement and sizes."""
 
     name: str
     statement: str

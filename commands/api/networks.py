@@ -111,7 +111,7 @@ def network(
 
 @contextmanager
 def _running(options: RunOptions, keeping: Keeping) -> Iterator[RunOptions]:
-    """The same options with what keeps results, tells how far the run is, and stops it."""
+    """Options with what keeps results, tells how far the run is, and stops it."""
     with (
         keeping.store(options.search, conditions(options)) as store,
         searching("deriving designs", options.search) as (search, line),
@@ -143,7 +143,7 @@ def _check_one_search(
 
 
 def _sharing(mode_name: str, arrays: int | None, minimise: str | None) -> tuple[int, Minimise]:
-    """How many arrays share the budget, and what of them is minimised."""
+    """The number of arrays that share the budget, and the metric of theirs that is minimised."""
     if mode_name not in SEVERAL_ARRAYS:
         for option, text in (("--arrays", arrays), ("--minimise", minimise)):
             if text is not None:

@@ -100,7 +100,8 @@ def answer_of(source: str | Path | Answer, layer: str | None) -> Opened:
 def opened(
     source: str | Path | Answer, layer: str | None = None
 ) -> Result | NetworkResult | CodesignResult:
-    """The same, for what takes configurations: fronts and studies have one at every point."""
+    """An answer, or the one in a file, for what takes configurations: fronts and studies are
+    refused, as they have one at every point."""
     answer = answer_of(source, layer)
     if isinstance(answer, PointAnswer):
         from ithaca.studies.front import Front
@@ -114,8 +115,8 @@ def opened(
 
 
 def opened_layers(source: str | Path | Answer, layer: str | None = None) -> Result | NetworkResult:
-    """The same, for what takes layers: of a co-design its workload on the best accelerator, if it
-    has only one."""
+    """An answer, or the one in a file, for what takes layers: of a co-design its workload on the
+    best accelerator, if it has only one."""
     answer = opened(source, layer)
     if not isinstance(answer, CodesignResult):
         return answer
@@ -130,7 +131,7 @@ def opened_layers(source: str | Path | Answer, layer: str | None = None) -> Resu
 
 
 def one_result(source: str | Path | Answer, layer: str | None = None) -> Result:
-    """The same, for what takes the result of one workload: of a network a layer must be named."""
+    """The result of one workload, or the one in a file; of a network a layer must be named."""
     answer = opened(source, layer)
     if isinstance(answer, Result):
         return answer

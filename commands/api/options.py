@@ -140,7 +140,7 @@ Output = Annotated[
 
 @dataclass(frozen=True)
 class Effort:
-    """How long to search, and how many at a time."""
+    """Options of how long to search, and how many problems at a time."""
 
     time_limit: TimeLimit = None
     threads: Annotated[
@@ -173,7 +173,7 @@ class Effort:
 
 @dataclass(frozen=True)
 class SearchOptions(Effort):
-    """How far to search."""
+    """Options of how far to search."""
 
     gap: Annotated[
         float,
@@ -198,7 +198,7 @@ class SearchOptions(Effort):
 
 @dataclass(frozen=True)
 class Keeping:
-    """Where results are kept, and which of them are believed."""
+    """Options of where results are kept, and of which of them are believed."""
 
     results: Annotated[
         str | Path | None,

@@ -145,7 +145,7 @@ def parse_engines(method: object, pair: str | Sequence[str] | None) -> tuple[Met
 
 
 def parse_search(time_limit: object, gap: object = 0, seed: object = 0) -> SolveOptions:
-    """How far to search, from ``--time-limit``, ``--gap`` and ``--seed``.
+    """The limits of a search, from ``--time-limit``, ``--gap`` and ``--seed``.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ class EvaluatedPoints(Answer):
     """``valid``, ``reason`` and ``metrics`` of each."""
 
     kind: ClassVar[str] = "configuration"
-    """What one is called."""
+    """The word for one of the points."""
 
     @property
     def headline(self) -> str:
@@ -75,7 +75,7 @@ class EvaluatedPoints(Answer):
 
     @property
     def loops(self) -> Iterator[str]:
-        """Each as a loop nest, where there is one."""
+        """The points as loop nests, where they have one."""
         return iter(())
 
     def to_xarray(self) -> xr.Dataset:

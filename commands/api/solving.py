@@ -170,7 +170,7 @@ def answers(
 
 
 def kept_share(options: SolveOptions, share: float) -> SolveOptions:
-    """How far to search, with a share of the time kept for what follows."""
+    """The limits of a search, with a share of the time kept for what follows."""
     limit = options.time_limit
     return options if limit is None else replace(options, time_limit=limit * (1 - share))
 

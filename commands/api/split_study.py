@@ -102,14 +102,14 @@ def read_study(document: Any, path: Path) -> CodesignStudy:
             raise InputError(f"points are not those of axes: {EDITED}")
         study = SplitStudy(axes, dict(zip(places, points, strict=True)), str(path))
         check_same(document, study.document, "")
-        questions = [_asked(result, axes) for result in results]
+        questions = [_varied_parts(result, axes) for result in results]
         for count, (index, (own, rest)) in enumerate(zip(places, questions, strict=True)):
             if own != study.labels(index) or rest != questions[0][1]:
                 raise InputError(f"points[{count}].at is not what it asks: {EDITED}")
     return study
 
 
-def _asked(
+def _varied_parts(
     document: Mapping[str, Any], axes: Sequence[StudyAxis]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The varied parts of a point's question, and the rest of it."""

@@ -1,1 +1,1 @@
-"""How results of a family are printed where that is not like any other's: a module each."""
+"""Printers of a family's results where they are not like any other's: a module each."""

@@ -31,7 +31,7 @@ def blocks(path: Path, name: str) -> Iterator[str]:
 
 
 def _shown(output: dict[str, Any]) -> str:
-    """What a cell put out: as HTML where there is some, which ends at an empty line."""
+    """The output of a cell: as HTML where there is some, which ends at an empty line."""
     data = output.get("data", {})
     if html := "".join(data.get("text/html", ())):
         line = " ".join(html.split("\n"))

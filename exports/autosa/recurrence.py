@@ -27,8 +27,8 @@ WORD = 4
 
 
 def nest_obstacles(nest: LoopNest) -> tuple[str, ...]:
-    """Why AutoSA cannot take recurrences: names, conditions and bounds that are no simple sums, and
-    tensors without elements."""
+    """Reasons why AutoSA cannot take recurrences: names, conditions and bounds that are no simple
+    sums, and tensors without elements."""
     assert isinstance(nest, Recurrence)
     names = {*nest.loops, *nest.sizes, *nest.values, *nest.tensors}
     reserved = sorted(names & (KEYWORDS | OWN_NAMES))

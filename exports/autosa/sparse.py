@@ -13,7 +13,7 @@ from ithaca.workloads.sparsity import BlockSparsity
 
 
 def block_options(sparse: BlockSparsity) -> tuple[str, str]:
-    """The options that state it."""
+    """The compiler options that state the block sparsity."""
     ratio = f"{{kernel[]->{sparse.tensor}[{sparse.values},{sparse.block}]}}"
     return "--block-sparse", f'--block-sparse-ratio="{ratio}"'
 

@@ -129,7 +129,7 @@ class Plot(Drawing):
 
 @dataclass(frozen=True)
 class ChartAxis:
-    """What stands along one side of a chart."""
+    """One side of a chart: its range, label and ticks."""
 
     low: float
     high: float
@@ -154,7 +154,7 @@ class ChartAxis:
 
     @cached_property
     def other(self) -> ChartAxis | None:
-        """The same in the other unit, if there is one."""
+        """The axis in its other unit, if there is one."""
         if self.also is None:
             return None
         factor, most = self.also.factor, 6.0 if self.most > ACROSS_TICKS else 3.0

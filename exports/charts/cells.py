@@ -97,7 +97,7 @@ def cells(chart: HeatMap, plot: Plot) -> None:
 
 
 def _middles(names: Sequence[str], most: float) -> list[tuple[float, str]]:
-    """So many of the names at most, each at the middle of its cell."""
+    """A choice of so many names at most, each at the middle of its cell."""
     step = -(-len(names) // max(int(most), 1))
     return [(at + 0.5, names[at]) for at in range(0, len(names), step)]
 

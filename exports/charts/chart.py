@@ -30,7 +30,7 @@ Figures = tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]
 
 @dataclass(frozen=True, slots=True)
 class AxisUnit:
-    """Another unit that an axis is read in, too."""
+    """A second unit that an axis is read in."""
 
     label: str
     """Its name, such as ``ms at 300 MHz``."""
@@ -50,9 +50,9 @@ class Series:
     """Proven lower bound of each y; None where it is proven to be y, or unknown. Empty if that is
     so for all."""
     notes: tuple[str, ...] = ()
-    """What to say about each point; empty for nothing."""
+    """Remarks about each point; empty for none."""
     labels: tuple[str, ...] = ()
-    """What to write beside each point, where there is room; empty for nothing."""
+    """Texts beside each point, where there is room; empty for none."""
     colours: tuple[float, ...] = ()
     """A third quantity of each point, shown as its colour; empty for none. All series of a chart
     have it, or none."""
@@ -85,11 +85,11 @@ class LineChart:
     missing: tuple[tuple[Coordinate, str], ...] = ()
     """Where there is no value, and why."""
     bars: str = "not proven: the bar ends at the lower bound"
-    """What bars down from points stand for, where there are some."""
+    """The meaning of bars down from points, where there are some."""
     steps: bool = False
     """Whether lines are stairs, as a front's."""
     colour_label: str = ""
-    """What colours of points stand for; empty where they have none."""
+    """The meaning of the points' colours; empty where they have none."""
     log_x: bool = False
     """Which axes are logarithmic."""
     log_y: bool = False
@@ -164,7 +164,7 @@ class Bar:
     """A bar of a chart, with its note and colours."""
 
     name: str
-    """What it stands for."""
+    """The thing that the bar stands for."""
     value: float | None
     """Its length; None where there is only a note."""
     note: str
@@ -176,8 +176,8 @@ class Bar:
     mark: float | None = None
     """Where to put a mark, such as a lower bound."""
     parts: tuple[float, ...] = ()
-    """What it consists of, in the order of the chart's `BarChart.parts`, each in a colour of its
-    own; empty for a bar of one colour."""
+    """Lengths of the bar's parts, in the order of the chart's `BarChart.parts`, each in a colour of
+    its own; empty for a bar of one colour."""
 
 
 @dataclass(frozen=True)
@@ -194,7 +194,7 @@ class BarChart:
     also: AxisUnit | None = None
     """Another unit of the axis; None for none."""
     parts: tuple[str, ...] = ()
-    """What the parts of bars are, for the legend."""
+    """The names of the bars' parts, for the legend."""
 
     @property
     def description(self) -> str:
@@ -225,7 +225,7 @@ class HeatMap:
     values: Floats
     """The quantity, of shape (y, x); NaN where there is none."""
     texts: tuple[tuple[str, ...], ...] = ()
-    """What to write into the cells, like ``values``; empty for nothing."""
+    """Texts in the cells, like ``values``; empty for none."""
     marked: tuple[int, int] | None = None
     """Factors of the cell to mark."""
     mark: str = ""
@@ -305,7 +305,7 @@ def other_unit(unit: str, clock_mhz: float | None = None) -> AxisUnit | None:
 
 
 def metric_unit(text: str, design: Design) -> AxisUnit | None:
-    """Another unit of a metric of a design."""
+    """A second unit for a metric of a design."""
     metric, clock = (
         design.vocabulary.get(text.strip()),
         profile_of(design).attributes.get("clock_mhz"),

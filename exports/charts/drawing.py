@@ -23,7 +23,7 @@ class Drawing:
     """
 
     variables: ClassVar[Mapping[str, str]] = {}
-    """What stands for some colours: variables of the page, where it has them."""
+    """Variables of the page in place of some colours, where it has them."""
 
     def __init__(
         self, name: str, kind: str, width: float, height: float, title: str, description: str
@@ -36,7 +36,7 @@ class Drawing:
         self.add("desc", description, id=f"{name}-desc")
 
     def resize(self, width: float, height: float) -> None:
-        """Set its size (pixels)."""
+        """Set the drawing's size (pixels)."""
         self.root.set("viewBox", f"0 0 {plain(width)} {plain(height)}")
         self.root.set("width", plain(width))
         self.root.set("height", plain(height))

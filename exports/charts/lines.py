@@ -125,7 +125,7 @@ def _exact(chart: LineChart) -> list[tuple[float, str]] | None:
 def _placed(
     chart: LineChart, at: int, across: AxisScale, up: AxisScale
 ) -> list[tuple[float, float]]:
-    """Where the points of a series are.
+    """The places of the points of a series.
 
     Beside their name, which no line orders, so that equal ones of one name are seen side by side.
     """
@@ -153,7 +153,7 @@ def _cross(x: float, y: float) -> list[Points]:
 
 
 def _reasons(chart: LineChart) -> list[str]:
-    """Why values are missing, briefly where there are many reasons."""
+    """Reasons why values are missing, briefly where there are many."""
     reasons = list(dict.fromkeys(reason for _, reason in chart.missing))
     return (
         reasons if len(reasons) <= 3 else sorted({reason.rpartition(": ")[2] for reason in reasons})

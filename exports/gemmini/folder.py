@@ -30,7 +30,7 @@ def sizes_text(product: CallProduct) -> str:
     every = (f"for (size_t at_{q} = 0; at_{q} < {sizes[q]}; at_{q}++)" for q in outer)
     values["EVERY_PRODUCT"] = " ".join(every)
     lines = (f"#define {name} {value}".rstrip() for name, value in values.items())
-    return "\n".join((f"// {called.said}; written by Ithaca.", *lines, ""))
+    return "\n".join((f"// {called.description}; written by Ithaca.", *lines, ""))
 
 
 def files(called: CalledNest) -> dict[str, str]:
@@ -43,7 +43,7 @@ def files(called: CalledNest) -> dict[str, str]:
         "matmul.c": template("gemmini/matmul.c.txt"),
         "README.md": template(
             "gemmini/readme.md.txt",
-            title=called.said,
+            title=called.description,
             statement=called.nest,
             flow=product.flow,
             dim=product.dim,

@@ -31,7 +31,7 @@ class Matrix:
 
     @property
     def across(self) -> bool:
-        """Whether it lies column by column."""
+        """Whether the matrix lies column by column."""
         return self.column > 1
 
     @property

@@ -45,21 +45,21 @@ class PlacedTensor:
     access: Access
     """How the layer does."""
     words: int
-    """Of the tensor."""
+    """Words of the tensor."""
     off_chip: int
     """Where it begins off chip."""
     first: int
     """From there to the word of the first iteration of all loops."""
     steps: Mapping[str, int]
-    """What an iteration of a loop of the layer adds to that."""
+    """Increments of that base by an iteration of each loop of the layer."""
     base: int
     """Where its tile begins in the scratchpad."""
     dimensions: tuple[TileDimension, ...]
-    """Of its tile."""
+    """The dimensions of the tensor's tile."""
 
     @cached_property
     def rows(self) -> list[int]:
-        """From one word of a dimension to the next, in the scratchpad."""
+        """Strides in the scratchpad: from one word of a dimension to the next."""
         return row_weights([each.size for each in self.dimensions])
 
     def step(self, loop: str) -> int:
@@ -81,7 +81,7 @@ class CalledNest:
 
     @classmethod
     def of(cls, solution: Solution) -> CalledNest:
-        """That of a solution that has a configuration."""
+        """The called nest of a solution that has a configuration."""
         design = solution.problem.design
         assert isinstance(design, IntrinsicDesign)
         assert solution.configuration is not None
@@ -98,7 +98,7 @@ class CalledNest:
         return self.design.name
 
     @property
-    def said(self) -> str:
+    def description(self) -> str:
         """A short description of the mapped layer, in words."""
         return f"{self.nest.name} on {self.design.architecture.name}, {self.name}"
 

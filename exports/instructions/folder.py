@@ -22,7 +22,7 @@ def expected(called: CalledNest) -> dict[str, int]:
 
 
 def _layout(called: CalledNest) -> dict[str, Any]:
-    """Where words lie, off chip and in the scratchpad, and what the model counts."""
+    """The places of words, off chip and in the scratchpad, and the model's counts."""
     work, computes = called.design.work, called.computes
     return {
         "statement": str(called.nest),
@@ -56,7 +56,7 @@ def files(called: CalledNest) -> dict[str, str]:
         "run.py": template("instructions/run.py.txt"),
         "README.md": template(
             "instructions/readme.md.txt",
-            title=called.said,
+            title=called.description,
             statement=called.nest,
             call=called.computes,
             metrics=expected(called),

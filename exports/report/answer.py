@@ -34,7 +34,7 @@ class BestConfiguration:
     result: Result
     """The result it is the best of."""
     solution: Solution
-    """It, and what is proven of its design."""
+    """The solution, with what is proven of its design."""
     configuration: Configuration
     """Its quantities."""
     value: Fraction
@@ -84,7 +84,7 @@ class Card:
     """A figure to see at once."""
 
     label: str
-    """What it is, the number, its unit, and a remark."""
+    """The label, the number, its unit, and a remark."""
     value: str
     unit: str
     note: str
@@ -103,7 +103,7 @@ class FamilySections:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """How the search ended, in a few words."""
+    """The end of a search in a few words."""
 
     status: str
     """The status as results state it."""
@@ -111,7 +111,7 @@ class Verdict:
     """A sign beside it, so that colour does not carry the meaning alone."""
     text: str
     detail: str
-    """What is proven."""
+    """The proof in words."""
 
 
 #: How a search ended, by status: a sign beside it, and words.
@@ -127,8 +127,8 @@ AT_ONCE = ("latency", "time", "throughput", "energy", "off_chip_words")
 
 
 def verdict(answer: Any, proof: Certificate | None = None) -> Verdict:
-    """How an answer's search ended, by a proof of all of it if there is one; of an answer that was
-    read from a file, said to be what that states."""
+    """The end of an answer's search in words, by a proof of all of it if there is one; of an answer
+    that was read from a file, said to be what that states."""
     sign, text = ENDS[answer.status]
     if proof is not None and proof.status is Status.OPTIMAL:
         share = getattr(answer, "share", None)

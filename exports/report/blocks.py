@@ -24,7 +24,7 @@ class Statements:
     kind: ClassVar[str] = "statements"
 
     def adding(self, fact: Fact) -> Statements:
-        """The same and a fact."""
+        """The statements and a further fact."""
         *before, last = self.entries or (("", ()),)
         if not fact.term:
             return Statements((*before, (last[0], (*last[1], fact.text))))

@@ -95,7 +95,7 @@ def landscape(best: BestConfiguration, around: int = AROUND) -> Section:
 
 
 def above(value: float, answer: float) -> str:
-    """How far a value is above the answer, in whole per cent."""
+    """The distance of a value above the answer, in whole per cent."""
     if value == answer:
         return "0"
     if not answer:

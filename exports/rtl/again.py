@@ -42,27 +42,27 @@ def made_again(folder: Path) -> Mapping[str, str]:
 
 
 def differences(folder: Path, files: Mapping[str, str]) -> tuple[str, ...]:
-    """How a folder differs from what it was written as, a file each."""
-    found = []
+    """Differences of a folder from what it was written as, a file each."""
+    lines = []
     for name, text in files.items():
         content, path = text.encode(), folder / name
         inner = [path, *(folder / each for each in Path(name).parents[:-1])]
         if any(each.is_symlink() for each in inner):
-            found.append(f"{name} is a link")
+            lines.append(f"{name} is a link")
         elif not path.is_file():
-            found.append(f"{name} is missing")
+            lines.append(f"{name} is missing")
         elif path.stat().st_size != len(content) or read_bytes(path, len(content)) != content:
-            found.append(f"{name} is not as written")
+            lines.append(f"{name} is not as written")
     entries = ((Path(at, each) for each in (*own, *more)) for at, own, more in os.walk(folder))
     for path in sorted(chain.from_iterable(entries)):
         name = path.relative_to(folder).as_posix()
         read = path.suffix.lower() in READ or path.name.lower() in MAKEFILES
         if name not in files and (read or path.is_symlink()):
-            found.append(f"{name} was not written")
-    return tuple(found)
+            lines.append(f"{name} was not written")
+    return tuple(lines)
 
 
-def in_words(found: tuple[str, ...]) -> str:
+def in_words(lines: tuple[str, ...]) -> str:
     """Differences as part of a line: the first ones, and how many more."""
-    more = f", and {counted(len(found) - NAMED, 'more difference')}" if found[NAMED:] else ""
-    return ", ".join(found[:NAMED]) + more
+    more = f", and {counted(len(lines) - NAMED, 'more difference')}" if lines[NAMED:] else ""
+    return ", ".join(lines[:NAMED]) + more

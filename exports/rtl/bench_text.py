@@ -52,7 +52,7 @@ class BenchMemory:
     """A memory of the bench."""
 
     name: str
-    """That of its tensor."""
+    """The name of the tensor."""
     reads: bool
     """Whether the array reads it."""
     width: int
@@ -60,9 +60,9 @@ class BenchMemory:
     file: str
     """The elements."""
     parameters: str
-    """Those of its module but for the file."""
+    """The parameters of the tensor's module but for the file."""
     begun: str = ""
-    """What it waits for in the first cycle."""
+    """The condition that it waits for in the first cycle."""
 
 
 def _memory(hardware: Hardware, group: IOGroup, layer: str) -> BenchMemory:

@@ -82,7 +82,7 @@ def box(strides: Sequence[tuple[int, int]], run: int, elements: int) -> RowBox:
 def split(
     axes: Sequence[tuple[int, int]], run: int, lanes: int, bits: int, elements: int
 ) -> tuple[int, int]:
-    """Where the loops of a box begin, so that the fewest beats are waited for.
+    """The loop and turn at which a box begins, so that the fewest beats are waited for.
 
     Parameters
     ----------

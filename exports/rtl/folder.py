@@ -148,7 +148,7 @@ def _as_built(configuration: ArrayConfiguration, sum_bits: int | None) -> Hardwa
     return Hardware(exact)
 
 
-def _written(
+def _written_files(
     layers: Mapping[str, ArrayConfiguration], sum_bits: int | None, memory: str
 ) -> Mapping[str, str]:
     """The files of an array that runs layers, by their names, one after the other; one alone has
@@ -276,7 +276,7 @@ def _obstacles(chosen: ArrayConfiguration) -> tuple[str, ...]:
 
 def rtl_tool(sum_bits: int | None = None, memory: str = STREAM) -> Tool:
     """The exporter for sums of so many bits (default: the result's), and one of `MEMORIES`."""
-    files = partial(_written, sum_bits=sum_bits, memory=memory)
+    files = partial(_written_files, sum_bits=sum_bits, memory=memory)
     return Tool(
         "RTL cannot be generated of",
         lambda nest: (),

@@ -25,8 +25,8 @@ class Hardware:
     configuration: ArrayConfiguration
     """The configuration, as `in_exact_edition` states it."""
     layers: tuple[Hardware, ...] = ()
-    """What it runs by sizes in registers: the configuration is that of one of them; none where it
-    runs the configuration alone."""
+    """The layers that it runs by sizes in registers: the configuration is that of one of them; none
+    where it runs the configuration alone."""
 
     @property
     def runs(self) -> tuple[Hardware, ...]:
@@ -57,7 +57,7 @@ class Hardware:
 
     @property
     def machine(self) -> Machine:
-        """The machine that it becomes."""
+        """The machine of the configuration."""
         return self.configuration.technology.machine
 
     @cached_property
@@ -121,7 +121,7 @@ class Hardware:
         return [*outer, last // group.stored]
 
     def place(self, group: IOGroup) -> list[slice]:
-        """Where the tensor lies in it."""
+        """The place of a tensor in its padded one."""
         *outer, last = self.places.tensor_place(self.places.access(group.tensor))
         return [*outer, slice(last.start // group.stored, last.stop // group.stored)]
 
@@ -146,7 +146,7 @@ class Hardware:
         return _of_blocks(moved, group.stored)
 
     def again(self, group: IOGroup) -> int:
-        """How often a buffer feeds a tile, or how many tiles it adds up."""
+        """The number of times that a buffer feeds a tile, or of tiles that it adds up."""
         pe, reads = self.configuration.design.pe, group.role is GroupRole.READ
         return self.value(group.modules[0].intra / (pe.trips if reads else group.size / pe.outputs))
 

@@ -38,7 +38,7 @@ class MemoryTensor:
     shape: tuple[int, ...]
     """Its extents."""
     padded: str
-    """Those of the padded one."""
+    """The extents of the padded tensor."""
     size: int
     """Its elements."""
     bits: int
@@ -63,7 +63,8 @@ class MemoryTensor:
 
     @property
     def end(self) -> int:
-        """Where the bench has the next one, when it has moved this one by 1,021 elements twice."""
+        """The address at which the bench has the next tensor, when it has moved this one by 1,021
+        elements twice."""
         return self.base + ((self.size + 3 * 1024) * self.bits // 8 // 4096 + 1) * 4096
 
 
@@ -147,7 +148,7 @@ class _Layout:
     ends: list[int]
     """And ends."""
     weights: list[int]
-    """What a step along each dimension of the padded tensor adds to a place."""
+    """The increment of a place by a step along each dimension of the padded tensor."""
     strides: list[int]
     """And to the address in the tensor (elements)."""
     skipped: int
@@ -155,7 +156,7 @@ class _Layout:
 
     @property
     def dimensions(self) -> str:
-        """Its fields, as parameters."""
+        """The layout's fields, as parameters."""
         return (
             f".DIMS({len(self.begins)}), .BEGINS({_words(self.begins)}), .ENDS({_words(self.ends)})"
         )

@@ -116,7 +116,7 @@ def _problem(chosen: ArrayConfiguration | RecurrenceConfiguration) -> tuple[Prob
 
 
 def read_record(folder: Path) -> tuple[str, Mapping[str, Recorded]]:
-    """How memory is reached, and the layers that the record of a folder states.
+    """The memory and the layers that the record of a folder states.
 
     Raises `InputError` if there is no record, or it states no hardware.
     """

@@ -29,7 +29,7 @@ NAN = 0x7FC00000
 
 
 def obstacles(configuration: RecurrenceConfiguration) -> tuple[str, ...]:
-    """Why an array cannot be written."""
+    """Reasons why an array cannot be written."""
     array, reasons = configuration.array, [*PE(configuration.array).obstacles]
     if array.timing.hop < 2 or array.timing.interval > 1:
         stated = f"hop is {array.timing.hop}, interval is {array.timing.interval}"

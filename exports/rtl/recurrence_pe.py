@@ -51,7 +51,7 @@ class PE:
 
     @property
     def obstacles(self) -> Iterator[str]:
-        """Why it cannot be written."""
+        """Reasons why the PE cannot be written."""
         for link in self.links.values():
             if not any(link.far) and len(cycles := {*link.needs.values()}) > 1:
                 yield f"{link.value} is needed after {sorted(cycles)} cycles; allowed: one number"
@@ -73,19 +73,19 @@ class PE:
 
     @cached_property
     def outputs(self) -> Mapping[str, str]:
-        """When something leaves or stays, by the names of channels."""
+        """Conditions under which something leaves or stays, by the names of channels."""
         outputs, links = self.array.nest.outputs.items(), self.links.items()
         own = {access.tensor: self.when([case]) for case, access in outputs}
         return {**own, **{name: self.when(link.needs, link.away) for name, link in links}}
 
     @cached_property
     def stays(self) -> Collection[str]:
-        """The channels that begin and end in it."""
+        """The channels that begin and end in the PE."""
         return [name for name, link in self.links.items() if not any(link.far)]
 
     @property
     def ports(self) -> Sequence[tuple[str, str]]:
-        """The channels that do not, with their ways."""
+        """The channels that enter or leave the PE, with their ways."""
         ways = ((self.inputs, "in"), (self.outputs, "out"))
         return [(name, way) for names, way in ways for name in names if name not in self.stays]
 
@@ -112,11 +112,11 @@ class PE:
 
     @property
     def domain(self) -> str:
-        """Where there is an iteration."""
+        """The condition that there is an iteration."""
         return " && ".join(f"{sum_text(each, 'of_')} >= 0" for each in sums(self.array.nest))
 
     def holds(self, number: int, earlier: Sequence[int]) -> str:
-        """Where a statement holds: where no earlier one of the value does."""
+        """The condition that a statement applies: where no earlier one of the value does."""
         nest = self.array.nest
         names = {name: str(value) for name, value in nest.parameters}
         names |= {loop: f"of_{loop}" for loop in nest.loops} | {"min": "least", "max": "most"}
@@ -127,7 +127,7 @@ class PE:
         return " && ".join(tests)
 
     def when(self, cases: Collection[Case], away: Point = ()) -> str:
-        """When one of these holds, so far away."""
+        """The condition that one of these cases applies, so far away."""
         nest = self.array.nest
         steps = zip(nest.loops, away or [0] * len(nest.loops), strict=True)
         here = ", ".join(f"at_{loop} + {step}" for loop, step in steps)

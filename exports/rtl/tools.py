@@ -102,7 +102,7 @@ class Bench:
         vcd: Path | None = None,
         memory: Mapping[str, int] = MappingProxyType({}),
     ) -> tuple[Run, ...]:
-        """Run it, layer after layer.
+        """Run the bench, layer after layer.
 
         Parameters
         ----------

@@ -59,7 +59,7 @@ class ScalesimArray:
 
 
 def dataflow_obstacle(nest_layer: ScalesimLayer, design: SystolicArray) -> str | None:
-    """Why SCALE-Sim has no dataflow like the design's; None where it has one."""
+    """The reason why SCALE-Sim has no dataflow like the design's; None where it has one."""
     sides = [nest_layer.side(loop) for loop in design.dataflow]
     name = f"dataflow ({','.join(design.dataflow)})"
     if len(set(sides)) < len(sides):
@@ -97,7 +97,7 @@ def grid(nest_layer: ScalesimLayer, configuration: ArrayConfiguration) -> Scales
 
 
 def nest_obstacles(nest: LoopNest) -> tuple[str, ...]:
-    """Why SCALE-Sim has no layer like a nest; empty if it has one."""
+    """Reasons why SCALE-Sim has no layer like a nest; empty if it has one."""
     try:
         layer(nest)
     except InputError as error:

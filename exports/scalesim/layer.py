@@ -51,7 +51,7 @@ class ScalesimLayer:
     ifmap: Access
     filters: Access
     sides: tuple[tuple[str, LoopKind], ...]
-    """What each loop runs over."""
+    """The side of the layer that each loop runs over."""
     dimensions: tuple[ConvolutionDimension, ...] = ()
     """Height and width of a convolution; empty for a matrix multiplication."""
     channels: int = 1

@@ -214,7 +214,7 @@ def _line(
 
 
 def _chosen(pool: _Pool, first: list[_Key], count: int) -> list[_Key]:
-    """Of the best candidates, ``count`` chosen one at a time, each farthest from those before."""
+    """Choose ``count`` of the best candidates one at a time, each farthest from those before."""
     chosen = first[:count]
     ranked = [key for key in pool.best_first() if key not in set(first)]
     candidates = ranked[: CANDIDATES * count]

@@ -169,7 +169,7 @@ def score(space: ParameterSpace, parameters: Mapping[str, int]) -> tuple[Fractio
 def score_configuration(
     problem: Problem, configuration: Configuration
 ) -> tuple[Fraction, Fraction]:
-    """The same for a configuration."""
+    """The objective at a configuration, and by how much it breaks the limits."""
     values = exactly(configuration)
     metrics = problem.design.metrics(values, FRACTION, problem.used_metrics)
     used = [(limit.used(metrics), limit.bound) for limit in problem.limits]

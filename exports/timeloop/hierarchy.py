@@ -54,13 +54,13 @@ class MappedNest:
         return cls(design.nest, design.architecture, mapping, solution.metrics)
 
     @property
-    def said(self) -> str:
+    def description(self) -> str:
         """A short description of the mapped nest, in words."""
         return f"{self.nest.name} on {self.name}, for timeloop-model"
 
     @property
     def name(self) -> str:
-        """Its architecture, as results call the design."""
+        """The name of the architecture, as results call the design."""
         return self.architecture.name
 
 
@@ -79,7 +79,8 @@ def mapping_obstacles(mapped: MappedNest) -> Iterator[str]:
 
 
 def obstacles(mapped: MappedNest) -> Iterator[str]:
-    """The same, and why it cannot express the architecture."""
+    """Every reason, in plain words, why Timeloop cannot express the nest, its mapping or the
+    architecture."""
     yield from mapping_obstacles(mapped)
     for name in mapped.architecture.unpriced:
         yield f"{name}: nothing says its energies, which the tool needs in an ERT"

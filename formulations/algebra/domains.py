@@ -1,4 +1,4 @@
-"""Where expressions have a value: what they divide by must be positive.
+"""Domains of expressions: where they have a value, as what they divide by is positive.
 
 Two operations have a domain: a quotient (every negative power is one) and the ceiling of a
 quotient. Both have a value, and engines bound them right, where the divisor is positive throughout;

@@ -42,7 +42,7 @@ class Posynomial:
 
     @property
     def is_monomial(self) -> bool:
-        """Whether it has exactly one term."""
+        """Whether the posynomial has exactly one term."""
         return len(self.terms) == 1
 
     def __add__(self, other: Posynomial) -> Posynomial:
@@ -80,7 +80,8 @@ class Posynomial:
         return Posynomial({e: c * factor for e, c in self.terms.items()})
 
     def dominates(self, other: Posynomial) -> bool:
-        """Whether it is never smaller than the other because each of the other's terms is in it."""
+        """Whether the posynomial is never smaller than another one because each of the other's
+        terms is in it."""
         return all(self.terms.get(e, Fraction(0)) >= c for e, c in other.terms.items())
 
 

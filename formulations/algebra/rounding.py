@@ -361,7 +361,7 @@ def log_below(logarithm: Logarithms) -> Logarithms:
 
 
 def log_room(room: Floats, least: Floats) -> Floats:
-    """How far terms of a sum may grow from ``least`` (logarithms) if the others leave them
+    """The largest growth of a sum's terms from ``least`` (logarithms) if the others leave them
     ``room``."""
     growth: Floats = (
         np.log(np.maximum(room, 0) + LOG_MARGIN) - least + LOG_MARGIN * (1 + np.abs(least))

@@ -18,10 +18,10 @@ Operand: TypeAlias = "Traced | int | Fraction"
 
 
 class How(Enum):
-    """How a number came about."""
+    """The operation by which a number came about."""
 
     GIVEN = "given"
-    """It was given, or came about by a division or a minimum, whose parts do not add up."""
+    """An input, or the result of a division or a minimum, whose parts do not add up."""
     SUM = "sum"
     """The sum of its parts."""
     MAX = "max"
@@ -77,7 +77,7 @@ def traced(value: Operand) -> Traced:
 
 
 def traced_values(values: Mapping[str, int]) -> dict[str, Traced]:
-    """A configuration in these numbers."""
+    """The values of a configuration as traced numbers."""
     return {name: traced(value) for name, value in values.items()}
 
 

@@ -36,7 +36,7 @@ class CustomAccelerator(Accelerator):
 
     @property
     def trends(self) -> Mapping[str, Trend]:
-        """As the model's expressions say."""
+        """The trends that follow from the model's expressions."""
         return self.model.trends
 
     def problems(
@@ -49,18 +49,19 @@ class CustomAccelerator(Accelerator):
 
 
 class CustomDocument(ModelDocument):
-    """What spaces of stated costs say of them."""
+    """The accelerator of a hardware space whose costs are stated as formulas."""
 
     family: Literal["custom"]
 
 
 class Custom(AcceleratorKind):
-    """How spaces state costs (see `ithaca.formulations.hardware.kind.AcceleratorKind`)."""
+    """The kind of accelerator whose spaces state costs (see
+    `ithaca.formulations.hardware.kind.AcceleratorKind`)."""
 
     document = CustomDocument
 
     def read(self, document: Any, where: object) -> CustomAccelerator:
-        """Quantities are figures, too, by their own names."""
+        """The accelerator of a document. Quantities are figures, too, by their own names."""
         if twice := min(document.figures.keys() & document.quantities.keys(), default=None):
             raise InputError(
                 f"figures.{twice} is the name of a quantity; allowed: other names, as "

@@ -33,7 +33,7 @@ class CustomDesign(Design):
     nest: LoopNest
     """The layer; the model reads its facts alone."""
     model: Model
-    """What it costs."""
+    """The model of its costs."""
     figures: tuple[tuple[str, Fraction], ...]
     """The hardware, figure by figure."""
     family = "custom"
@@ -106,5 +106,5 @@ class CustomDesign(Design):
         return known
 
     def exactly(self, configuration: Mapping[str, int]) -> dict[str, Fraction]:
-        """All that the model has names for, by the exact reference."""
+        """The value of every name of the model, by the exact reference."""
         return self._at(exactly(configuration), FRACTION)

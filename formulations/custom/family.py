@@ -25,7 +25,7 @@ from ithaca.workloads.nest import LoopNest
 
 
 class LayerHeadDocument(Document):
-    """What was asked."""
+    """The question that a result file of stated costs begins with."""
 
     problem: NestDocument
     model: ModelDocument
@@ -35,7 +35,7 @@ class LayerHeadDocument(Document):
 
 
 class LayerDesignDocument(Document):
-    """There is one design of a layer."""
+    """The design of a layer, of which there is one: without fields."""
 
 
 class CustomProfile(Profile[CustomDesign]):
@@ -62,8 +62,8 @@ class CustomProfile(Profile[CustomDesign]):
         return None
 
     def remedies(self, configuration: Mapping[str, int]) -> Remedies:
-        """As mitigations state them; of factors without any, every figure that the factor itself
-        speaks of and that only helps, s times as large."""
+        """Remedies by factor, as mitigations state them; of factors without any, every figure that
+        the factor itself speaks of and that only helps, s times as large."""
         model, values = self.design.model, self.design.exactly(configuration)
         remedies = {
             name: tuple(

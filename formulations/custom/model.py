@@ -46,7 +46,8 @@ class FactorDocument(Document):
 
 
 class LayerChoiceDocument(Document):
-    """What a layer may choose, between two ends over its facts."""
+    """A choice that each layer makes: an integer, or a power of two, between two formulas of its
+    facts."""
 
     range: Annotated[list[Formula], Field(min_length=2, max_length=2)] | None = None
     powers_of_two: Annotated[list[Formula], Field(min_length=2, max_length=2)] | None = None
@@ -89,7 +90,7 @@ class Model:
     figures: tuple[str, ...]
     """The figures of the hardware."""
     choices: tuple[Choice, ...] = ()
-    """What a layer may choose."""
+    """The choices of a layer."""
     conditions: tuple[tuple[str, Expression, Expression], ...] = ()
     """As written, with the left side, which must not exceed the right one."""
     mitigations: tuple[tuple[str, tuple[tuple[str, Expression | None], ...]], ...] = ()

@@ -57,8 +57,8 @@ class Component(Document):
     inputs: list[Name] = Field(default_factory=lambda: ["in"], min_length=1)
     """Its input ports."""
     outputs: dict[Name, dict[Stated, Term]] = Field(default={"out": {}})
-    """What its output ports state; they pass on all else as the first input port with data has
-    it."""
+    """The fields that its output ports state; they pass on all else as the first input port with
+    data has it."""
     parameters: dict[Name, Known] = Field(default_factory=dict)
     """With their defaults; without one graphs state them, or energy is not known."""
     cycles: Term = ZERO
@@ -70,7 +70,7 @@ class Component(Document):
     one is a ``queue`` of steps ahead."""
 
     def check(self, where: str) -> None:
-        """Refuse expressions over names that it does not have."""
+        """Refuse expressions over names that the component does not have."""
         own = [*self.parameters, *named(self.inputs)]
         for place, term in terms(self, where):
             seen = [] if ".outputs." in place else named(self.outputs)

@@ -56,7 +56,7 @@ class GraphNode(Document):
 
 
 class TensorData(Document):
-    """How a tensor's values are."""
+    """The data of a tensor: types, zeros and storage."""
 
     density: Term = ONE
     """Share of values that are not zero."""
@@ -73,7 +73,7 @@ class TensorData(Document):
 
 
 class Feed(Document):
-    """What a port receives in each step of an interval."""
+    """The values that a port receives in each step of an interval."""
 
     of: str
     """The tensor."""
@@ -86,12 +86,12 @@ class Feed(Document):
 
 
 class TimeInterval(Document):
-    """What happens at a time."""
+    """An interval of time: its repetitions, and the values that ports receive in it."""
 
     repeat: Term = ONE
     """How often, one after the other."""
     inputs: Annotated[dict[str, Feed], Field(min_length=1)]
-    """What ports receive."""
+    """The values that ports receive."""
 
 
 class FlowGraph(Document):
@@ -104,7 +104,7 @@ class FlowGraph(Document):
     megahertz: Positive | None = None
     """Its clock."""
     seed: Annotated[int, Field(ge=0)] = 0
-    """Of the zeros that are drawn."""
+    """The seed of the zeros that are drawn."""
     parameters: dict[Name, Number] = Field(default_factory=dict)
     """With their defaults."""
     library: dict[Name, Component] = Field(default_factory=dict)
@@ -123,7 +123,7 @@ class FlowGraph(Document):
 
     @cached_property
     def kinds(self) -> Mapping[str, Component]:
-        """All components that it may have."""
+        """The kinds of components that the graph may have."""
         return {**library().components, **self.library}
 
     @cached_property
@@ -133,7 +133,8 @@ class FlowGraph(Document):
 
     @cached_property
     def sources(self) -> Mapping[str, tuple[str, bool]]:
-        """By input port with an edge the output port, and whether the two are pipelined."""
+        """The source of every input port with an edge: the output port, and whether the two are
+        pipelined."""
         before: dict[str, tuple[str, bool]] = {}
         groups = {"": self.edges, **{f"{n}.": node.edges for n, node in self.nodes.items()}}
         for prefix, edges in groups.items():
@@ -163,7 +164,7 @@ class FlowGraph(Document):
             ) from None
 
     def check(self) -> None:
-        """Refuse what names nothing."""
+        """Refuse a graph that names what does not exist."""
         for name, component in self.library.items():
             component.check(f"library.{name}")
         for where, term in terms(self.model_copy(update={"library": {}}), ""):

@@ -29,7 +29,7 @@ from ithaca.formulations.flow.graph import Feed, FlowGraph, owner
 CELLS, LEAST_DRAWS, MOST_DRAWS, MOST_STEPS = 1 << 18, 16, 4096, 1 << 19
 
 Stream = Mapping[str, Any]
-"""What describes the data of a step: fields, ``steps`` of an interval, and whether zeros are
+"""A description of the data of a step: fields, ``steps`` of an interval, and whether zeros are
 ``random``. Arrays are by interval drawn, step and copy."""
 
 
@@ -40,7 +40,7 @@ class ComponentRun:
     name: str
     """Its name, with the supernodes around it."""
     component: str
-    """What it is."""
+    """The kind of component."""
     copies: int
     """How many there are."""
     cycles: Fraction
@@ -62,7 +62,7 @@ class FlowRun:
     draws: int
     """How often each interval was drawn, at least; 0 where no zeros are."""
     parts: tuple[ComponentRun, ...]
-    """What each component does."""
+    """The run of each component."""
 
     @property
     def energy(self) -> Fraction:
@@ -200,7 +200,8 @@ class _Interval:
         }
 
     def _drawn(self, count: Any, share: Any, steps: int, name: str) -> Any:
-        """How many of a count are not zero, in every step of every copy of every interval drawn."""
+        """The number of nonzeros among a count, in every step of every copy of every interval
+        drawn."""
         counts, shares = np.asarray(count, dtype=float), np.asarray(share, dtype=float)
         if np.any(counts % 1) or np.any((shares < 0) | (shares > 1)):
             raise InputError(

@@ -22,7 +22,7 @@ class Trend(Enum):
     HURTS = "never helps"
     """Energies of accesses: the best of a box is the smallest."""
     IDLE = "does not matter"
-    """Of what costs speak, and layers do not."""
+    """A figure that costs speak of, and layers do not."""
     MIXED = "may do either"
     """Boxes have to have one value of it: such figures are enumerated."""
 
@@ -34,11 +34,11 @@ class Work:
     name: str
     """Its name."""
     nest: LoopNest
-    """What one run computes."""
+    """The nest of one run."""
     count: int = 1
     """Runs in the workload."""
     weight: Fraction = Fraction(1)
-    """What the workload counts among others."""
+    """The weight of the workload among others."""
     workload: str = ""
     """The workload that it belongs to."""
     stored: Stored = ()
@@ -48,7 +48,7 @@ class Work:
 
     @property
     def factor(self) -> Fraction:
-        """How often a run of the layer counts in totals: count times weight."""
+        """The number of runs that the layer counts in totals: count times weight."""
         return self.weight * self.count
 
 
@@ -62,7 +62,7 @@ class Accelerator(Protocol):
     """The family that its designs belong to."""
 
     def dividing(self) -> Accelerator | None:
-        """The same where factors divide extents; None where that cannot be asked for."""
+        """The accelerator with factors that divide extents; None where that cannot be asked for."""
         return None
 
     def stages(self, work: Work) -> tuple[Work, ...]:

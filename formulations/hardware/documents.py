@@ -41,7 +41,7 @@ class QuantityDocument(Document):
     unit: Annotated[str, Field(max_length=40)] = ""
 
     def quantity(self, name: str) -> Quantity:
-        """The quantity. Raises `InputError` if it may be nothing."""
+        """The quantity. Raises `InputError` if it has no value."""
         fields = [
             k
             for k in ("values", "range", "powers_of_two", "choices")

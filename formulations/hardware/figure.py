@@ -23,20 +23,20 @@ class Figure:
     expression: Expression
     """Over quantities and other figures."""
     table: tuple[tuple[Fraction, Fraction], ...] = ()
-    """What values of the expression stand for; empty: for themselves."""
+    """The meaning of values of the expression; empty: they stand for themselves."""
     others: tuple[tuple[str, Figure], ...] = ()
     """The other figures that the expression speaks of, by name."""
 
     @cached_property
     def symbols(self) -> frozenset[str]:
-        """The quantities that it follows from."""
+        """The quantities that the figure follows from."""
         others = dict(self.others)
         return (self.expression.symbols - others.keys()).union(
             *(figure.symbols for figure in others.values())
         )
 
     def at(self, values: Mapping[str, int | Fraction]) -> Fraction:
-        """Its value for an accelerator. A `KeyError` if a table has no such entry."""
+        """The figure's value for an accelerator. A `KeyError` if a table has no such entry."""
         known = exactly(values) | {n: figure.at(values) for n, figure in self.others}
         number = Fraction(self.expression.evaluate(known, FRACTION))
         return dict(self.table)[number] if self.table else number

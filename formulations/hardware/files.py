@@ -51,7 +51,7 @@ def space_names() -> tuple[str, ...]:
 
 
 def find_space(text: str) -> HardwareSpace:
-    """A space by its name, or of a file.
+    """A hardware space by its name, or of a file.
 
     Raises `InputError`, one line that names the field, its value and what is allowed, if there is
     none, or it is empty.
@@ -192,7 +192,7 @@ def _rule(text: str, box: Region, where: str) -> Link:
 
 
 def _joined(some: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
-    """Both, whose names differ. Raises `InputError` if two do not."""
+    """The union of two mappings, whose names differ. Raises `InputError` if two do not."""
     if twice := min(some.keys() & more.keys(), default=None):
         raise InputError(f"{twice} is given twice; allowed: once (see parts of accelergy)")
     return {**some, **more}

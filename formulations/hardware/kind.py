@@ -1,4 +1,4 @@
-"""How hardware spaces state the accelerators of a family."""
+"""Kinds of accelerators: how hardware spaces state those of a family."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from ithaca.formulations.schema import Document
 
 
 class AcceleratorKind(Protocol):
-    """How spaces state the accelerators of a family."""
+    """A kind of accelerator: how spaces state those of a family."""
 
     @property
     def document(self) -> type[Document]:
-        """Model of what files say of them beside what all spaces say."""
+        """The model of what files say of these accelerators beside what all spaces say."""
 
     @property
     def tags(self) -> Collection[str]:
-        """YAML tags in it."""
+        """YAML tags in documents of the accelerators."""
         return ()
 
     def read(self, document: Any, where: object) -> Accelerator:

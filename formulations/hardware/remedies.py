@@ -1,4 +1,4 @@
-"""By how much to raise a figure of the hardware where costs bind: the rules of guided search.
+"""Rules of guided search: by how much to raise a figure of the hardware where costs bind.
 
 From S. Dave, T. Nowatzki, A. Shrivastava, "Explainable-DSE" (ASPLOS 2023). With s, the binding part
 over the next one: PEs and bandwidths times s; widths and links the same up to what one transfer can
@@ -30,9 +30,9 @@ class Remedy:
     most: Fraction | None = None
     """Beyond this it does nothing for the part."""
     stays: Fraction = Fraction(0)
-    """What the binding tensor takes of it."""
+    """The part of it that the binding tensor takes."""
     grows: Fraction | None = None
-    """What all others take of it; None: it is no capacity."""
+    """The part of it that all others take; None: it is no capacity."""
     reuse: Fraction | None = None
     """The largest reuse that is left for the tensor; None: no end."""
     stated: Expression | None = None

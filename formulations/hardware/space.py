@@ -22,25 +22,25 @@ class HardwareSpace:
     name: str
     """Its name."""
     quantities: tuple[Quantity, ...]
-    """What is free."""
+    """The free quantities."""
     accelerator: Accelerator
-    """What figures are of."""
+    """The accelerator whose figures follow from them."""
     figures: Mapping[str, Figure]
     """Figures of the accelerator, over quantities."""
     rules: tuple[Link, ...] = ()
-    """What quantities must keep."""
+    """The rules that quantities must keep."""
     costs: Mapping[str, Figure] = field(default_factory=dict)
     """Metrics of the hardware itself, such as area and power."""
     units: Mapping[str, Metric] = field(default_factory=dict)
-    """What those metrics are, by name."""
+    """The metrics of those costs, by name."""
     description: str = ""
     """One line for people."""
     source: str = ""
     """Where its figures are from."""
     workloads: tuple[str, ...] = ()
-    """What is run unless something else is asked for."""
+    """The workloads to run unless something else is asked for."""
     objective: str | None = None
-    """What is minimised unless something else is asked for."""
+    """The objective unless something else is asked for."""
     limits: Mapping[str, Fraction] = field(default_factory=dict)
     """Upper limits unless others are asked for."""
 

@@ -51,7 +51,7 @@ class Timing:
     """From one word of a memory port to the next."""
 
     def cycles(self, sign: ast.operator) -> int:
-        """Those of an operator."""
+        """The cycles that an operator takes."""
         return {ast.Mult: self.multiply, ast.Div: self.divide}.get(type(sign), self.add)
 
     def depths(self, node: ast.expr) -> list[int]:
@@ -80,7 +80,7 @@ class ModuleChain:
 
     access: Access
     case: Case
-    """What uses it."""
+    """The case that uses it."""
     points: Mapping[Place, tuple[Point, ...]]
     """The iterations of each PE that use it, in its order; PEs in the order of their words."""
     moved: Mapping[Place, int]

@@ -45,7 +45,7 @@ def choose_designs(
     if running:
         return running
     allowed = [each.name for each in every if not chosen or not each.hangs]
-    said = nest.name if dataflow is None else f"{option} is {quoted(','.join(dataflow))}"
+    subject = nest.name if dataflow is None else f"{option} is {quoted(','.join(dataflow))}"
     why = f": {HANGS}" if chosen else ""
     none = "recurrences of which an array runs"
-    raise InputError(f"{said}{why}; allowed: {'; '.join(allowed) or none}")
+    raise InputError(f"{subject}{why}; allowed: {'; '.join(allowed) or none}")

@@ -36,7 +36,7 @@ def cycles(array: RecurrenceArray) -> int | None:
 
 
 def _begins(array: RecurrenceArray) -> dict[Point, int]:
-    """When each iteration begins; those that never do are missing."""
+    """The cycle at which each iteration begins; those that never do are missing."""
     before, fed, begin = _before(array), _fed(array), dict[Point, int]()
     waiting = {point: len(others) for point, others in before.items()}
     after: dict[Point, list[Point]] = {point: [] for point in before}
@@ -83,7 +83,7 @@ def _before(array: RecurrenceArray) -> Edges:
 
 
 def _fed(array: RecurrenceArray) -> dict[Point, int]:
-    """When each iteration can have its words from memory.
+    """The cycle at which each iteration can have its words from memory.
 
     The module beside a PE hands on what is for those behind it before it feeds its own.
     """
@@ -102,8 +102,8 @@ def _fed(array: RecurrenceArray) -> dict[Point, int]:
 
 
 def _drained(array: RecurrenceArray, chain: ModuleChain, begin: dict[Point, int]) -> int:
-    """When the last word of a tensor is written: the module beside a PE has all words of the PE
-    before it hands them on, and then those of the PEs behind."""
+    """The cycle at which the last word of a tensor is written: the module beside a PE has all words
+    of the PE before it hands them on, and then those of the PEs behind."""
     time = 0
     for place, points in chain.points.items():
         poll()

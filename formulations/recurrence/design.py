@@ -65,12 +65,12 @@ class RecurrenceDesign(Design):
 
     @property
     def latency(self) -> int | None:
-        """Its cycles; None where it hangs."""
+        """The cycles of the array; None where it hangs."""
         return _latency(self.nest, self.dataflow, self.timing)
 
     @property
     def hangs(self) -> bool:
-        """Whether it is known to hang: not where the call's time is over before that is."""
+        """Whether the array is known to hang: not where the call's time is over before that is."""
         with ending(), suppress(StoppedError):
             return self.latency is None
         return False

@@ -43,7 +43,7 @@ class RecurrencesDocument(RecurrenceDocument):
 
 
 class RecurrenceHeadDocument(Document):
-    """What was asked."""
+    """The question that a result file of recurrences begins with."""
 
     workload: RecurrencesDocument
     edition: Literal["cycle"]
@@ -60,7 +60,7 @@ class SpaceLoopsDocument(Document):
 
 
 class ArraySizeDocument(Document):
-    """How large the array is (PEs)."""
+    """The size of the array (PEs)."""
 
     size: Count
 

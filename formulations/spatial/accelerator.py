@@ -131,7 +131,7 @@ def _architecture_with(
 
 
 class HierarchyDocument(MappingSpaceDocument):
-    """What spaces of memory hierarchies say of the accelerator."""
+    """The accelerator of a hardware space that is a memory hierarchy."""
 
     family: Literal["spatial"] = "spatial"
     architecture: Any
@@ -139,7 +139,7 @@ class HierarchyDocument(MappingSpaceDocument):
 
 
 class Hierarchies(AcceleratorKind):
-    """How spaces state memory hierarchies (see
+    """The kind of accelerator that is a memory hierarchy (see
     `ithaca.formulations.hardware.kind.AcceleratorKind`)."""
 
     document = HierarchyDocument
@@ -170,7 +170,8 @@ class Hierarchies(AcceleratorKind):
     def completed(
         self, accelerator: HierarchyAccelerator, figures: Mapping[str, Figure]
     ) -> tuple[HierarchyAccelerator, Mapping[str, Figure]]:
-        """With energies of accesses that the architecture tabulates by capacity.
+        """The accelerator with energies of accesses that the architecture tabulates by capacity,
+        and its figures.
 
         Raises `InputError` if a mesh is given and so is one around it: more instances around would
         leave fewer inside each.
@@ -197,7 +198,7 @@ class Hierarchies(AcceleratorKind):
         return accelerator, known
 
     def energies(self, accelerator: HierarchyAccelerator, path: Path) -> Mapping[str, Fraction]:
-        """Those that the edition reads."""
+        """The energies in an Accelergy table that the edition reads."""
         architecture, values = accelerator.architecture, dict[str, Fraction | None]()
         for name, actions in energy_tables(_accelergy(path, "ERT"), path).items():
             if name == architecture.compute.name:

@@ -67,7 +67,8 @@ class Level:
 
     @property
     def rates(self) -> tuple[tuple[str, Fraction, tuple[str, ...]], ...]:
-        """Its bandwidths: a word for each, words a cycle, and the counts that share it."""
+        """The bandwidths of a level: a word for each, words a cycle, and the counts that share
+        it."""
         known = (
             ("reads", self.read_bandwidth, ("reads",)),
             ("writes", self.write_bandwidth, ("fills", "updates")),
@@ -187,7 +188,7 @@ class TensorUnit:
     """The intrinsic that the multipliers run under one of the dataflows, with its sizes."""
 
     intrinsic: str
-    """What a call computes: a name, or a statement (`ithaca.formulations.intrinsics`)."""
+    """The computation of a call: a name, or a statement (`ithaca.formulations.intrinsics`)."""
     sizes: Sizes = ()
     """Iterations of a call along loops on no side."""
 
@@ -198,7 +199,7 @@ class Tensorized:
     and what feeds them."""
 
     intrinsic: str
-    """What a call computes: a name, or a statement (`ithaca.formulations.intrinsics`)."""
+    """The computation of a call: a name, or a statement (`ithaca.formulations.intrinsics`)."""
     dataflows: tuple[tuple[str, tuple[str, ...]], ...]
     """Name, and the loops along the sides of the multipliers' mesh, as many iterations as that has;
     one alone lies along the whole mesh."""
@@ -232,20 +233,20 @@ class Architecture:
     source: str = field(default="", compare=False)
     """Where its figures are from."""
     bursts: Bursts | None = None
-    """What only edition `dmazerunner` reads."""
+    """Bursts, which only edition `dmazerunner` reads."""
     tensorized: Tensorized | None = None
-    """What only edition `intrinsic` reads."""
+    """The tensor unit, which only edition `intrinsic` reads."""
     network: OperandNetworks | None = None
-    """What only edition `explainable` reads."""
+    """Networks of operands, which only edition `explainable` reads."""
     unpriced: tuple[str, ...] = ()
     """Components of which nothing says what their accesses, or computations, cost."""
     entries: tuple[tuple[str, str], ...] = ()
-    """What it asks of mappings, as entries of constraints files: the path, and the entry as
-    JSON."""
+    """Restrictions that it sets on mappings, as entries of constraints files: the path, and the
+    entry as JSON."""
     sparse: tuple[str, ...] = field(default=(), compare=False)
     """Paths of what its file says about sparse tensors."""
     sparsity: Sparsity | str | None = field(default=None, hash=False)
-    """What that is, or why it is not modelled."""
+    """The handling of sparse tensors, or why it is not modelled."""
     unread: tuple[str, ...] = field(default=(), compare=False)
     """Paths of what nothing here depends on."""
     energy_sources: tuple[tuple[str, str], ...] = field(default=(), compare=False)
@@ -310,7 +311,7 @@ class Architecture:
         return (*self.levels, self.compute)
 
     def keeping(self, keeps: dict[str, frozenset[str]]) -> Architecture:
-        """The same with other tensors kept; levels that are not named stay as they are."""
+        """The architecture with other tensors kept; levels that are not named stay as they are."""
         levels = tuple(
             replace(level, keeps=keeps.get(level.name, level.keeps)) for level in self.levels
         )
@@ -319,7 +320,7 @@ class Architecture:
     def retaining(
         self, kept: Sequence[tuple[str, int]], tensors: Collection[str]
     ) -> Architecture | None:
-        """The same where some of a nest's tensors, with their words, stay in the outermost level
+        """The architecture with some of a nest's tensors, and their words, in the outermost level
         inside the first that may keep them; None if there is none of one instance."""
         levels = [replace(level, keeps=level.kept(tensors)) for level in self.levels]
         for tensor, words in kept:

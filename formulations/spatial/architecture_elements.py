@@ -112,7 +112,7 @@ class Element:
     inherited: Mapping[str, Any] = field(default_factory=dict)
     """Attributes of containers around it, for those that it does not state."""
     variables: Mapping[str, Any] = field(default_factory=dict)
-    """What else expressions may name."""
+    """Further names for expressions."""
     known: set[str] = field(default_factory=set)
     """Names of attributes that are read."""
     unpriced: bool = False

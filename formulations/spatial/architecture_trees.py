@@ -98,13 +98,13 @@ class ArchitectureTree:
     """The elements of an architecture, and what else its file says."""
 
     variables: Mapping[str, Any]
-    """What expressions may name."""
+    """Names for expressions."""
     elements: list[Element] = field(default_factory=list)
     """Its components, outermost first."""
     entries: list[tuple[str, str]] = field(default_factory=list)
     """Constraints on mappings: the path, and the entry as JSON."""
     sparse: list[tuple[str, Any]] = field(default_factory=list)
-    """What it does with sparse tensors: the path, and the entry."""
+    """Its handling of sparse tensors: the path, and the entry."""
     unread: list[str] = field(default_factory=list)
     """Paths of what nothing depends on."""
     keeping: bool = True
@@ -249,7 +249,7 @@ class ArchitectureTree:
 
 @dataclass
 class _Inside:
-    """Where nodes are: inside those before them."""
+    """A position in an architecture tree: inside the nodes before it."""
 
     tree: ArchitectureTree
     x: int = 1
@@ -259,9 +259,9 @@ class _Inside:
     spreads: bool = False
     """Whether there are more instances here than of it."""
     attributes: dict[str, Any] = field(default_factory=dict)
-    """Those of containers around."""
+    """The attributes of containers around."""
     keeps: frozenset[str] | None = None
-    """What the branch keeps, in parallel with others."""
+    """The tensors that the branch keeps, in parallel with others."""
 
     def spread(self, name: str, x: int, y: int, at: str) -> None:
         """Multiply instances. Between two multiplications there is a level that keeps nothing, as

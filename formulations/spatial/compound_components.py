@@ -97,7 +97,7 @@ class Scope:
 
     attributes: Mapping[str, Any]
     where: str
-    """What error lines begin with."""
+    """The beginning of error lines."""
     around: Scope | None = None
     calculated: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
     """Values that are known already."""

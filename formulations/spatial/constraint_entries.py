@@ -210,7 +210,7 @@ def check_types(entry: Mapping[str, Any], at: str) -> None:
 
 
 def _words(name: str, kinds: Sequence[str]) -> str:
-    """What a field may be."""
+    """The kinds of values that a field takes, in words."""
     of = "tensors" if name in FIELDS["dataspace"] else "text"
     names = {"array": f"a list of {of}", "string": "text", "boolean": "true or false"}
     return " or ".join(names.get(kind, f"a {kind}") for kind in kinds).replace(

@@ -50,7 +50,7 @@ class Constraints:
     least_used: Fraction = Fraction(0)
     """The least share of the multipliers that works."""
     where: str = "constraints"
-    """What error lines begin with."""
+    """The beginning of error lines."""
     unread: tuple[str, ...] = field(default=(), compare=False)
     """Paths of fields of its file that nothing depends on."""
 

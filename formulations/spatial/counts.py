@@ -49,22 +49,22 @@ class Numbers:
     """At least the lanes of a loop inside a level, of which two share a rank of a tensor: bounds a
     count of multicasts."""
     whole: Numbers | None = None
-    """The same with the trips of all but last iterations, where trips are averages."""
+    """The mapping with the trips of all but last iterations, where trips are averages."""
     share: Callable[[int, str], Number] | None = None
     """Then, what a level outside the lanes of a loop has of what they run in step; else 1."""
 
 
 @dataclass(frozen=True)
 class CapacityRule:
-    """Something that must not exceed a bound."""
+    """A use of a level that must not exceed a bound."""
 
     level: str
     """The level that it is about."""
     what: str
-    """What is said where it does, with places for both numbers; in the tool's words where it has
+    """The message where it does, with places for both numbers; in the tool's words where it has
     some."""
     used: Number
-    """What must not exceed the bound."""
+    """The use, which must not exceed the bound."""
     bound: int
     """The bound."""
 
@@ -202,7 +202,8 @@ class MappingCounts:
 
     @remembered
     def positions(self, level: int, tensor: str) -> Number:
-        """How many different tiles of a tensor the lanes inside one instance of a level want."""
+        """The number of different tiles of a tensor that the lanes inside one instance of a level
+        want."""
         ranks = self._accesses[tensor]
         return self._product(self._rank_positions(level, rank.terms) for rank in ranks)
 
@@ -233,7 +234,7 @@ class MappingCounts:
         return count - numbers.maximum(*twice)
 
     def distinct(self, parent: int, child: int, tensor: str) -> Number:
-        """How many different tiles the children of one instance want, stage by stage.
+        """The number of different tiles that the children of one instance want, stage by stage.
 
         Parameters
         ----------

@@ -61,4 +61,4 @@ class ConstraintsDocument(
         unread=None,
     )
 ):
-    """What mappings are restricted to."""
+    """Restrictions of the mappings."""

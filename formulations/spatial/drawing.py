@@ -70,7 +70,7 @@ class LevelWait:
 
     @property
     def cycles(self) -> Fraction:
-        """Cycles that they take."""
+        """The cycles that the words take."""
         return self.words / self.rate
 
 
@@ -141,7 +141,7 @@ def costs(design: Design, configuration: Mapping[str, int]) -> Remarks:
 def statements(
     nest: LoopNest, architecture: Architecture, mapping: Mapped, pes: Fraction
 ) -> Iterator[str]:
-    """How many multipliers work, and what is padded; each ``Term: statement.``
+    """Statements on how many multipliers work, and what is padded; each ``Term: statement.``
 
     Parameters
     ----------

@@ -61,7 +61,7 @@ class Setting:
     memory: Stored = ()
     """Extents in memory by tensor, of edition ``dmazerunner``."""
     binding: Binding = ()
-    """What runs on the intrinsic, of edition ``intrinsic``."""
+    """The loops that run on the intrinsic, of edition ``intrinsic``."""
 
     def __post_init__(self) -> None:
         if self.nest.sparse is not None:
@@ -78,7 +78,7 @@ class Setting:
 
     @property
     def designs(self) -> tuple[MappingDesign, ...]:
-        """All of them, where the nest may run in several ways."""
+        """The designs of the edition: several, where the nest may run in several ways."""
         return tuple(
             replace(self, binding=binding).design
             for binding in EDITIONS[self.edition].bindings(self)
@@ -94,10 +94,10 @@ class SpatialEdition:
     metrics: Callable[[Architecture], tuple[Metric, ...]]
     """The metrics of every nest on an architecture."""
     trends: Callable[[Architecture], Mapping[str, Trend]]
-    """What more of each figure (`ithaca.formulations.spatial.variation`) does; figures that the
+    """The effect of more of each figure (`ithaca.formulations.spatial.variation`); figures that the
     edition does not read have none."""
     bindings: Callable[[Setting], tuple[Binding, ...]] = lambda _: ((),)
-    """What designs of a setting differ in."""
+    """The bindings that designs of a setting differ in."""
     stages: Callable[[Architecture, LoopNest], tuple[LoopNest, ...]] = lambda _, nest: (nest,)
     """The nests that one is run as, where it has more factors than the accelerator multiplies."""
 

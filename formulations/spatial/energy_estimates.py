@@ -258,12 +258,12 @@ def _unstarted_cacti() -> str:
     folder = Path(package.origin).parent / "cacti"
     try:
         ran = subprocess.run([folder / "cacti"], capture_output=True, text=True, errors="replace")
-        said = ran.stdout + ran.stderr
+        output = ran.stdout + ran.stderr
     except OSError as error:
-        said = error.strerror or str(error)
-    if "how to use CACTI" in said:
+        output = error.strerror or str(error)
+    if "how to use CACTI" in output:
         return ""
-    why = said.strip().partition("\n")[0].rpartition(": ")[2].partition(" (")[0]
+    why = output.strip().partition("\n")[0].rpartition(": ")[2].partition(" (")[0]
     return (
         f"the program CACTI does not start on this machine ({why}); allowed: after "
         f"rm -rf {folder}/obj_dbg && make -C {folder} (with g++), which builds it from its "

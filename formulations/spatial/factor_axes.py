@@ -98,5 +98,5 @@ def factor_axis(
 
 
 def at_most(used: Expression, bound: Operand) -> Link:
-    """That something does not exceed a bound."""
+    """The rule that an expression does not exceed a bound."""
     return Link(used, Relation.AT_MOST, as_expression(bound))

@@ -53,7 +53,7 @@ from ithaca.workloads.library import workload_document
 
 
 class MappingSpaceDocument(model_of(MappingOptions)):  # type: ignore[misc]
-    """Which mappings were considered."""
+    """The options that say which mappings were considered."""
 
 
 class LevelMappingDocument(Document):
@@ -78,11 +78,11 @@ class LevelMappingDocument(Document):
 
 
 class HeadDocument(Document):
-    """What was asked."""
+    """The question that a result file of memory hierarchies begins with."""
 
     problem: NestDocument
     memory: dict[str, list[int]] = Field(default_factory=dict)
-    """Of edition dmazerunner: the tensors' extents in memory."""
+    """The tensors' extents in memory, of edition dmazerunner."""
     edition: Literal["timeloop", "dmazerunner", "explainable", "intrinsic", "uneven"]
     platform: PlatformDocument
     objective: ObjectiveDocument
@@ -92,8 +92,8 @@ class HeadDocument(Document):
 
 
 class MatchedLoopsDocument(Document):
-    """There is one design, but of edition intrinsic one for each match: the nest's loop by loop of
-    the intrinsic."""
+    """The name of a design: the nest's loop by loop of the intrinsic, of edition intrinsic; other
+    editions have one design."""
 
     binding: dict[str, str] = Field(default_factory=dict)
 

@@ -51,7 +51,7 @@ class MapperFiles:
     architecture: Architecture
     """The architecture, with all constraints and the fields that nothing depends on."""
     objective: str
-    """What is minimised, one after the other."""
+    """The objectives, minimised one after the other."""
     searching: tuple[str, ...]
     """Fields of the mapper that a proof does not depend on."""
 

@@ -86,7 +86,8 @@ class Mapping:
         return self.factors.get(slot, {}).get(loop, 1)
 
     def trips(self, slot: Slot, loop: str) -> str:
-        """The same in a text, with those in the last iteration of all where they are fewer."""
+        """Trips of a loop in a slot as text, with those in the last iteration of all where they are
+        fewer."""
         fewer = self.remainders.get(slot, {}).get(loop)
         return f"{self.factor(slot, loop)}" + ("" if fewer is None else f",{fewer}")
 
@@ -95,7 +96,7 @@ class Mapping:
         return [f"{n}={self.trips(slot, n)}" for n in order if self.factor(slot, n) > 1]
 
     def runs(self, loop: str) -> dict[Slot, int]:
-        """How often what is inside each slot's loop runs in all, outermost first."""
+        """The number of times that what is inside each slot's loop runs in all, outermost first."""
         runs, counts = 1, {}
         for slot in self.factors:
             trips = self.factor(slot, loop)

@@ -28,9 +28,9 @@ class MappingDesign(Design):
     nest: LoopNest
     """The nest."""
     architecture: Architecture
-    """What it is mapped onto."""
+    """The architecture that it is mapped onto."""
     constraints: Constraints
-    """What mappings are restricted to."""
+    """The restrictions of mappings."""
     family: ClassVar[str] = "spatial"
     edition: ClassVar[str]
     """Edition of the model."""

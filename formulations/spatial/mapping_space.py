@@ -73,7 +73,7 @@ class MappingSpace(MappingDesign):
     options: MappingOptions = MappingOptions()
     """Which mappings are allowed."""
     constraints: Constraints = NONE
-    """What a constraints file asks for besides."""
+    """The further restrictions of a constraints file."""
     fixed_orders: tuple[tuple[str, Order], ...] = field(default=())
     """Orders of levels' temporal loops, outermost first, where they are given; other levels choose
     among those that suffice."""
@@ -130,8 +130,8 @@ class MappingSpace(MappingDesign):
         return tuple((tensor, resident[tensor]) for tensor in self.tensors if tensor in resident)
 
     def keeping(self, kept: Sizes) -> MappingSpace | None:
-        """They stay in the outermost level inside the first one that keeps them, which has one
-        instance."""
+        """The space with tensors that stay in the outermost level inside the first one that keeps
+        them, which has one instance; None if they cannot."""
         constrained = {
             name
             for level in self.architecture.levels

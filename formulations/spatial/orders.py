@@ -80,7 +80,7 @@ def overlapping(access: Access, moving: Collection[str]) -> tuple[str, ...]:
 
 
 def sharing(nest: LoopNest, loops: Collection[str]) -> list[tuple[str, ...]]:
-    """Some loops of a nest by group: those that stand in one subscript are one, in its order."""
+    """Groups of a nest's loops: those that stand in one subscript are one group, in its order."""
     groups = [{loop} for loop in loops]
     for access in nest.accesses:
         for subscript in access:

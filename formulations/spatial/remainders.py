@@ -42,7 +42,7 @@ class Tails:
     slots: tuple[Slot, ...]
     """All places for factors, outermost first."""
     ends: tuple[Slot, ...]
-    """Those of time outside all lanes."""
+    """The slots of time outside all lanes."""
     loops: Collection[str]
     """The loops that end with what is left."""
 

@@ -19,7 +19,7 @@ RATES = {"reads": "read_bandwidth", "writes": "write_bandwidth", "words": "share
 
 
 def lanes(architecture: Architecture) -> tuple[Remedy, ...]:
-    """More multipliers: more instances of any part inside the outermost level."""
+    """Remedies that add multipliers: more instances of any part inside the outermost level."""
     return tuple(
         Remedy(f"{part.name}.{figure}") for part in architecture.parts[1:] for figure in MESHES
     )
@@ -28,8 +28,8 @@ def lanes(architecture: Architecture) -> tuple[Remedy, ...]:
 def capacity(
     nest: LoopNest, architecture: Architecture, laid: Laid, tensor: str, level: str
 ) -> tuple[Remedy, ...]:
-    """More words of a level, so that a tensor is fetched less often; nothing where it does not keep
-    the tensor, or has no end.
+    """Remedies that add words to a level, so that a tensor is fetched less often; none where it
+    does not keep the tensor, or has no end.
 
     Loops outside that do not index the tensor may reuse it inside; they grow what the level holds
     of all others.
@@ -79,8 +79,8 @@ def capacity(
 def remedies(
     nest: LoopNest, architecture: Architecture, laid: Laid
 ) -> Mapping[str, tuple[Remedy, ...]]:
-    """By part: of computing more multipliers, of words more of their bandwidth, and of a tensor's
-    words more room inside.
+    """Remedies by part: of computing more multipliers, of words more of their bandwidth, and of a
+    tensor's words more room inside.
 
     Parameters
     ----------

@@ -229,7 +229,8 @@ def _wide(level: Level, bits: int) -> Level:
 
 
 def _meshed(architecture: Architecture, part: str, field: str, count: int) -> Architecture:
-    """More or fewer instances of a part along a direction, each with what is inside it."""
+    """The architecture with another number of instances of a part along a direction, each with what
+    is inside it."""
     parts = list(architecture.parts)
     place = [each.name for each in parts].index(part)
     if field.startswith("fanout"):

@@ -48,7 +48,8 @@ class SystolicArrays(Accelerator):
     shares: int
     """Into how many shares each resource is divided."""
     minimise: str = "slowest"
-    """What of the arrays counts: the slowest, for a stream of inputs, or the total of one input."""
+    """The aggregate over the arrays that counts: the slowest, for a stream of inputs, or the total
+    of one input."""
     dataflow: tuple[str, ...] | None = None
     """The dataflow of every array; None: whichever is best."""
 
@@ -120,7 +121,7 @@ class SystolicArrays(Accelerator):
 
 
 class ArraysDocument(Document):
-    """What spaces of arrays on a device say of them."""
+    """The accelerator of a hardware space of systolic arrays on one device."""
 
     family: Literal["systolic"]
     platform: Text
@@ -133,7 +134,7 @@ class ArraysDocument(Document):
 
 
 class Arrays(AcceleratorKind):
-    """How spaces state arrays on a device (see
+    """The kind of accelerator that is arrays on a device (see
     `ithaca.formulations.hardware.kind.AcceleratorKind`)."""
 
     document = ArraysDocument

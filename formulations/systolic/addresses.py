@@ -38,12 +38,12 @@ class AddressNest:
 
     @property
     def count(self) -> int:
-        """How many addresses there are."""
+        """The number of addresses."""
         return prod(turns for turns, _ in self.axes)
 
     @property
     def addresses(self) -> Integers:
-        """All of them, in order."""
+        """All addresses of the nest, in order."""
         numbers = np.full(1, self.base, np.int64)
         for turns, stride in self.axes:
             numbers = np.add.outer(numbers, stride * np.arange(turns)).ravel()
@@ -51,7 +51,7 @@ class AddressNest:
 
     @property
     def merged(self) -> AddressNest:
-        """The same with as few loops as can be: none of one turn, none that continues another."""
+        """The nest with as few loops as can be: none of one turn, none that continues another."""
         return merged_alike([self])[0]
 
     @property
@@ -95,7 +95,7 @@ def merged_alike(nests: Sequence[AddressNest]) -> list[AddressNest]:
 
 
 def _joined(outer: tuple[int, int], inner: tuple[int, int]) -> tuple[int, int] | None:
-    """One loop instead of two; None where the inner one does not continue the outer one."""
+    """The loop that two loops make; None where the inner one does not continue the outer one."""
     if inner[0] == 1 or outer[0] == 1:
         return outer if inner[0] == 1 else inner
     return (outer[0] * inner[0], inner[1]) if outer[1] == inner[0] * inner[1] else None
@@ -107,13 +107,13 @@ def span(subscript: Affine, extents: Mapping[str, int]) -> int:
 
 
 def reach_below(subscript: Affine, extents: Mapping[str, int]) -> int:
-    """How far the terms of a subscript reach below 0."""
+    """The distance that the terms of a subscript reach below 0."""
     return sum(-c * (extents[loop] - 1) for loop, c in subscript.terms if c < 0)
 
 
 @dataclass(frozen=True)
 class ArrayAddresses:
-    """Where the words of a configuration lie in tiles, and the tiles in tensors."""
+    """The places of a configuration's words in tiles, and of the tiles in tensors."""
 
     nest: LoopNest
     """The loop nest, with extents."""
@@ -183,7 +183,8 @@ class ArrayAddresses:
         return [span(stored, self.inner) for stored in self._stored(access)]
 
     def lane_stride(self, access: Access) -> int:
-        """From the element of one SIMD lane to that of the next, in a tile; 0: all have one."""
+        """The step from the element of one SIMD lane to that of the next, in a tile; 0: all have
+        one."""
         weights = row_weights(self.tile_shape(access))
         return _stride(self._stored(access), weights, self.nest.simd)
 
@@ -233,7 +234,7 @@ class ArrayAddresses:
         return [span(subscript, self.padded) for subscript in access]
 
     def tensor_place(self, access: Access) -> tuple[slice, ...]:
-        """Where the tensor lies in the padded one."""
+        """The place of a tensor in the padded one."""
         sizes = self.nest.sizes
         begins = [reach_below(s, self.padded) - reach_below(s, sizes) for s in access]
         return tuple(
@@ -338,7 +339,7 @@ def row_weights(shape: Sequence[int]) -> list[int]:
 
 
 def _gap(subscript: Affine, nest: LoopNest) -> int:
-    """From one element that is used to the next."""
+    """The step from one element that is used to the next."""
     return gcd(*(c for loop, c in subscript.terms if loop not in nest.once)) or 1
 
 

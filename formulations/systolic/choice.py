@@ -97,7 +97,7 @@ def choose_designs(
 
 
 def hanging_text(arrays: Sequence[SystolicArray]) -> str:
-    """Why designs may hang, and what helps."""
+    """The reason why designs may hang, and what helps."""
     names = ", ".join(array.name for array in arrays)
     tensor = next(a.hanging.tensor for a in arrays if a.hanging is not None)
     return (

@@ -188,7 +188,7 @@ def evaluate(
         return blocks_wide * numbers.ceil_div(words, BRAM_DEPTH * pack)
 
     def urams(words: Any, pack: Any, size: int | Fraction, stored: int = 1) -> Any:
-        """The same of URAM, as AutoSA estimates it."""
+        """Blocks of URAM of a buffer of ``words`` words, as AutoSA estimates them."""
         blocks_wide = numbers.ceil_div(8 * size * pack, constant(URAM_WIDTH * stored))
         return blocks_wide * numbers.ceil_div(words, URAM_DEPTH * pack)
 

@@ -71,7 +71,7 @@ class CycleArithmetic:
         return self.numbers.minimum(count - self.constant(1), self.constant(1))
 
     def times(self, count: Any, period: Period, later: Any = None) -> Any:
-        """So many periods, rounded up: cycles are whole, and the search may count on it.
+        """Cycles of so many periods, rounded up: cycles are whole, and the search may count on it.
 
         What feeds several tiles is filled for the last of them before these begin: the first
         follows in the time of a tile, as the other buffers are full, and others in their period.

@@ -27,12 +27,12 @@ class Cycles:
     run: Any
     """All tiles, one after the other."""
     rest: Any
-    """What is drained after the last tile."""
+    """Cycles of the drain after the last tile."""
     latency: Any
     """All three."""
 
     def at_least(self, latency: Any, numbers: NumberSystem) -> Cycles:
-        """The same where the run takes longer, as what it moves does."""
+        """The cycles of a run that takes longer, as what it moves does."""
         longer = numbers.maximum(self.latency, latency)
         return Cycles(self.fill, longer - self.fill - self.rest, self.rest, longer)
 

@@ -51,7 +51,8 @@ def find_dataflow(nest: LoopNest, loops: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _reason(nest: LoopNest, loops: tuple[str, ...]) -> str:
-    """Why the loops of a nest make no dataflow, where more can be said than that they do not."""
+    """The reason why the loops of a nest make no dataflow, where more can be said than that they do
+    not."""
     far = far_dependences(nest)
     for loop in loops:
         if loop in nest.untiled:

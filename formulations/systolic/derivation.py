@@ -196,8 +196,8 @@ class _Context:
 
     @property
     def visits(self) -> Expression:
-        """How often partial sums of an output tile are left and come back to, the last time
-        included."""
+        """The number of times that partial sums of an output tile are left and come back to, the
+        last time included."""
         return _product(tiles(loop) for loop in self.carried_reductions)
 
     @property

@@ -143,7 +143,7 @@ class Spine:
 
     @property
     def trips(self) -> Expression:
-        """How often the leaf is reached."""
+        """The number of times that the leaf is reached."""
         return multiply(*self.above, *self.below)
 
 

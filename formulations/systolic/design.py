@@ -95,7 +95,7 @@ class SpaceOptions:
 
     @property
     def dram(self) -> DramAccess:
-        """How data lie in DRAM."""
+        """The layout of data in DRAM."""
         return DramAccess(self.ports is not None, self.host_serialize, self.two_level)
 
 
@@ -116,7 +116,7 @@ class SystolicDesign(Design):
     technology: Technology = DEFAULT_TECHNOLOGY
     """Clock and energies, for the metrics that need them."""
     hardware: Spans = ()
-    """What is given of the array's hardware, which layers may share."""
+    """The fixed hardware of the array, which layers may share."""
     kept: Sizes = ()
     """Tensors that stay on chip, with the words of all of each (see `evaluate`)."""
 
@@ -139,7 +139,7 @@ class SystolicDesign(Design):
 
     @property
     def obstacle(self) -> str | None:
-        """Why it cannot be built; None where it can."""
+        """The reason why the design cannot be built; None where it can."""
         return self.array.obstacle
 
     @cached_property
@@ -243,8 +243,8 @@ class SystolicDesign(Design):
         return evaluate(self.array, known, self.data, numbers, self.technology, dict(self.kept))
 
     def slowed_by_sums(self, configuration: Mapping[str, int]) -> Fraction:
-        """How many times as long a run takes as if PEs added their neighbours' sums last, in the
-        cycle edition; else 1."""
+        """The factor by which a run takes longer than if PEs added their neighbours' sums last, in
+        the cycle edition; else 1."""
         machine = self.technology.machine
         if self.array.edition is not Edition.CYCLE or machine.sums is Sums.LAST:
             return Fraction(1)

@@ -53,7 +53,7 @@ class TypedNestDocument(NestDocument):
 class PortsDocument(
     model_of(MemoryPorts, most=(Count, ...), channels=(Count, ...))  # type: ignore[misc]
 ):
-    """Most memory ports of a tensor, and channels of the memory."""
+    """The limit on memory ports of a tensor, and the channels of the memory."""
 
 
 _FOR = Field(alias="for", strict=False)
@@ -111,7 +111,7 @@ class ArrayDesignDocument(Document):
 
 
 class RestrictionDocument(Document):
-    """Which designs were considered."""
+    """Restrictions that say which designs were considered."""
 
     dataflow: Annotated[tuple[str, ...], Field(strict=False)] | None = None
     permutation: Text | None = None
@@ -119,7 +119,8 @@ class RestrictionDocument(Document):
 
 
 class ArrayHeadDocument(Document):
-    """What was asked; earlier versions did not state of which designs."""
+    """The question that a result file of systolic arrays begins with. Earlier versions did not
+    state which designs it is about."""
 
     workload: TypedNestDocument
     platform: PlatformDocument

@@ -50,7 +50,7 @@ def features(costs: Costs) -> tuple[Any, ...]:
 
 
 def known(technology: Technology, data: DataType) -> bool:
-    """Whether such hardware was synthesized."""
+    """Whether hardware of this kind was synthesized, so that its costs are known."""
     return technology.machine == SYNTHESIZED and data.as_built and data.integer
 
 

@@ -17,7 +17,7 @@ from ithaca.formulations.technology import Technology
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """Where costs were evaluated: a design, its quantities, and in what terms."""
+    """A point at which costs were evaluated: a design, its quantities, and in what terms."""
 
     array: SystolicArray
     """The design."""

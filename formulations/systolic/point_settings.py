@@ -100,8 +100,8 @@ def read_technology(document: Any, usual: Technology) -> Technology:
 
 
 def technology_text(technology: Technology, usual: Technology) -> str:
-    """What a technology states that is not as usual, but for what columns of their own do; empty
-    where nothing is."""
+    """The unusual settings of a technology as text, but for those with columns of their own; empty
+    where there are none."""
     from ithaca.formulations.systolic.family import TechnologyDocument
 
     other = {

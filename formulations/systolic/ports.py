@@ -71,7 +71,7 @@ def memory_ports(platform: Platform, most: int | None, edition: Edition) -> Memo
 
 
 def most_ports(ports: MemoryPorts | None) -> int:
-    """Most memory ports of a tensor."""
+    """The limit on memory ports of a tensor."""
     return 1 if ports is None else ports.most
 
 

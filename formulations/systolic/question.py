@@ -53,7 +53,7 @@ class ArrayQuestion(Question):
     space: SpaceOptions = field(default_factory=SpaceOptions)
     """Restrictions of the design space."""
     machine: Mapping[str, Any] = field(default_factory=dict)
-    """What is changed of the platform's machine, by field."""
+    """Changes of the platform's machine, by field."""
     uram: bool = False
     """Whether buffers inside DRAM modules are of URAM."""
 

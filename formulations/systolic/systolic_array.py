@@ -23,7 +23,7 @@ from ithaca.workloads.sparsity import BlockSparsity
 
 
 class Edition(Enum):
-    """Which statement of the cost model a design follows."""
+    """The edition of the cost model that a design follows."""
 
     EXACT = "exact"
     """The model as derived."""
@@ -67,7 +67,7 @@ class Epilogue(Enum):
 
 @dataclass(frozen=True, slots=True)
 class DramAccess:
-    """How the modules next to DRAM come to their data there."""
+    """The access of the modules next to DRAM to their data there."""
 
     ports: bool = False
     """Whether a tensor may be spread over several memory ports."""
@@ -89,9 +89,9 @@ class Packing:
     multiple_of: Expression
     """The factor is a power of two and a multiple of this (the SIMD factor, or 1)."""
     last: Expression
-    """It divides this, the last dimension of the data tile (words)."""
+    """The last dimension of the data tile (words), which the factor divides."""
     max_bytes: int
-    """It spans at most this many bytes, but never fewer than ``multiple_of`` words."""
+    """The most bytes that a pack spans; never fewer than ``multiple_of`` words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ class Module:
     prologue: bool = False
     """Whether it works before the first tile is complete."""
     epilogue: Epilogue = Epilogue.NONE
-    """What it does after the last tile."""
+    """The work after the last tile."""
     extra_words: Expression = ZERO
     """Words per tile that the edition adds to its off-chip words."""
 
@@ -193,7 +193,8 @@ class IOGroup:
         return Fraction(1) if self.sparse is None else self.word_bytes(data) / Fraction(data.bytes)
 
     def held_words(self, data: DataType) -> Fraction:
-        """The same on chip, where packages are not padded."""
+        """Words that are counted on chip, where packages are not padded, for one of the
+        tensor's."""
         return Fraction(self.stored_bytes(data), self.stored * self.word_bytes(data)) * (
             self.moved_words(data)
         )
@@ -204,12 +205,12 @@ class IOGroup:
         return 1 if self.sparse is None else self.sparse.block
 
     def stored_bytes(self, data: DataType) -> int | Fraction:
-        """Bytes that a buffer has for them."""
+        """Bytes of a buffer for the words that are stored as one."""
         return self.word_bytes(data) if self.sparse is None else held_bytes(self.sparse, data)
 
     def port_words(self, data: DataType) -> int:
-        """Most words that its DRAM port moves at once: as many as are as wide as a port, or a sum
-        for each SIMD lane."""
+        """The words that the group's DRAM port moves at once at most: as many as are as wide as a
+        port, or a sum for each SIMD lane."""
         lanes = 1 if self.packing.multiple_of == ONE else data.max_simd
         return max(int(DRAM_PORT_BYTES // self.word_bytes(data)), lanes)
 
@@ -381,7 +382,7 @@ class SystolicArray:
 
     @property
     def obstacle(self) -> str | None:
-        """Why HLS cannot build the design, or None where it can."""
+        """The reason why HLS cannot build the design, or None where it can."""
         for group, module in self.modules:
             if group.role is GroupRole.FLOW and module.direction is Direction.IN:
                 feedback = "a feedback loop that HLS does not synthesize"

@@ -127,7 +127,7 @@ def nest_obstacles(nest: LoopNest) -> tuple[str, ...]:
 
 
 def data_obstacles(data: DataType, nest: LoopNest) -> Iterator[str]:
-    """Why AutoSA cannot build any configuration of a nest in a data type."""
+    """Reasons why AutoSA cannot build any configuration of a nest in a data type."""
     if data.words in ("fp16", "bf16"):
         yield (
             f"{data.name} is no type of the C programs that AutoSA "

@@ -47,7 +47,7 @@ class Tiling:
         return 1 if loop in array.sequential else self.latency_hiding[loop]
 
     def configuration(self, array: SystolicArray, sizes: Mapping[str, int]) -> Configuration:
-        """The quantities of a design at this point.
+        """The quantities of a design with these factors.
 
         Raises `InputError` if a factor of the design is missing, is not one of it, or t2 does not
         divide t1.
@@ -92,7 +92,8 @@ class Tiling:
         return values
 
     def quantities(self, array: SystolicArray, sizes: Mapping[str, int]) -> dict[str, Fraction]:
-        """The same as exact numbers, with the extents: what the array's expressions are over."""
+        """The quantities as exact numbers, with the extents: what the array's expressions are
+        over."""
         values = {quantities.extent(loop).name: n for loop, n in sizes.items()} | dict(
             self.configuration(array, sizes)
         )

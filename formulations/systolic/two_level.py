@@ -66,7 +66,7 @@ def checked(two_level: bool, edition: Edition, ports: object) -> bool:
 def two_level_obstacle(
     nest: LoopNest, dataflow: tuple[str, ...], order: tuple[str, ...]
 ) -> str | None:
-    """Why an array has no second level of tiles; None where it may have one.
+    """The reason why an array has no second level of tiles; None where it may have one.
 
     Parameters
     ----------
@@ -167,8 +167,8 @@ def covered(nest: LoopNest, loop: str) -> Expression:
 
 
 def _fills(access: Access, parallel: Sequence[str]) -> Expression:
-    """How often a tensor's outer buffer is filled: in every turn of the loops that index it, and of
-    others around one of these that has several turns."""
+    """The number of times that a tensor's outer buffer is filled: in every turn of the loops that
+    index it, and of others around one of these that has several turns."""
     turns = [*((x, outer(x)) for x in parallel), *((x, inner(x)) for x in parallel)]
     factors: list[Expression] = [tiles(x) for x in parallel if access.indexed_by(x)]
     for place, (loop, count) in enumerate(turns):

@@ -41,7 +41,7 @@ class _TwoLevels(ClosedForm):
         return rows * (row + self.constant(BURST_LATENCY) + self.e) + self.e
 
     def moves(self, group: IOGroup, chain: Any) -> Any:
-        """Nothing but `load`: behind it the array is as any other."""
+        """No cycles but those of `load`: behind it the array is as any other."""
         return self.constant(0)
 
     def read(self, group: IOGroup) -> Reads:

@@ -28,7 +28,7 @@ class Population:
 
     @property
     def count(self) -> int:
-        """Number of configurations in it."""
+        """The number of configurations in the population."""
         return int(self.genes.shape[1])
 
     def order(self) -> Integers:
@@ -36,13 +36,13 @@ class Population:
         return np.lexsort((self.objective, self.excess))
 
     def take(self, positions: Integers) -> Population:
-        """Some of the configurations."""
+        """The configurations at some positions."""
         return Population(
             self.genes[:, positions], self.objective[positions], self.excess[positions]
         )
 
     def join(self, other: Population) -> Population:
-        """These configurations and others."""
+        """The union of two populations."""
         return Population(
             np.concatenate([self.genes, other.genes], axis=1),
             np.concatenate([self.objective, other.objective]),

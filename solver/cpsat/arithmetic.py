@@ -163,7 +163,7 @@ class FormArithmetic:
         return self._sums[key]
 
     def multiply(self, a: LinearForm, b: LinearForm, most: Fraction | None = None) -> LinearForm:
-        """Their product, which is known not to exceed ``most``.
+        """The product of two forms, which is known not to exceed ``most``.
 
         Parameters
         ----------
@@ -190,7 +190,7 @@ class FormArithmetic:
         return self._products[key].scaled(factor)
 
     def maximum(self, forms: Sequence[LinearForm]) -> LinearForm:
-        """The largest of them."""
+        """The largest of several forms."""
         low, high = max(f.low for f in forms), max(f.high for f in forms)
         forms = [f for f in forms if f.high > low or f.low == low]
         if low == high or len(forms) == 1:

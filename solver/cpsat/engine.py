@@ -48,14 +48,14 @@ class CpSatSearch:
         self.report = report
         self.threads = threads
         self.state = state
-        self._shown: Fraction | None = None
+        self._reported: Fraction | None = None
         self._began = time.perf_counter()
 
     def run(self) -> None:
         """Search until proven, or until the options say to stop."""
         state = self.state
         check_bound(self.problem, state.value, state.lower_bound)
-        self._shown = state.value
+        self._reported = state.value
         try:
             with self.options.building():
                 model = build_integer_model(
@@ -152,17 +152,19 @@ class CpSatSearch:
         if watcher.bound is not None:
             self._raise_bound(aim.least(watcher.bound))
         if watcher.best is not None:
-            self._shown = watcher.best if self._shown is None else min(watcher.best, self._shown)
+            self._reported = (
+                watcher.best if self._reported is None else min(watcher.best, self._reported)
+            )
         if self.report is not None:
             branches, seconds = state.boxes + watcher.branches, time.perf_counter() - self._began
-            self.report(Progress(self._shown, state.lower_bound, branches, seconds))
+            self.report(Progress(self._reported, state.lower_bound, branches, seconds))
 
     def _should_stop(self) -> bool:
         options = self.options
         if options.stopped:
             return True
         early = bool(options.gap) or options.rival is not None
-        return early and options.gap_is_met(self._shown, self.state.lower_bound)
+        return early and options.gap_is_met(self._reported, self.state.lower_bound)
 
     # -- concluding --------------------------------------------------------------------
 

@@ -222,7 +222,7 @@ class _Reader:
 
 
 def _evaluated(node: Any, evaluate: Callable[[Any], Any]) -> Any:
-    """What Pyomo computes of a node, refused in one line where it has no number."""
+    """Pyomo's value of a node, refused in one line where it has no number."""
     try:
         value = evaluate(node)
         if value is not None and not isfinite(value):

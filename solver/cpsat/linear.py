@@ -26,14 +26,14 @@ class LinearForm:
     terms: Mapping[int, Fraction]
     """Coefficient, never 0, by the variable's index in the CP-SAT model."""
     constant: Fraction
-    """What is added."""
+    """The constant that is added."""
     low: Fraction
     """The value lies between them in every assignment the model allows."""
     high: Fraction
 
     @property
     def is_constant(self) -> bool:
-        """Whether it has no variables."""
+        """Whether the form has no variables."""
         return not self.terms
 
     def scaled(self, factor: Fraction | int) -> LinearForm:

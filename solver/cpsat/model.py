@@ -27,7 +27,7 @@ class IntegerModel:
     """A problem as CP-SAT takes it."""
 
     problem: Problem
-    """What it states."""
+    """The problem that it states."""
     encoder: Encoder
     """Holds the CP-SAT model, and its columns by their values on the rows."""
     tables: tuple[CandidateTable, ...]
@@ -161,7 +161,7 @@ def _add_product_cuts(
 
 
 def _smallest(product: Expression, encoder: Encoder, tables: Sequence[CandidateTable]) -> float:
-    """About the least value of a product of columns; 0 if a factor is no column."""
+    """The approximate least value of a product of columns; 0 if a factor is no column."""
     factors = product.factors if isinstance(product, Product) else ((product, 1),)
     if any(len(encoder.axes(base)) > 1 for base, _ in factors):
         return 0.0

@@ -95,7 +95,7 @@ def _quotient(node: Expression, cleared: Clears) -> Quotient:
 
 
 def _expanded(node: Expression) -> int:
-    """How many terms there are if products are distributed over sums and maxima."""
+    """The number of terms if products are distributed over sums and maxima."""
     if isinstance(node, Sum | Maximum | Minimum):
         return sum(_expanded(child) for child in node.children)
     if isinstance(node, Product):

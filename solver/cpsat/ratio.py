@@ -146,7 +146,7 @@ class RatioBounds:
     value: Fraction | None
     """The least value found; None without a solution."""
     quantities: Mapping[str, int]
-    """Those of its solution."""
+    """The quantities of its solution."""
     bound: Fraction | None
     """No value is better; equal to the value once that is proven optimal. None where there is no
     solution."""

@@ -40,12 +40,12 @@ class Blocks:
         return np.repeat(np.arange(self.sizes.size), self.sizes)
 
     def select(self, keep: Mask) -> Blocks:
-        """Only some of the terms; constraints that lose all of theirs vanish."""
+        """A selection of the terms; constraints that lose all of theirs vanish."""
         sizes = np.bincount(self.block[keep], minlength=self.sizes.size)
         return Blocks(self.matrix[keep], self.offset[keep], sizes[sizes > 0])
 
     def select_constraints(self, keep: Mask) -> Blocks:
-        """Only some of the constraints."""
+        """A selection of the constraints."""
         terms = np.repeat(keep, self.sizes)
         return Blocks(self.matrix[terms], self.offset[terms], self.sizes[keep])
 

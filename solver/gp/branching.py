@@ -1,4 +1,4 @@
-"""Where to split a region of which the geometric program's optimum is known.
+"""Branching: where to split a region of which the geometric program's optimum is known.
 
 Quantities and their products are whole numbers, or powers of two. One that the fractional optimum
 puts between two legal values is split there, which cuts the optimum off on both sides. Splitting
@@ -91,7 +91,7 @@ def _second_choices(
 
 
 def _halves(model: GeometricModel, ranges: Ranges, full: Vector) -> Iterator[tuple[float, Split]]:
-    """Whatever still varies, split at the optimum."""
+    """Splits of whatever still varies, at the optimum."""
     for column in model.whole[model.whole < model.base]:
         low, high = ranges.integers(column)
         if low < high:

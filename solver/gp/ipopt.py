@@ -25,8 +25,8 @@ OPTIONS: Mapping[str, Any] = {
 
 @dataclass(frozen=True)
 class IpoptEnd:
-    """Where Ipopt ended: point, objective, multipliers of the constraints, and whether it says it
-    solved the program.
+    """The end of a run of Ipopt: point, objective, multipliers of the constraints, and whether it
+    says it solved the program.
 
     Nothing in it is trusted: bounds are certified from it.
     """

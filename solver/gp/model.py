@@ -109,7 +109,7 @@ class GeometricModel:
     spans: Mapping[str, Interval]
     """Values of every quantity of the space."""
     names: tuple[str, ...]
-    """Of all columns."""
+    """The names of all columns."""
     base: int
     """Number of columns before the derived ones."""
     derivation: Matrix
@@ -117,7 +117,7 @@ class GeometricModel:
     constraints: Blocks
     """Over base columns."""
     propagation: Blocks
-    """The same with what follows for derived columns; sharpens ranges."""
+    """The constraints with what follows for derived columns; sharpens ranges."""
     whole: Indices
     """Columns of whole numbers that are no powers of two."""
     powers: Indices

@@ -56,7 +56,7 @@ class Ranges:
     def restricted(
         self, column: int, *, low: float | None = None, high: float | None = None
     ) -> Ranges:
-        """The same with one column's range cut (low and high are values, not logarithms).
+        """The ranges with that of one column cut (low and high are values, not logarithms).
 
         Parameters
         ----------
@@ -134,7 +134,7 @@ class Propagator:
     # -- the rules ---------------------------------------------------------------------
 
     def _constraints(self, low: Vector, high: Vector) -> bool:
-        """Each term is at most 1 less the least of the others."""
+        """Tighten ranges by constraints: each term is at most 1 less the least of the others."""
         least = self._offset + self._positive @ low + self._negative @ high
         terms = np.exp(np.minimum(least, UNKNOWN))
         totals = np.add.reduceat(terms, self._starts)

@@ -35,8 +35,8 @@ OPTIONS: Mapping[str, Any] = {
 
 @dataclass(frozen=True)
 class LocalOptimum:
-    """Where Ipopt ended: the objective and the quantities there, continuous and with ceilings
-    relaxed.
+    """The end of a run of Ipopt: the objective and the quantities there, continuous and with
+    ceilings relaxed.
 
     ``goal`` is what Ipopt minimised, which is of the size of a logarithm and falls exactly where
     the objective does; ``converged`` whether it says that this is a local optimum.

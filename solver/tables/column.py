@@ -52,7 +52,7 @@ class Column:
     index: int
     """Number of the column within the problem."""
     expression: Expression
-    """What it holds."""
+    """The expression whose values it holds."""
     low: bool
     """Whether bounds use its smallest, its largest value. With ``low`` alone smaller values are
     better, with ``high`` alone larger ones; with both neither is."""

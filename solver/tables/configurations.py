@@ -47,8 +47,8 @@ class Configurations:
         return self._run(lambda axis, values: values.take(rows[axis]), rows.shape[1])
 
     def line(self, rows: Sequence[int], axis: int, count: int) -> tuple[Floats, Floats]:
-        """The same for configurations that differ in one axis only: all its rows, one of each
-        other.
+        """Objective and excess of configurations that differ in one axis only: all its rows, one of
+        each other.
 
         Parameters
         ----------
@@ -85,7 +85,7 @@ class Configurations:
 
 
 def _strain(link: Link, values: Mapping[str, Any]) -> Any:
-    """By how much values break a rule, relative to its sides; 0 where it holds."""
+    """The amount by which values break a rule, relative to its sides; 0 where it holds."""
     left, right = link.left.evaluate(values, NUMPY), link.right.evaluate(values, NUMPY)
     if link.relation is Relation.DIVIDES:
         return right % left / left

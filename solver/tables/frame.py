@@ -127,7 +127,7 @@ def bound_model(
 
 
 def tree_sources(bounds: Program, trees: Sequence[RowTree]) -> tuple[Source, ...]:
-    """Where the symbols of a program of bounds come from: the nodes of trees."""
+    """The sources of the symbols in a program of bounds: the nodes of trees."""
     sources: dict[str, Source] = {}
     for number, tree in enumerate(trees):
         lows, highs = iter(tree.low), iter(tree.high)
@@ -140,8 +140,8 @@ def tree_sources(bounds: Program, trees: Sequence[RowTree]) -> tuple[Source, ...
 
 
 def row_sources(bounds: Program, tables: Sequence[CandidateTable], axis: int) -> tuple[Source, ...]:
-    """The same of boxes of one row of an axis, the first of their nodes, and all rows of the
-    others, 0; no table is empty.
+    """The symbols' sources for boxes of one row of an axis, the first of their nodes, and all rows
+    of the others, 0; no table is empty.
 
     Parameters
     ----------

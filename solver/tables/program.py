@@ -194,7 +194,7 @@ _Step: TypeAlias = tuple[int, np.ufunc | None, tuple[int, ...], tuple[int, ...]]
 
 @dataclass(frozen=True)
 class _Plan:
-    """How to run a program: what is constant is computed once."""
+    """A plan to run a program: what is constant is computed once."""
 
     slots: list[Any]
     """The constants, in their places; None where there will be an array."""

@@ -26,7 +26,7 @@ class RowTree:
     low: Floats
     """Smallest value on a node's rows of each column whose smallest value bounds use."""
     high: Floats
-    """The same for largest values."""
+    """Largest value on a node's rows of each column whose largest value bounds use."""
     left: NDArray[np.int32]
     """First child; the second is ``left + 1``; 0 for leaves."""
     row: NDArray[np.int32]

@@ -134,5 +134,5 @@ def trimmed(box: Region, names: Collection[str], hopeless: Callable[[Region], bo
 
 
 def _apart(a: Fraction, b: Fraction) -> float:
-    """How far apart two figures are."""
+    """The distance between two figures."""
     return abs(log(a / b)) if a > 0 and b > 0 else float(a != b)

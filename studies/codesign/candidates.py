@@ -63,7 +63,7 @@ class Candidates:
 
     @property
     def options(self) -> SolveOptions:
-        """How layers are solved: to the end, in the time that is left."""
+        """The options of layers' solves: to the end, in the time that is left."""
         return replace(self.budget.share(), gap=0.0)
 
     def keeps(self, point: Configuration) -> bool:

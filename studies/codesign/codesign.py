@@ -25,7 +25,7 @@ from ithaca.studies.store import Store
 
 @dataclass(frozen=True)
 class CodesignOptions:
-    """How to run a co-design."""
+    """Options of a co-design."""
 
     search: SolveOptions = field(default_factory=SolveOptions)
     """How far: time limit and gap of the whole search."""
@@ -44,7 +44,7 @@ class CodesignOptions:
 
 
 def make_bank(question: CodesignQuestion, options: CodesignOptions) -> LayerCache:
-    """Where layers' optima are kept, as options ask for it."""
+    """The cache of layers' optima, as options ask for it."""
     return LayerCache(question.space.accelerator, options.method, options.store)
 
 
@@ -102,7 +102,8 @@ def codesign(
 def _least_product(
     question: CodesignQuestion, factors: Factors, options: CodesignOptions, bank: LayerCache
 ) -> CodesignResult:
-    """The same of a product of two sums over layers (`ithaca.studies.network.products`)."""
+    """The best accelerator by a product of two sums over layers
+    (`ithaca.studies.network.products`)."""
 
     def at(
         weights: Weights, neighbours: tuple[Weights, Weights], share: SolveOptions

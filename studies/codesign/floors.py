@@ -27,7 +27,7 @@ class Floors:
 
     def __init__(self, question: CodesignQuestion, bank: LayerCache) -> None:
         self.question, self.bank = question, bank
-        self._posed: list[Problem] = []
+        self._problems: list[Problem] = []
         self._known = lru_cache(KEPT)(self._layers)
 
     def layers(self, figures: Mapping[str, Fraction], objective: Objective) -> list[Bound]:
@@ -38,10 +38,10 @@ class Floors:
         self, figures: tuple[tuple[str, Fraction], ...], objective: Objective
     ) -> list[Bound]:
         at, works, bank = dict(figures), self.question.works, self.bank
-        if not self._posed:
+        if not self._problems:
             pose = bank.accelerator.problems
-            self._posed = [pose(work, at, objective)[0] for work in works]
-        known = bank.accelerator.floors(self._posed, at, objective)
+            self._problems = [pose(work, at, objective)[0] for work in works]
+        known = bank.accelerator.floors(self._problems, at, objective)
         return list(known or [bank.floor(bank.run(work, at, objective)) for work in works])
 
     def over(self, box: Region, bounds: Sequence[Bound]) -> Bound:

@@ -77,7 +77,7 @@ def _judged(
 
 
 def _steps(quantities: tuple[Quantity, ...], point: Configuration) -> Iterator[Configuration]:
-    """One quantity at its next value, or half as far as it goes, either way."""
+    """Neighbours with one quantity at its next value, or half as far as it goes, either way."""
     for quantity in quantities:
         place, last = quantity.values.index(point[quantity.name]), len(quantity.values) - 1
         for other in sorted({place - 1, place // 2, place + 1, (place + last + 1) // 2} - {place}):
@@ -86,7 +86,7 @@ def _steps(quantities: tuple[Quantity, ...], point: Configuration) -> Iterator[C
 
 
 def _exchanges(quantities: tuple[Quantity, ...], point: Configuration) -> Iterator[Configuration]:
-    """One quantity a step up, another one a step down."""
+    """Neighbours with one quantity a step up, another one a step down."""
     for more, less in product(quantities, repeat=2):
         up, down = more.values.index(point[more.name]) + 1, less.values.index(point[less.name]) - 1
         if more != less and up < len(more.values) and down >= 0:

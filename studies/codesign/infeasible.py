@@ -1,5 +1,5 @@
-"""Why no accelerator will do: limits that cannot be met, and the least that each would have to
-be."""
+"""Causes for which no accelerator will do: limits that cannot be met, and the least that each would
+have to be."""
 
 from __future__ import annotations
 

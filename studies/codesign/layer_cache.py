@@ -63,7 +63,7 @@ class CachedRun:
     ask: Ask
     """The question that it puts."""
     factor: Fraction
-    """What is minimised of the run is so often what the answer says."""
+    """The objective of the run over that of the answer."""
 
     def target(self, cutoff: Fraction | None) -> Fraction | None:
         """The value that the answer must be below for the run to be below a cutoff."""
@@ -96,11 +96,11 @@ class LayerAnswer:
         return self.bound == self.value
 
     def serves(self, target: Fraction | None) -> bool:
-        """Whether it tells the optimum, or that none is below a target."""
+        """Whether the answer tells the optimum, or that none is below a target."""
         return self.exact or (target is not None and self.bound >= target)
 
     def times(self, factor: Fraction) -> LayerAnswer:
-        """The same of a multiple of the objective."""
+        """The answer for a multiple of the objective."""
         return LayerAnswer(self.bound * factor, self.solution, factor)
 
 
@@ -183,7 +183,7 @@ class LayerCache:
         self.accelerator, self.method, self.store = accelerator, method, store
         self.asks: set[Ask] = set()
         self._known: dict[Ask, LayerAnswer] = {}
-        self._given: set[Ask] = set()
+        self._settled: set[Ask] = set()
         self._fronts: dict[tuple[Ask, tuple[Expression, ...]], tuple[Choice, ...]] = {}
         self._mappings: dict[LoopNest, list[tuple[int, Configuration]]] = {}
         self._problems = lru_cache(KEPT)(lambda ask: problems_of(accelerator, ask))
@@ -250,18 +250,18 @@ class LayerCache:
             A bound that is known from elsewhere.
         """
         ask, target = run.ask, run.target(cutoff)
-        if floor > -inf and ask not in self._given and (known := self.tried(run)).value == floor:
+        if floor > -inf and ask not in self._settled and (known := self.tried(run)).value == floor:
             self._known[ask] = replace(known, bound=floor / run.factor, factor=Fraction(1))
-            self._given.add(ask)
-        if ask not in self._given:
+            self._settled.add(ask)
+        if ask not in self._settled:
             self.asks.add(ask)
         if not self.serves(ask, target):
             self.learn(ask, target, self.job(ask, target)(options or SolveOptions(), tell))
         answer = self._known[ask]
         if target is not None and answer.bound >= target:
             return LayerAnswer(target * run.factor)
-        if answer.exact and ask not in self._given:
-            self._given.add(ask)
+        if answer.exact and ask not in self._settled:
+            self._settled.add(ask)
             self._remember(ask, answer)
         return answer.times(run.factor)
 
@@ -283,14 +283,14 @@ class LayerCache:
 
     def answer(self, run: CachedRun) -> LayerAnswer:
         """The answer that is kept of a run."""
-        kept = run.ask in self.asks or run.ask in self._given
+        kept = run.ask in self.asks or run.ask in self._settled
         return (self._known.get(run.ask, UNKNOWN) if kept else UNKNOWN).times(run.factor)
 
     def tried(self, run: CachedRun, most: int = REMEMBERED) -> LayerAnswer:
         """The best of the last mappings known of a layer, ``most`` of them, on figures that they
         may not be from; nothing is searched."""
         ask = run.ask
-        if ask in self._given:
+        if ask in self._settled:
             return self._known[ask].times(run.factor)
         best: tuple[Fraction, Problem, Configuration] | None = None
         problems = self._problems(ask)

@@ -39,13 +39,13 @@ class Amount:
     expression: Expression
     """Over metrics of layers and of the hardware; of runs, the latter are constants."""
     shares: tuple[Fraction, ...] = ()
-    """What a run of each layer counts; empty: of the hardware alone."""
+    """The factor of a run of each layer; empty: of the hardware alone."""
     bound: Fraction | None = None
     """Its largest allowed value; None: none."""
     workload: str | None = None
     """The workload that it is limited for; None: all together."""
     factors: Factors | None = None
-    """Of which two sums it is the product; None: it is a sum itself."""
+    """The two sums of which it is the product; None: it is a sum itself."""
     degree: int = 1
     """To which power counts how often a layer runs: 2 of a product of what one layer takes."""
 
@@ -77,7 +77,7 @@ class CodesignQuestion:
     works: tuple[Work, ...]
     """The layers."""
     objectives: tuple[Objective, ...]
-    """What is minimised; at least one."""
+    """The objectives, which are minimised; at least one."""
     limits: tuple[Limit, ...] = ()
     """Upper limits."""
     before: tuple[tuple[Objective, Fraction], ...] = ()
@@ -89,14 +89,14 @@ class CodesignQuestion:
         return tuple(dict.fromkeys(work.workload for work in self.works))
 
     def share_of(self, workload: str) -> Share:
-        """How much of a workload's multiply-accumulates its layers are."""
+        """The share of a workload's multiply-accumulates that its layers are."""
         own = [work for work in self.works if work.workload == workload]
         counted = sum(work.count * work.nest.operations for work in own)
         return share_of(counted, own[0].omitted)
 
     @cached_property
     def share(self) -> Share:
-        """The same of all workloads, each by its weight."""
+        """The counted share of all workloads' multiply-accumulates, each workload by its weight."""
         weights = {work.workload: work.weight for work in self.works}
         return together((weight, self.share_of(name)) for name, weight in weights.items())
 
@@ -173,13 +173,13 @@ class CodesignQuestion:
 
     @cached_property
     def amounts(self) -> tuple[Amount, ...]:
-        """All of them, what is minimised first."""
+        """All amounts of runs, what is minimised first."""
         return (*self.minimised, *self.limited)
 
     @cached_property
     def directions(self) -> tuple[Mapping[str, int], ...]:
-        """Of every amount of runs: whether it never falls (1) or never rises (-1) with each metric;
-        0 if neither is known."""
+        """The monotonicity of every amount of runs in each metric: it never falls (1), never rises
+        (-1), or neither is known (0)."""
         box = self.space.box
         spans = {name: figure.range(box) for name, figure in self.space.costs.items()}
         each_amount = []
@@ -217,12 +217,14 @@ class CodesignQuestion:
 
     @cached_property
     def among(self) -> str:
-        """Among what mappings an optimum is proven to be one; empty: among all (`Design.among`)."""
+        """The mappings in words among which an optimum is proven to be one; empty: among all
+        (`Design.among`)."""
         return self._among(range(len(self.amounts)))
 
     @cached_property
     def feasible_among(self) -> str:
-        """Among what mappings no accelerator keeps the limits where none does; empty: among all."""
+        """The mappings in words among which no accelerator keeps the limits where none does; empty:
+        among all."""
         return self._among(range(len(self.minimised), len(self.amounts)))
 
     def _among(self, places: Sequence[int]) -> str:
@@ -303,10 +305,10 @@ def _check_costs(question: CodesignQuestion) -> None:
         return bounds(divisor, {name: costs[name].range(box) for name in divisor.symbols})
 
     ordered = [each for objective in question.objectives for each in objective.order]
-    asked: list[tuple[str, Objective | Limit]] = [
+    terms: list[tuple[str, Objective | Limit]] = [
         *((f"--objective: {quoted(each.text)}", each) for each in ordered),
         *((f"--limit: {quoted(each.metric)}", each) for each in question.limits),
     ]
-    for what, each in asked:
+    for what, each in terms:
         every = (*each.divisors, *all_divisors(each.expression))
         Guard(reach).check([d for d in every if d.symbols <= costs.keys()], what)

@@ -61,20 +61,20 @@ class OpenBox:
     region: Region
     """Which these are; rules may exclude some."""
     lower_bounds: tuple[Fraction | None, ...]
-    """None of them has smaller objectives; None: nothing is known."""
+    """Lower bounds of the objectives of all of them; None: nothing is known."""
 
     @property
     def spans(self) -> Mapping[str, tuple[int, int]]:
-        """Least and largest value of every quantity."""
+        """The least and largest value of every quantity."""
         return self.region.ranges
 
     @property
     def points(self) -> int:
-        """How many there are, whatever rules exclude."""
+        """The number of points, whatever rules exclude."""
         return self.region.count
 
     def within(self, space: HardwareSpace) -> HardwareSpace:
-        """The space of these accelerators alone."""
+        """The space of the region's accelerators alone."""
         return space.only({q.name: q.values for q in self.region.quantities})
 
 
@@ -100,24 +100,25 @@ class CodesignResult(StudyAnswer):
     mapping, and what is proven over the whole space."""
 
     question: CodesignQuestion
-    """What was asked."""
+    """The question."""
     best: HardwarePoint | None
     """The best accelerator, of one objective; of several, the first of the front."""
     front: tuple[HardwarePoint, ...]
     """Accelerators that none found dominates, by ascending objectives."""
     certificate: Certificate
-    """What is proven over the space, and of several objectives of the first of them: `optimal` says
-    that the front is complete."""
+    """The proof over the space, and of several objectives of the first of them: `optimal` says that
+    the front is complete."""
     open: tuple[OpenBox, ...] = ()
-    """What is not excluded yet, the most promising first; at most `SHOWN`."""
+    """Boxes that are not excluded yet, the most promising first; at most `SHOWN`."""
     counts: Counts = field(default_factory=Counts)
-    """What the search did."""
+    """Counts of the search."""
     shortfalls: tuple[Shortfall, ...] = ()
     """If there is no such accelerator: limits that cannot be met, and their least."""
     source: str = field(default=OWN, compare=False)
     """The file it was read from, for messages."""
     trail: tuple[str, ...] = ()
-    """What an explained search before the proof did and why, line by line; files do not have it."""
+    """The steps of an explained search before the proof and why, line by line; files do not have
+    them."""
 
     @property
     def value(self) -> Fraction | None:
@@ -127,7 +128,7 @@ class CodesignResult(StudyAnswer):
 
     @property
     def share(self) -> Share:
-        """How much of the multiply-accumulates of all workloads the layers are."""
+        """The share of all workloads' multiply-accumulates that the layers are."""
         return self.question.share
 
     @property

@@ -102,7 +102,7 @@ def _use(question: CodesignQuestion) -> Expression:
 
 
 def _minimising(candidates: Candidates, expression: Expression, *, any: bool = False) -> Candidates:
-    """The same of another objective; what they find is offered to these, too."""
+    """Candidates by another objective; what they find is offered to these, too."""
     question = replace(
         candidates.question, objectives=(Objective(wording(expression), expression),)
     )

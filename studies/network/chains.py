@@ -82,7 +82,7 @@ class RunChain:
         ]
 
     def where(self, possible: Callable[[Variant], bool]) -> RunChain:
-        """The same where nothing is kept that has no place in its producer or consumer."""
+        """The chain without kept inputs that have no place in their producer or consumer."""
         ends = [
             (
                 self.variant(n, kept_before=True, left=False),
@@ -139,7 +139,7 @@ class RunChain:
         return [(a, b) for a, b in ends if all(self.may_keep[a + 1 : b + 1])]
 
     def part(self, span: Span) -> RunChain:
-        """Some of the runs alone."""
+        """The chain of some of the runs alone."""
         some = slice(span[0], span[1] + 1)
         return RunChain(self.runs[some], (False, *self.may_keep[some][1:]))
 

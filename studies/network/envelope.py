@@ -24,7 +24,7 @@ class Envelope:
     """Solutions known for some weights, by the places of problems."""
 
     weights: Weights
-    """Of the searches that are under way."""
+    """The weights of the searches that are under way."""
     neighbours: tuple[Weights, Weights]
     """Weights on both sides of these."""
     answers: dict[Weights, dict[str, Solution]] = field(default_factory=dict)

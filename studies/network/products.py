@@ -98,7 +98,7 @@ class Factors:
 
     @property
     def degree(self) -> int:
-        """How many times a multiple of both sums multiplies the product."""
+        """The degree of the product: the exponent of a common factor of both sums."""
         return sum(self.powers)
 
     def sums(self, result: NetworkResult) -> Point:
@@ -361,7 +361,7 @@ class ProductSearch(Generic[Answer]):
 
 
 def slope(weights: Weights) -> Fraction | float:
-    """How much the second amount counts for each of the first."""
+    """The weight of the second amount for each of the first."""
     return weights[1] / weights[0] if weights[0] else INFINITE
 
 

@@ -31,9 +31,9 @@ class Failure:
     """A problem without an answer, not even that there is none."""
 
     place: str
-    """What was to be solved, such as layer and design."""
+    """The problem that was to be solved, such as layer and design."""
     reason: str
-    """What went wrong, in one line."""
+    """The error, in one line."""
     refused: bool = False
     """Whether the engine refused the problem, so that it would fail everywhere."""
 
@@ -45,7 +45,7 @@ class Total:
     value: Fraction | None
     """The objective; None where a layer has no configuration."""
     certificate: Certificate
-    """What is proven: nothing that the mode allows is below the lower bound."""
+    """The proof: nothing that the mode allows is below the lower bound."""
 
 
 @dataclass(frozen=True)
@@ -122,9 +122,9 @@ class ArrayResult:
     total: Total
     """The objective over all runs of these layers on this array."""
     resources: Mapping[str, Fraction] = field(default_factory=dict)
-    """What it takes of each limited resource, by metric name."""
+    """The use of each limited resource, by metric name."""
     parameters: Mapping[str, int] = field(default_factory=dict)
-    """What all its layers share, such as lanes by loop and the SIMD factor."""
+    """The parameters that all its layers share, such as lanes by loop and the SIMD factor."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ class Edge:
     consumer: str
     """Its name."""
     words: int
-    """What it reads."""
+    """Words that it reads."""
     kept: bool
     """Whether that stays on chip."""
     fits: bool = True
@@ -161,11 +161,11 @@ class NetworkResult(StudyAnswer):
     total."""
 
     mode: str
-    """What layers share, as on the command line."""
+    """The mode: what layers share, as on the command line."""
     network: Network
     """The network, with the layers that were asked for."""
     request: Question
-    """What was asked of it."""
+    """The question about it."""
     method: str
     """The engine asked."""
     layers: tuple[LayerResult, ...]
@@ -181,15 +181,16 @@ class NetworkResult(StudyAnswer):
     unrestricted: Unrestricted | None = None
     """Where spaces are restricted to what a compiler builds: the total without that."""
     fusing: Fusing | None = None
-    """What stays on chip, if that was asked for; layers of one nest are then apart."""
+    """The tensors that stay on chip, if that was asked for; layers of one nest are then apart."""
     source: str = field(default=OWN, compare=False)
     """The file it was read from, for messages."""
     remarks: tuple[str, ...] = ()
-    """What else a co-design found of the arrays' shares, line by line; files do not have it."""
+    """Further findings of a co-design on the arrays' shares, line by line; files do not have
+    them."""
 
     @property
     def share(self) -> Share:
-        """How much of the network's multiply-accumulates the layers are."""
+        """The share of the network's multiply-accumulates that the layers are."""
         counted = sum(layer.layer.operations for layer in self.layers)
         return share_of(counted, self.network.unsupported)
 
@@ -206,7 +207,7 @@ class NetworkResult(StudyAnswer):
 
     @property
     def family(self) -> str:
-        """The family that runs it."""
+        """The name of the family of designs that the network runs on."""
         return self.layers[0].answer.problem.design.family
 
     @property
@@ -258,7 +259,7 @@ class NetworkResult(StudyAnswer):
 
     @property
     def proven(self) -> int:
-        """How many layers are settled: proven optimal, or proven infeasible."""
+        """The number of layers that are settled: proven optimal, or proven infeasible."""
         return sum(layer.answer.settled for layer in self.layers)
 
     def sum_of(self, *names: str) -> Fraction | None:

@@ -30,16 +30,16 @@ class Job:
     """One problem to solve."""
 
     place: str
-    """What it is, for people: layer and design."""
+    """The name for people: layer and design."""
     problem: Problem
     """The problem."""
     rivals: Hashable = None
-    """Of jobs of the same key the best comes first; None: it has no rivals."""
+    """The key of jobs of which the best comes first; None: it has no rivals."""
 
 
 @dataclass(frozen=True)
 class NetworkProgress:
-    """How far a run is."""
+    """The progress of a run."""
 
     done: int
     """Problems finished, and all of them."""
@@ -47,14 +47,14 @@ class NetworkProgress:
     failed: int
     """Problems finished without an answer."""
     place: str
-    """What was finished last, or is being solved."""
+    """The problem that was finished last, or is being solved."""
     progress: Progress | None = None
-    """Of the search that is under way, where that is known."""
+    """The progress of the search that is under way, where that is known."""
 
 
 @dataclass(frozen=True)
 class RunOptions:
-    """How to run many problems."""
+    """Options of a run of many problems."""
 
     method: Method = Method.EXACT
     """The engine. The exact one is deterministic; what others find may depend on the clock."""
@@ -70,7 +70,7 @@ class RunOptions:
     store: Store | None = None
     """Keeps results as they are found, and supplies those found before."""
     envelope: Envelope | None = None
-    """What is known of these problems for other weights of two amounts."""
+    """The knowledge of these problems for other weights of two amounts."""
     report: Callable[[NetworkProgress], None] | None = None
     """Told how far the run is."""
 

@@ -22,7 +22,7 @@ from ithaca.studies.network.totals import require_one
 from ithaca.workloads.nest import LoopNest
 
 #: The nests of some runs, and how often they run: what is asked once for all of them.
-Asked = tuple[tuple[LoopNest, ...], int]
+RunQuestion = tuple[tuple[LoopNest, ...], int]
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,11 @@ class TiledRun:
     count: int
     """How often they run."""
     solutions: tuple[Solution, ...]
-    """Of each, where that is better than all else that is known."""
+    """The solution of each, where that is better than all else that is known."""
     certificate: Certificate
-    """What is proven of them."""
+    """The certificate of them all."""
     words: int
-    """That do not leave."""
+    """Words that do not leave."""
 
     @property
     def values(self) -> tuple[Fraction, ...]:
@@ -46,7 +46,7 @@ class TiledRun:
 
     @property
     def bound(self) -> Fraction | None:
-        """At least the objective of all."""
+        """A lower bound of the objective of all runs."""
         least = self.certificate.lower_bound
         return None if least is None else self.count * least
 
@@ -77,7 +77,7 @@ class TiledRuns:
 
     @cached_property
     def searches(self) -> Mapping[Span, Tiled]:
-        """How, by the runs, the fewest first."""
+        """The searches of runs, the fewest runs first."""
         ways = {}
         for first, last in sorted(self._chain.spans, key=lambda span: span[1] - span[0]):
             runs = self._chain.runs[first : last + 1]
@@ -104,7 +104,7 @@ class TiledRuns:
         report : callable, optional
             Told what is searched.
         """
-        known: dict[Asked, TiledRun] = {}
+        known: dict[RunQuestion, TiledRun] = {}
         tiled_runs: dict[Span, TiledRun] = {}
         for done, (span, tiled) in enumerate(self.searches.items()):
             part = self._chain.part(span)

@@ -36,7 +36,7 @@ class TileSearch:
     ) -> None:
         self._problems, self._tiled, self._budget = problems, tiled, Budget(options)
         self.value = rival
-        """What is to be improved on, then the best; None while nothing is known."""
+        """The value to improve on, then the best one; None while nothing is known."""
         self.best: tuple[Solution, ...] = ()
         """The runs of the best; none where nothing better is known."""
         self._known: dict[Problem, Solution] = {}
@@ -119,7 +119,7 @@ class TileSearch:
         return solution
 
     def _bounds(self, part: Ways) -> list[Fraction]:
-        """At least the objective of every run."""
+        """Lower bounds of the objective of every run."""
         bounds = []
         for number, more in enumerate(part.outside):
             problem, roofs = self._problems[number], self._roofs[number]

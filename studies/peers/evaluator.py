@@ -128,7 +128,7 @@ class Evaluator:
         return self._scorer.score(self.coordinates.genome.quantities(genes), legal)
 
     def scaled(self, objective: Floats) -> Floats:
-        """About the logarithm of objectives, for negative ones too; at most `INFEASIBLE`."""
+        """The approximate logarithm of objectives, for negative ones too; at most `INFEASIBLE`."""
         return np.minimum(np.arcsinh(objective / self._scale), INFEASIBLE)
 
     def _chunk(self, genes: Genes, legal: Mask, remember: bool) -> tuple[Floats, Floats]:

@@ -40,7 +40,9 @@ def search_explained(evaluator: HardwareEvaluator) -> Ended:
     space, trail = evaluator.question.space, evaluator.trail
     try:
         incumbent = evaluator.evaluate(_smallest(evaluator.question))
-        trail.append(f"begin with {_named(space, incumbent.point)}: {_said(evaluator, incumbent)}")
+        trail.append(
+            f"begin with {_named(space, incumbent.point)}: {_outcome(evaluator, incumbent)}"
+        )
         for step in range(1, evaluator.trials + 1):
             changes, best = dict[str, int](), incumbent
             for name, value, why in _predictions(evaluator, incumbent):
@@ -52,7 +54,7 @@ def search_explained(evaluator: HardwareEvaluator) -> Ended:
                 if space.allows(point) and point not in evaluator.history:
                     tried = evaluator.evaluate(point)
                     trail.append(
-                        f"step {step}: try {_named(space, change)}: {_said(evaluator, tried)}"
+                        f"step {step}: try {_named(space, change)}: {_outcome(evaluator, tried)}"
                     )
                     best = min(best, tried, key=_key)
                     if best is not incumbent and not incumbent.feasible and change is changes:
@@ -85,8 +87,8 @@ def _smallest(question: CodesignQuestion) -> Configuration:
 
 
 def _key(evaluation: HardwareEvaluation) -> tuple[int, Fraction]:
-    """Less is better: feasible ones by objective and use of the budgets, then those that use least
-    of them."""
+    """A sort key of evaluations, the best first: feasible ones by objective and use of the budgets,
+    then those that use least of them."""
     if evaluation.hardware is None:
         return 2, Fraction(0)
     if evaluation.feasible:
@@ -97,8 +99,8 @@ def _key(evaluation: HardwareEvaluation) -> tuple[int, Fraction]:
 def _predictions(
     evaluator: HardwareEvaluator, incumbent: HardwareEvaluation
 ) -> Iterator[tuple[str, int, str]]:
-    """By layer that counts and what binds it, a parameter, the value that it should have, and why:
-    s is what binds over what is next."""
+    """Predictions by layer that counts and what binds it: a parameter, the value that it should
+    have, and why: s is what binds over what is next."""
     if incumbent.hardware is None:
         return
     lead, space = evaluator.lead, evaluator.question.space
@@ -142,8 +144,8 @@ def _predictions(
 def _rounded_up(
     space: HardwareSpace, point: Configuration, name: str, wanted: Fraction | None
 ) -> Iterator[tuple[str, int]]:
-    """By parameter that a figure rises with, the smallest value above the present one at which it
-    is what is wanted.
+    """The smallest value above the present one at which a figure is what is wanted, by parameter
+    that the figure rises with.
 
     Where that has no end, the next value; where no value suffices, the largest.
     """
@@ -165,7 +167,7 @@ def _named(space: HardwareSpace, point: Mapping[str, int]) -> str:
     )
 
 
-def _said(evaluator: HardwareEvaluator, evaluation: HardwareEvaluation) -> str:
+def _outcome(evaluator: HardwareEvaluator, evaluation: HardwareEvaluation) -> str:
     """The objective of an accelerator, and what it uses of the limits."""
     question = evaluator.question
     if evaluation.hardware is None:

@@ -47,7 +47,7 @@ class HardwareEvaluation:
 
     @property
     def excess(self) -> float:
-        """By how much limits are exceeded, in parts of them, in all."""
+        """The amount by which limits are exceeded, in parts of them, in all."""
         if self.hardware is None and not self.shares:
             return ILLEGAL
         return float(sum(max(share - 1, Fraction(0)) for share in self.shares))
@@ -89,7 +89,7 @@ class HardwareEvaluator:
         self.idle = 0  # looks in a row at nothing new
         self.trail: list[str] = []  # reasons, step by step
         self._options = SolveOptions(stop=stop)
-        self._asked: set[Ask] = set()
+        self._asks: set[Ask] = set()
         self._proofs, self._waited, self._began = 0.0, 0.0, time.perf_counter()
 
     def evaluate(self, point: Configuration) -> HardwareEvaluation:
@@ -127,8 +127,8 @@ class HardwareEvaluator:
             answer = self.bank.best(run, self._options)
             if answer.solution is None or answer.solution.value is None:
                 return None, ()
-            if run.ask not in self._asked:
-                self._asked.add(run.ask)
+            if run.ask not in self._asks:
+                self._asks.add(run.ask)
                 self._proofs += answer.solution.certificate.seconds
             layers.append(answer.solution)
         bare = replace(bare, layers=tuple(layers))
@@ -152,13 +152,13 @@ class HardwareTrace:
     method: str
     """Its name."""
     seed: int
-    """Of its random numbers."""
+    """The seed of its random numbers."""
     evaluations: tuple[HardwareEvaluation, ...]
-    """What it looked at."""
+    """The accelerators that it looked at."""
     ended: Ended
     """Why it ended."""
     trail: tuple[str, ...] = ()
-    """Of explained search: its reasons, line by line."""
+    """The reasons of explained search, line by line."""
 
     def front(self, trials: int | None = None) -> list[tuple[Fraction, ...]]:
         """Objectives of the feasible accelerators among the first trials, those that others

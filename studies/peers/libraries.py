@@ -179,7 +179,7 @@ def search_ga(evaluator: Evaluator, seed: int, starts: Sequence[Configuration]) 
 
 
 def _logarithms(evaluator: Evaluator, scores: Scores) -> tuple[Floats, Floats]:
-    """About the logarithms of objectives, also of what is infeasible, as the excess is the
+    """The approximate logarithms of objectives, also of what is infeasible, as the excess is the
     constraint."""
     return evaluator.scaled(scores.objective), scores.excess
 

@@ -100,7 +100,7 @@ def _drawn(policy: Floats, chances: Floats) -> Integers:
 
 
 def _entropy_gradient(policy: Floats) -> Floats:
-    """By how much each logit raises the entropy of its distribution."""
+    """The gradient of the distribution's entropy in each logit."""
     logs = np.log(np.where(policy > 0, policy, 1.0))
     entropy = -(policy * logs).sum(axis=1, keepdims=True)
     gradient: Floats = -policy * (logs + entropy)

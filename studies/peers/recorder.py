@@ -1,4 +1,5 @@
-"""How much a search method may use, and what a run has used and found: when, and why it ended."""
+"""Budgets of search methods, and records of what a run has used and found: when, and why it
+ended."""
 
 from __future__ import annotations
 
@@ -15,16 +16,16 @@ from ithaca.formulations.problem import Problem
 
 
 class Ended(Enum):
-    """Why a search ended."""
+    """The reason why a search ended."""
 
     SAMPLES = "samples"
     """Its budget in samples is used up."""
     SECONDS = "seconds"
     """Its budget in seconds is used up."""
     EXHAUSTED = "exhausted"
-    """It has been through the whole design space, or has proven its answer optimal."""
+    """The whole design space was searched, or the answer proven optimal."""
     STOPPED = "stopped"
-    """It has nothing new to ask for."""
+    """The method has nothing new to ask for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +67,8 @@ class Trace:
 
 @dataclass(frozen=True, slots=True)
 class SampleBudget:
-    """At most so many samples (configurations scored), seconds, or both; the search ends with
-    whichever is used up first."""
+    """A budget of samples (configurations scored), seconds, or both; the search ends with whichever
+    is used up first."""
 
     samples: int | None = None
     seconds: float | None = None
@@ -81,7 +82,7 @@ class SampleBudget:
             parse_number("budget.seconds", self.seconds, positive=True)
 
     def within(self, seconds: float | None) -> SampleBudget:
-        """This budget with so many seconds at most; None leaves it as it is."""
+        """The budget with so many seconds at most; None leaves it as it is."""
         if seconds is None:
             return self
         return SampleBudget(

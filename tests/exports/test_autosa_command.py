@@ -118,7 +118,7 @@ def script(configure, table, tmp_path: Path) -> Path:
 
 
 def design_of(expected: dict[str, Any], **more: int) -> dict[str, str]:
-    """What the compiler would say of a design that is as expected, but for some counts."""
+    """The compiler's report on a design that is as expected, but for some counts."""
     modules: dict[str, Any] = {"PE": {"unroll": expected["simd"], "local_buffers": []}}
     for name, module in expected["modules"].items():
         held = [{"port_width": 4, "buffer_depth": words} for words in module.get("buffers", [])]

@@ -171,7 +171,7 @@ def test_data_that_the_host_program_serializes_itself_are_mended_there(
     "buffer", ["A_t4 *buffer_A_tmp =", "OCL_CHECK(err,\n      cl::Buffer buffer_A_tmp("]
 )
 def test_every_port_keeps_its_own_data(buffer: str, exported: Path, tmp_path: Path) -> None:
-    """Only a port that does not exist is mended."""
+    """A port that does not exist is mended; no other one is."""
     made = f"for (int i = 0; i < 2; i++) {{\n    {buffer} }}\n"
     host = made + "kernel0(buffer_A[0], buffer_A[1], buffer_B[7]);\n"
     texts, said = mended(exported, tmp_path / "src", {"kernel_host.cpp": host})

@@ -79,7 +79,8 @@ def problems(count: int) -> Iterator[CalledNest]:
 
 
 def wanted(called: CalledNest) -> int:
-    """What the program should print, by numpy: a sum of all results, each times another number."""
+    """The number that the program should print, by numpy: a sum of all results, each times another
+    number."""
     nest, values = called.nest, {}
     for access in nest.accesses:
         shape = [span(subscript, nest.sizes) for subscript in access]
@@ -134,8 +135,8 @@ def test_random_programs_compute_what_numpy_does(tmp_path: Path) -> None:
 
 
 def test_tiles_are_whole_blocks_and_rules_those_of_the_library() -> None:
-    """By its own words: A and B in the scratchpad, C in the accumulators, half of both where the array
-    holds weights."""
+    """Rules in the library's own words: A and B in the scratchpad, C in the accumulators, half of
+    both where the array holds weights."""
     nest = statement_nest("C[i,j] += A[i,k] * B[k,j]", {"i": 100, "j": 101, "k": 100})
     for flow, side, i, j, k in product((1, 2), (16,), (17, 64, 100), (16, 50, 100), (3, 90, 100)):
         # 4 banks of 256 rows of 16 words, accumulators of 512 rows of 16 sums of 4 bytes
@@ -236,7 +237,7 @@ def test_the_file_of_tensorlib_is_laid_out_as_the_released_ones() -> None:
 
 
 def test_places_and_times_of_iterations_differ_and_tensors_are_where_they_are_said_to_be() -> None:
-    """By enumeration: no two iterations meet, and those that a reuse apart are share an element."""
+    """Enumeration: no two iterations meet, and those that a reuse apart are share an element."""
     for flow, side in product((1, 2), (2, 3)):
         nest = statement_nest("C[i,j] += A[i,k] * B[k,j]", {"i": 5, "j": 4, "k": 6})
         document = json.loads(TENSORLIB.export(tiled(gemm(flow, side), nest))["tensorlib.json"])

@@ -174,7 +174,7 @@ def test_words_off_chip_are_those_of_sub_problems_by_hand(interpreter: dict[str,
 
 
 def test_programs_stay_small(interpreter: dict[str, Any]) -> None:
-    """Of 33 million calls."""
+    """A program of 33 million calls."""
     nest = workload("conv2d", {"o": 512, "r": 56, "c": 56, "i": 512, "p": 3, "q": 3})
     (design, *_) = designs(machine("hasco-gemm"), nest)
     tiles = {design.quantity(p): n for p, n in design.work.extents}

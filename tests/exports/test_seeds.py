@@ -279,7 +279,7 @@ def test_the_seed_of_the_random_numbers_decides() -> None:
 
 
 def test_seeds_spread(seeds: Seeds) -> None:
-    """Not one corner of the space: several SIMD factors, lane counts, tile sizes."""
+    """Seeds leave one corner of the space: several SIMD factors, lane counts, tile sizes."""
     for quantity in ("t2.k", "lanes.i", "t1.i", "lanes.j", "t1.j"):
         assert len({configuration[quantity] for configuration in seeds.configurations}) >= 3
 
@@ -317,7 +317,7 @@ def test_all_are_found_where_few_exist() -> None:
 
 
 def count_feasible(problem: Problem) -> int:
-    """How many configurations of a tiny problem meet its limits, among all of them."""
+    """The number of configurations of a tiny problem that meet its limits, among all of them."""
     tables = [axis.table() for axis in problem.space.axes]
     grids = np.meshgrid(*(np.arange(next(iter(t.values())).size) for t in tables), indexing="ij")
     values: dict[str, object] = {}

@@ -1,5 +1,5 @@
-"""What Timeloop counts of exported folders, by the rules of `tests.exports.timeloop_rules`, is what
-Ithaca counts.
+"""Timeloop's counts of exported folders, by the rules of `tests.exports.timeloop_rules`, against
+Ithaca's.
 
 `tests/data/timeloop_exports.json.gz` has the figures of some 45 cases; `tests/data/README.md` says
 how they were made. ``UPDATE_TIMELOOP=1 pytest tests/exports/test_timeloop_counts.py`` writes them
@@ -223,7 +223,7 @@ def test_any_configuration_counts_the_same(kernel: str) -> None:
 
 
 def test_a_coefficient_that_only_names_elements_is_dropped() -> None:
-    """Of a strided layer without a window: no buffer holds what lies between its elements."""
+    """A strided layer without a window: no buffer holds what lies between its elements."""
     nest = workload("pointwise_conv2d", {"o": 16, "r": 28, "c": 28, "i": 8, "s": 2})
     array = derive(nest, ("o", "r"), "cout")
     packs = {group.name: 1 for group in array.packed_groups}

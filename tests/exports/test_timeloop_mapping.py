@@ -78,7 +78,7 @@ def test_what_is_written_counts_what_the_tool_did(machine: str, folder: Path) ->
 
 
 def test_architectures_are_read_back_as_they_were(tmp_path: Path) -> None:
-    """But for what they keep, which the mapping says."""
+    """Architectures stay as they were but for what they keep, which the mapping says."""
     nest = workload("conv2d")
     for name in ("eyeriss", "simba-like", "tpu-like", "nvdla-like"):
         architecture = fitted(find_architecture(name), nest)

@@ -1,4 +1,4 @@
-"""What Timeloop counts of a mapping, written anew from the rules of its model, for tests.
+"""Timeloop's counts of a mapping, written anew from the rules of its model, for tests.
 
 Nothing here is Ithaca's: `read_export` takes the YAML files of a folder as they are,
 `read_published` a row that the real tool evaluated, and `count` follows these rules (link transfers
@@ -92,7 +92,7 @@ class Mapped:
 
 @dataclass
 class Counts:
-    """What an instance of a level counts, by tensor."""
+    """The counts of an instance of a level, by tensor."""
 
     reads: dict[str, int] = field(default_factory=dict)
     fills: dict[str, int] = field(default_factory=dict)
@@ -210,7 +210,7 @@ def _fills(mapped: Mapped, tensor: Tensor, child: int) -> int:
 
 
 def _distinct(mapped: Mapped, tensor: Tensor, parent: int, child: int) -> int:
-    """How many different tiles the children of one instance want, stage by stage."""
+    """The number of different tiles that the children of one instance want, stage by stage."""
     found = 1
     for index in range(parent, child):
         node = mapped.nodes[index]
@@ -275,7 +275,7 @@ _Loader.add_multi_constructor(
 
 
 def read_export(files: Mapping[str, str]) -> Mapped:
-    """What an exported folder states (format v0.4)."""
+    """The mapping of an exported folder (format v0.4)."""
     tensors, padded = read_problem(yaml.load(files["problem.yaml"], _Loader))
     directives: dict[tuple[str, str], Any] = {}
     for entry in yaml.load(files["mapping.yaml"], _Loader)["mapping"]:
@@ -327,7 +327,7 @@ def _attributes(attributes: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_hierarchy(files: Mapping[str, str]) -> Mapped:
-    """What an exported mapping onto a memory hierarchy states, in the form that the tool itself
+    """The mapping of an exported folder of a memory hierarchy, in the form that the tool itself
     reads."""
     tensors, padded = read_problem(yaml.safe_load(files["problem.yaml"]))
     directives = {

@@ -41,7 +41,7 @@ class Sample:
     """A limit that changes the optimum."""
     impossible: Limit
     objectives: tuple[str, str] = ("latency", "dsp")
-    """What fronts are of."""
+    """The objectives of fronts."""
     searches: tuple[Method, ...] = SEARCHES
     seeds: int = 6
     """Configurations to begin with, if there are as many."""

@@ -205,7 +205,7 @@ def test_a_power_of_two_may_have_a_range_that_depends_on_others() -> None:
 
 @pytest.mark.parametrize("transposed", [False, True])
 def test_the_space_and_the_metrics_of_the_toy_are_those_enumerated(transposed: bool) -> None:
-    """Of the systolic arrays, `tests.formulations` shows the same against published figures."""
+    """The toy alone: `tests.formulations` compares the systolic arrays with published figures."""
     problem = fir_problem(13, 40, transposed=transposed)
     listed = list(every_point(problem))
     for values, metrics in listed:

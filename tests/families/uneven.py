@@ -1,5 +1,5 @@
-"""The same product on the same memory hierarchy as in `tests.families.mapped`, every tensor with
-tiles of its own, and all places of all prime factors between all storage nodes."""
+"""A product on the memory hierarchy of `tests.families.mapped`, every tensor with tiles of its own,
+and all places of all prime factors between all storage nodes."""
 
 from __future__ import annotations
 

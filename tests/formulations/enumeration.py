@@ -89,7 +89,8 @@ class Run:
         return None
 
     def buffers(self, access: Access) -> int:
-        """How many buffers feed an array to the PEs: one for those that share, else one each."""
+        """The number of buffers that feed an array to the PEs: one for those that share, else one
+        each."""
         shared = self.sharing(access)
         return (
             len(self.pes)
@@ -98,13 +99,13 @@ class Run:
         )
 
     def changes(self, access: Access) -> int:
-        """How often what a PE needs differs from what it needed for the tile before, the first
-        included."""
+        """The number of times that what a PE needs differs from what it needed for the tile before,
+        the first included."""
         needed = (self.elements(access, tile, self.pes[0]) for tile in self.tiles)
         return sum(1 for _ in groupby(needed))
 
     def output_tiles(self) -> int:
-        """How many different tiles of the output there are."""
+        """The number of different tiles of the output."""
         return len({self.elements(self.nest.output, tile, self.pes[0]) for tile in self.tiles})
 
     def cycles(self) -> int:

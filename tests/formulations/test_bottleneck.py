@@ -25,7 +25,7 @@ from tests.test_map import PROBLEM, TINY
 
 
 class Stub:
-    """What a tree asks of a design: passes that compute 30 cycles, send 20, or fetch 12 + 6; a
+    """A design for bottleneck trees: passes that compute 30 cycles, send 20, or fetch 12 + 6; a
     drain of 5."""
 
     def parts(

@@ -1,5 +1,5 @@
-"""What the default edition counts as built: widths of sums, whole DSP blocks, deep block RAMs, logic;
-and what it does not change."""
+"""Costs that the default edition counts as built: widths of sums, whole DSP blocks, deep block
+RAMs, logic; and those that it does not change."""
 
 from __future__ import annotations
 

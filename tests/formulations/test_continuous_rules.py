@@ -1,4 +1,4 @@
-"""What rules say of continuous quantities, against configurations that meet the rules."""
+"""Rules on continuous quantities, against configurations that meet the rules."""
 
 from __future__ import annotations
 

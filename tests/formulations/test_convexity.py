@@ -1,4 +1,4 @@
-"""What is called convex in logarithms is, along random lines."""
+"""Convexity in logarithms, where it is claimed, along random lines."""
 
 from __future__ import annotations
 

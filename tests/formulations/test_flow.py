@@ -184,7 +184,7 @@ def test_supernodes_in_supernodes() -> None:
 
 @pytest.mark.parametrize("every", [1, 2, 4])
 def test_copies_that_wait_take_the_expected_largest(every: int) -> None:
-    """By chances of nonzeros in a window, of windows together, and of the largest of copies."""
+    """Chances of nonzeros in a window, of windows together, and of the largest of copies."""
     one = cycles_of(binomial(WINDOW, DENSITY), lambda count: max(ceil(count / RATE), 1))
     together = [1.0]
     for _ in range(every):
@@ -329,7 +329,7 @@ def test_graphs_that_name_nothing_are_refused(fields: dict[str, Any], line: str)
 
 
 def numbers(**values: object) -> dict[str, Any]:
-    """The same with parameters for all that is a number."""
+    """The graph of `small` with parameters for all that is a number."""
     feed = {"of": "x", "shape": ["n"], "steps": "s", "bursts": "b"}
     pe = {
         "copies": "c",

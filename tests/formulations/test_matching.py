@@ -334,7 +334,7 @@ def iterations(sizes: Mapping[str, int]) -> Iterator[dict[str, int]]:
 
 
 def word(tensor: int, at: tuple[int, ...]) -> int:
-    """Some value of an element."""
+    """A value for an element."""
     return hash((tensor, *at)) % 1009
 
 

@@ -83,8 +83,8 @@ def test_numpy_agrees_on_integers(point: Point) -> None:
 @pytest.mark.ci
 @given(mm_points(), st.integers(1, 10**30), st.sampled_from(["u250", "asic-28nm"]))
 def test_rational_arrays_are_the_reference(point: Point, scale: int, platform: str) -> None:
-    """Also where no float holds the numbers: in the second entry everything that is counted is
-    large."""
+    """Rational arrays agree where no float holds the numbers, too: in the second entry everything
+    that is counted is large."""
     problem, _ = point
     values, _ = reference(point)
     design, technology = systolic(problem), load_platform(platform).technology
@@ -220,7 +220,7 @@ def test_equal_factors_and_terms_cancel() -> None:
 
 @given(st.integers(0, 2**60), st.integers(1, 2**40))
 def test_ceilings_of_quotients_are_exact_where_doubles_hold_tops(top: int, bottom: int) -> None:
-    """In particular just above multiples."""
+    """Quotients just above multiples, in particular."""
     for of in (top, top // bottom * bottom + 1):
         found = int(ceilings(np.array([float(of)]), float(bottom))[0])
         exact = -(-int(float(of)) // bottom)

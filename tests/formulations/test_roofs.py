@@ -138,7 +138,7 @@ def setting(edition: str, random: Random) -> Setting:
 
 @pytest.mark.ci
 def test_no_mapping_at_all_is_below_its_roofs() -> None:
-    """Whatever its orders, capacities aside: windows, strides, holes, bypasses, levels without
+    """Mappings of any orders, capacities aside: windows, strides, holes, bypasses, levels without
     bandwidths."""
     random, says = Random(22), 0
     for _ in range(100):

@@ -1,5 +1,5 @@
-"""What AutoSA builds: the space of solves for it against its rules stated anew, engines on it
-against brute force."""
+"""Arrays that AutoSA builds: the space of solves for it against its rules stated anew, engines on
+it against brute force."""
 
 from __future__ import annotations
 

@@ -35,7 +35,8 @@ URAM = replace(DEFAULT_TECHNOLOGY, uram=True)
     [(4, 16, 1), (8, 16, 2), (32, 32, 8), (4, 4 * 4096, 1), (4, 4 * 4097, 2)],
 )
 def test_blocks_are_those_that_autosa_estimates(pack: int, words: int, blocks: int) -> None:
-    """Of x, int16, doubled, inside its DRAM module: 72 bits by 4,096; its array has another."""
+    """Blocks of x, int16, doubled, inside its DRAM module: 72 bits by 4,096; its array has
+    another."""
     nest = workload("mv", {"i": 64, "j": words})
     array = derive(nest, ("i",), "y")
     tiling = Tiling({"i": 16, "j": words}, {"i": 4}, 2, {"A": 2, "x": pack, "y_drain": 2})

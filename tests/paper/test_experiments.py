@@ -40,7 +40,7 @@ TIMED = "figure-9"
 
 
 def small_outcome(how: Run) -> Outcome:
-    """What an experiment of no work finds."""
+    """The outcome of an experiment without work."""
     how.step("nothing")
     chart = LineChart("title", "x", "y", (Series("", (1.0, 2.0), (1.0, 4.0)),))
     claims = (
@@ -152,7 +152,7 @@ SLOW = ("figure-5", "figure-14", "autosa-figure-13")
 
 
 def mark(name: str) -> list[pytest.MarkDecorator]:
-    """Which tests an experiment belongs to."""
+    """The tests that an experiment belongs to."""
     return [pytest.mark.slow] if name in SLOW else [] if name == "table-3" else [pytest.mark.ci]
 
 
@@ -221,7 +221,7 @@ def test_no_row_of_documents_and_items_is_missing() -> None:
 
 
 def test_no_verdict_is_kinder_than_its_section() -> None:
-    """Where a section says of a claim that it differs, so does a row of the document table."""
+    """A row of the document table says that it differs where a section says so of a claim."""
     page = (Path(__file__).parents[2] / "docs" / "results.md").read_text()
     verdicts = re.findall(r"^\|[^|]*\|[^|]*\|(.*)\| ([^|]*) \|$", page, re.MULTILINE)
     differing = 0
@@ -264,7 +264,7 @@ def ordered(extent: int) -> Iterator[tuple[int, ...]]:
 
 
 def test_layers_of_table_2_1_are_those_of_the_networks() -> None:
-    """But for excitation, a matrix product of one row there."""
+    """Layers agree but for excitation, a matrix product of one row there."""
     names = {
         "ResNet18": ("resnet18", "conv2_1.conv1"),
         "MobileNetV2": ("mobilenetv2", "bottleneck2_1.expand"),

@@ -30,7 +30,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def folder(results: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """That folder, as the current one."""
+    """The folder of results, as the current one."""
     monkeypatch.chdir(results)
     return results
 

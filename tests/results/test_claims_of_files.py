@@ -66,7 +66,7 @@ def test_what_a_compiler_costs_a_workload_is_proven_again(
 @pytest.mark.ci
 @pytest.mark.parametrize("dataflow", [None, "i,j"])
 def test_no_design_of_those_asked_is_left_out(folder: Path, dataflow: str | None) -> None:
-    """What is left is the best of its designs, yet not of all that were asked for."""
+    """The best of the designs that are left is not that of all that were asked for."""
     path = folder / "designs.json"
     ithaca.solve("mm", **MM, limit=LIMITS, divisors_only=True, dataflow=dataflow).save(path)
     document = json.loads(path.read_text())

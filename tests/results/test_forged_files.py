@@ -264,7 +264,7 @@ def confirmed(document: Any, path: Path, unsaid: str = "") -> bool:
 
 
 def unsaid(place: str, value: Any) -> str:
-    """What `verify` has to say of a change of words that no figure depends on."""
+    """The words of `verify` on a change of words that no figure depends on."""
     if not re.search(WORDS, place):
         return ""
     return place.rpartition(".")[2] if value == ADDED else str(value)

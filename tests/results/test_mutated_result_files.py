@@ -70,7 +70,7 @@ def test_mutated_texts_load_or_are_refused(
 
 
 def check_loads_or_is_refused(path: Path) -> None:
-    """Whatever the file holds: a result that agrees with the model, or one line."""
+    """Check that any file gives a result that agrees with the model, or one line."""
     try:
         loaded = load_result(path)
     except InputError as refused:

@@ -120,8 +120,8 @@ def test_sums_as_wide_as_words_are_verified_as_such(older: Path, name: str) -> N
 
 @pytest.mark.ci
 def test_files_state_how_wide_sums_are(older: Path, tmp_path: Path) -> None:
-    """What an earlier version calls int8 remains so when it is written again; what is new does
-    not look like it."""
+    """Files of an earlier version that say int8 remain so when written again; new ones do not look
+    like them."""
     ithaca.load(older / "int8.json").save(tmp_path / "again.json")
     ithaca.solve("mm", i=8, j=8, k=8, dtype="int8", limit={"dsp": 9}).save(tmp_path / "new.json")
     stated = [
@@ -150,7 +150,7 @@ def test_values_of_other_designs_of_a_shared_array_are_no_claims(older: Path) ->
 def test_the_unrestricted_optimum_of_earlier_files_is_of_the_designs_of_their_question(
     older: Path,
 ) -> None:
-    """It was not said of which designs it is; that follows from those of the result."""
+    """The designs of the result are those of an optimum of which the file does not say it."""
     document = json.loads((older / "autosa.json").read_text())
     loaded = ithaca.load(older / "autosa.json")
     assert isinstance(loaded, ithaca.Result)

@@ -60,7 +60,7 @@ KEYS = {
 
 
 def complaints(kind: str, document: Any) -> list[str]:
-    """What is wrong with a document by the schema of a kind."""
+    """Errors in a document by the schema of a kind."""
     found = Draft202012Validator(schema(kind)).iter_errors(document)
     return [f"{error.json_path}: {error.message}"[:300] for error in found]
 

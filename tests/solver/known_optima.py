@@ -66,8 +66,8 @@ def brute_force(problem: Problem) -> Fraction | None:
 
 @cache
 def known_optima() -> dict[str, Facts]:
-    """By key, what tells a problem from others, and its ``optimum``: a number, or null where it is
-    infeasible."""
+    """Kept optima, by key: what tells a problem from others, and its ``optimum``: a number, or null
+    where it is infeasible."""
     if not FILE.exists():
         return {}
     known: dict[str, Facts] = json.loads(gzip.decompress(FILE.read_bytes()))
@@ -98,7 +98,7 @@ def key_of(facts: Facts) -> str:
 
 
 def facts_of(problem: Problem) -> Facts:
-    """What tells a problem from others, in words that outlive its types."""
+    """The facts that tell a problem from others, in words that outlive its types."""
     design = systolic(problem)
     assert not design.hardware, "enumeration does not know about given arrays"
     nest, array = design.nest, design.array

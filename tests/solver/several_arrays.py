@@ -73,8 +73,8 @@ def points(problem: Problem, lanes: int) -> dict[Hardware, Rows]:
 
 
 def _points(problem: Problem, loop: str, lanes: int) -> list[tuple[int, int]]:
-    """Those of a loop alone, and more lanes than it fills: idle without latency hiding, or along
-    the SIMD loop."""
+    """The points of a loop alone, and more lanes than it fills: idle without latency hiding, or
+    along the SIMD loop."""
     own, design = loop_points(problem, loop), systolic(problem)
     if loop not in design.array.dataflow or design.options.divisors_only:
         return own

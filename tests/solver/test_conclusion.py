@@ -1,4 +1,4 @@
-"""How searches are concluded: status, termination and gap from what is known at the end."""
+"""Conclusions of searches: status, termination and gap from what is known at the end."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def solutions(state: Callable[[Encoder], LinearForm]) -> list[tuple[Values, Frac
 def all_solutions(
     state: Callable[[Encoder], Sequence[LinearForm]],
 ) -> list[tuple[Values, list[Fraction]]]:
-    """The same for several forms."""
+    """All solutions of a model of several forms, with the values of these."""
     model = cp_model.CpModel()
     encoder = Encoder(
         model, {axis: {s: np.array(v) for s, v in table.items()} for axis, table in TABLES.items()}

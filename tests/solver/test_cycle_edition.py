@@ -116,7 +116,7 @@ SHORT_TILES = [
 
 
 def errors_at_optima(kernel: str, extents: tuple[int, ...], dtype: str, regime: str) -> list[float]:
-    """How far the proven optima of all designs are from their runs."""
+    """The errors of the proven optima of all designs against their runs."""
     names = dict(zip("ijk" if kernel == "mm" else "oircpq", extents, strict=True))
     found = solve(kernel, **names, dtype=dtype, edition="cycle", regime=regime)
     designs = [

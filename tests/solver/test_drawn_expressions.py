@@ -138,7 +138,7 @@ def evaluated(text: str, points: Sequence[Metrics]) -> list[Fraction] | None:
 
 
 def question(seed: int) -> tuple[Sample, list[str], Fraction]:
-    """What is drawn: a problem, its objective and perhaps a limit, with the bound of that."""
+    """A random problem, its objective and perhaps a limit, with the bound of that."""
     draw = random.Random(seed)
     sample = samples()[seed % len(samples())]
     texts = [drawn(draw, sample, draw.randint(1, 3)) for _ in range(draw.choice((1, 1, 2)))]
@@ -147,7 +147,7 @@ def question(seed: int) -> tuple[Sample, list[str], Fraction]:
 
 
 def posed(sample: Sample, texts: Sequence[str], bound: Fraction) -> Problem:
-    """The same as a problem."""
+    """The problem of a random question."""
     limits = tuple(Limit(f"({text})", bound) for text in texts[1:])
     vocabulary = sample.problem.design.vocabulary
     objective = read_objective(texts[0], "objective", vocabulary)
@@ -243,7 +243,8 @@ def test_divisors_in_limits_are_refused() -> None:
 
 
 def test_divisors_that_are_shown_to_be_positive_pass() -> None:
-    """Also where a model's own terms subtract, and where divisors are negative throughout."""
+    """Divisors pass where a model's own terms subtract, and where they are negative throughout,
+    too."""
     mapped = mapped_problem()
     for text in ("latency/energy", "ceil(latency/(energy - 3))", "ceil(energy/(0 - latency - 1))"):
         objective = read_objective(text, "objective", mapped.design.vocabulary)

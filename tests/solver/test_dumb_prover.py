@@ -42,7 +42,7 @@ class Space:
     """A small space, all of whose points are known."""
 
     question: dict[str, Any]
-    """What is asked of all its questions."""
+    """The options of all its questions."""
     metrics: dict[str, NDArray[np.float64]]
     """Metrics of every point that meets the platform's limits."""
 

@@ -83,7 +83,7 @@ def test_a_job_that_kills_its_process_fails_alone() -> None:
 
 
 def test_an_idle_process_that_is_killed_holds_up_nothing(tmp_path: Path) -> None:
-    """It dies with the lock of the queue that all processes take their jobs from."""
+    """The idle process dies with the lock of the queue that all processes take their jobs from."""
     with Processes(2) as executor:
         jobs = [partial(linger, 2.0), partial(report_process, str(tmp_path / "idle"))]
 

@@ -120,8 +120,8 @@ def test_engines_agree_with_fractions_on_extreme_expressions() -> None:
 
 
 def test_integer_programs_do_not_creep_through_huge_coefficients() -> None:
-    """These took CP-SAT all of its time, and gigabytes, while small negative coefficients had a
-    digit in every place."""
+    """Programs that took CP-SAT all of its time, and gigabytes, while small negative coefficients
+    had a digit in every place."""
     assert [check(seed, (Method.CPSAT,)) for seed in (1483, 2043, 2106, 3318, 4578)] == [1] * 5
 
 

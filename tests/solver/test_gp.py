@@ -187,7 +187,7 @@ def check_bound(problem: Problem, programs: int) -> None:
 
 
 def posynomial_problem(seed: int) -> Problem:
-    """As the exact engine's tests draw them, with an objective that is posynomial."""
+    """A problem as the exact engine's tests draw them, with an objective that is posynomial."""
     draw = random.Random(seed)
     return replace(random_problem(seed), objective=parse_objective(draw.choice(OBJECTIVES)))
 

@@ -161,8 +161,8 @@ def random_configuration(problem: Problem, draw: random.Random) -> Configuration
 
 
 def small_problem(seed: int) -> Problem:
-    """As the exact engine's tests draw them, with an objective of this file, and small enough for
-    brute force at once."""
+    """A problem as the exact engine's tests draw them, with an objective of this file, and small
+    enough for brute force at once."""
     draw = random.Random(seed)
     nest = workload("mm", {loop: draw.randint(1, 7) for loop in "ijk"})
     objective = parse_objective(OBJECTIVES[seed % len(OBJECTIVES)])

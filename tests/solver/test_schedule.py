@@ -63,7 +63,7 @@ def strided_problems(*dataflows: str) -> list[Problem]:
 def stopped_before(
     monkeypatch: pytest.MonkeyPatch, name: str, problems: list[Problem]
 ) -> tuple[Solution, ...]:
-    """What is known of designs when a method of the rounds is called for the first time."""
+    """The solutions of a search that stops when a method of the rounds is first called."""
     reached: list[object] = []
     method = getattr(schedule.Schedule, name)
 
@@ -165,7 +165,7 @@ def test_what_needs_no_search_is_a_bound(seed: int) -> None:
 
 
 def test_rivals_are_those_of_one_key() -> None:
-    """Of two layers each has its own best."""
+    """Two layers each have a best of their own."""
     problems = [
         mm_problem(sizes, d) for sizes in ((64, 64, 64), (16, 16, 16)) for d in (("i",), ("i", "j"))
     ]
@@ -196,8 +196,7 @@ def test_a_bound_is_beaten_by_its_rival() -> None:
 def test_every_workload_has_its_turn_before_any_has_a_second(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Of a network's layers none may be left without an incumbent because others have many
-    designs."""
+    """No layer of a network may be left without an incumbent because others have many designs."""
     problems = [mm_problem((n, n, n), d) for n in (48, 40, 32) for d in MM_DATAFLOWS]
     layers = [n // len(MM_DATAFLOWS) for n in range(len(problems))]
     begun: list[Problem] = []
@@ -245,7 +244,7 @@ def test_processes_come_to_the_same_best_within_a_limit() -> None:
 def steps_of(
     problems: list[Problem], options: SolveOptions, monkeypatch: pytest.MonkeyPatch
 ) -> list[tuple[schedule.Step, str]]:
-    """Which steps the default engine takes with which designs."""
+    """The steps that the default engine takes, with the designs of each."""
     taken: list[tuple[schedule.Step, str]] = []
     advance = schedule.advance
 

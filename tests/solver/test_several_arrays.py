@@ -203,8 +203,8 @@ def test_many_arrays_hold_a_bandwidth() -> None:
 
 
 def two_convolutions() -> Designs:
-    """Those of which 167 was claimed to be the best (the best was 165 while strides stored what
-    they skip)."""
+    """Two layers whose best was claimed to be 167 (it was 165 while strides stored what they
+    skip)."""
     sizes = ((2, 2, 2, 8, 2, 1, 2, 1), (6, 3, 4, 2, 2, 1, 1, 1))
     nests = [workload("conv2d", dict(zip("orcipqsd", size, strict=True))) for size in sizes]
     network = Network(

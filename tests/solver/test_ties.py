@@ -54,7 +54,7 @@ def all_configurations(problem: Problem) -> dict[str, np.ndarray]:  # type: igno
 
 
 def first_of(problem: Problem) -> tuple[Fraction, Configuration] | None:
-    """By enumeration: the optimum, and of all that have it the least cycles, words, DSP, BRAM, and
+    """The optimum by enumeration, and of all that have it the least cycles, words, DSP, BRAM, and
     quantities in order."""
     values = all_configurations(problem)
     count = next(iter(values.values())).size

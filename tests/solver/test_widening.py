@@ -27,7 +27,7 @@ from tests.formulations.spatial.test_map_layers import ASKED, tensors, write
 @pytest.mark.ci
 @pytest.mark.usefixtures("counted_time")
 def test_padding_loses_to_no_factors_that_divide() -> None:
-    """Its first beams would be worse."""
+    """The first beams of padding would be worse."""
     limit = 4e-4  # seconds: forty looks at the clock
     exact, padded = (
         solve_staged(

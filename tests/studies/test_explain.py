@@ -134,7 +134,7 @@ def test_idle_simd_lanes_and_partial_sums() -> None:
 
 
 def check(problem: Problem, configuration: Configuration) -> None:
-    """What holds of every configuration."""
+    """Check what holds of every configuration."""
     found = facts_of(problem, configuration)
     costs = systolic(problem).costs(configuration)
     parts = (*found.cycles.shares.values(), found.padding.share, found.binding.share)

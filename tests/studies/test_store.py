@@ -37,7 +37,7 @@ PROBLEMS = [
 
 
 def best(store: Store, problems: list[Problem] = PROBLEMS) -> Solution:
-    """What a study answers that keeps its results there."""
+    """The answer of a study that keeps its results in a store."""
     (point,) = run_study((), lambda values: problems, store=store).points.values()
     return point.answer
 
@@ -62,7 +62,7 @@ def suboptimal(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def infeasible(document: dict[str, Any]) -> dict[str, Any]:
-    """Nothing is said to be possible."""
+    """The claim that nothing is possible."""
     changes: dict[str, Any] = dict.fromkeys(("design", "configuration", "value", "lower_bound"))
     return {**document, **changes, "status": "infeasible", "ties_broken": None}
 

@@ -37,7 +37,7 @@ MAY_WRITE = {
 
 
 def kills(case: str, *every: str) -> dict[str, object]:
-    """What is left by kills of a writer."""
+    """Remains of a writer that is killed."""
     command = [sys.executable, "-m", "tests.crashes", ".", case, *every]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode == OUT_OF_BUDGET:

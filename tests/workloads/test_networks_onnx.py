@@ -263,7 +263,8 @@ def test_arithmetic_that_is_not_imported_is_listed_with_its_reason(
 
 
 def test_operators_of_other_domains_are_listed(tmp_path: Path) -> None:
-    """Also one that shares its name with an operator of ONNX; what it feeds has no known shape."""
+    """An operator that shares its name with one of ONNX is listed, too; what it feeds has no known
+    shape."""
     graph = supported()
     graph.add("MatMul", graph.add("MatMul", "a", domain="com.example"), graph.weight(3, 5))
     reasons = {o.operator: o.reason for o in graph.network(tmp_path).unsupported}

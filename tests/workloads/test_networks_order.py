@@ -1,4 +1,4 @@
-"""Which layers read just what the one before wrote: as network files and ONNX models say it."""
+"""Layers that read just what the one before wrote: as network files and ONNX models say it."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def test_transposed_convolutions_use_a_weight_for_every_input() -> None:
 def test_products_of_any_indices_are_counted(
     equation: str, a: tuple[int, ...], b: tuple[int, ...]
 ) -> None:
-    """Ones, multiplied and all summed, count themselves."""
+    """Tensors of ones, multiplied and all summed, count themselves."""
     counted = np.einsum(equation, np.ones(a), np.ones(b)).sum()
     assert work("Einsum", {"a": a, "b": b}, "a,b", equation=equation) == counted
 

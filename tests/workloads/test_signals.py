@@ -1,4 +1,4 @@
-"""What signals do: in processes of their own, since the second one ends them."""
+"""Signals: in processes of their own, since the second one ends them."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ with signals.Interrupt() as asked:
 def test_a_second_signal_leaves_nothing_half_written(
     writer: str, exists: bool, place: str, tmp_path: Path
 ) -> None:
-    """Both come within a call that writes: every file is as before or new, all of a folder's
+    """Two signals come within a call that writes: every file is as before or new, all of a folder's
     alike."""
     if exists:
         (tmp_path / "folder").mkdir()

@@ -17,7 +17,7 @@ from ithaca.workloads.networks.network import Layer, Network
 
 @dataclass(frozen=True, slots=True)
 class _Fold:
-    """How a kernel is another one with some loops of a single trip."""
+    """A kernel as another one with some loops of a single trip."""
 
     kernel: str
     """The other kernel."""

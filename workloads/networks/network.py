@@ -15,7 +15,7 @@ from ithaca.workloads.networks.share import Share
 
 
 class OmissionKind(Enum):
-    """Why an operation of a network is no layer."""
+    """The reason why an operation of a network is no layer."""
 
     UNSUPPORTED = "unsupported"
     """Arithmetic that an array could do, but no loop nest here describes it."""
@@ -66,14 +66,14 @@ class Layer:
     name: str
     """Name in the network; after merging that of the first member."""
     nest: LoopNest
-    """What one run computes."""
+    """The nest of one run."""
     count: int
     """How many times the network runs the nest: layers of this shape, times the images of a batch
     and the groups of a convolution where the nest has no loop for them."""
     sources: tuple[str, ...]
     """Names of the network's own layers that the nest stands for, in order of appearance."""
     folded: str | None = None
-    """What it was, kernel and sizes, if it was folded into another kernel."""
+    """The kernel and sizes before it was folded into another kernel, if it was."""
 
     def __post_init__(self) -> None:
         if not self.name:
@@ -95,7 +95,7 @@ class LayerRun:
     source: str
     """Its name."""
     nest: LoopNest
-    """What one run computes."""
+    """The nest of one run."""
     count: int
     """Runs: images of a batch and groups of a convolution."""
     follows: bool = False
@@ -117,7 +117,7 @@ class Network:
     layers: tuple[Layer, ...]
     """At least one, in order of first appearance."""
     description: str = ""
-    """What the network is and where its figures are published."""
+    """The source in words: what the network is and where its figures are published."""
     unsupported: tuple[Omission, ...] = ()
     """Everything else the network computes, arithmetic or not."""
     parameters: tuple[tuple[str, int], ...] = ()
@@ -143,7 +143,7 @@ class Network:
 
     @property
     def share(self) -> Share:
-        """How much of its multiply-accumulates are those of the layers."""
+        """The share of the network's multiply-accumulates that are those of the layers."""
         return share_of(self.operations, self.unsupported)
 
     def omissions(self, kind: OmissionKind) -> tuple[Omission, ...]:

@@ -108,7 +108,7 @@ def import_onnx(path: Path, sizes: Mapping[str, int] | None = None) -> Network:
 def _omission(
     operator: str, kind: OmissionKind, reason: str, nodes: Sequence[tuple[str, int | None]]
 ) -> Omission:
-    """What nodes of an operator leave out; the work of all of them, where that of each is known."""
+    """The omission of an operator's nodes, and of their work where that of each is known."""
     known = [work for _, work in nodes if work is not None]
     operations = sum(known) if len(known) == len(nodes) else None
     names = tuple(name for name, _ in nodes)
@@ -229,7 +229,7 @@ class _Model:
     symbols: Mapping[str, bool]
     """The symbolic dimensions of the inputs, and whether each is a batch."""
     parameters: tuple[tuple[str, int], ...]
-    """Those of them that have values, a batch by default 1."""
+    """The parameters that have values, a batch by default 1."""
     reads: Mapping[str, int]
     """How many read a tensor: nodes, and those who run the model."""
 

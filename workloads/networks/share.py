@@ -1,4 +1,4 @@
-"""How much of the arithmetic that was asked for is counted."""
+"""Shares: how much of the arithmetic that was asked for is counted."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ NEARLY_ALL = Fraction(999, 1000)
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """How much of some multiply-accumulates is counted."""
+    """The counted share of some multiply-accumulates."""
 
     counted: Fraction
-    """Those of the layers."""
+    """The multiply-accumulates of the layers."""
     left_out: Fraction = Fraction(0)
-    """Those of everything else, as far as they are known."""
+    """The multiply-accumulates of everything else, as far as they are known."""
     uncounted: tuple[str, ...] = ()
     """Operators whose multiply-accumulates are not known."""
 
@@ -56,8 +56,7 @@ class Share:
 
     @property
     def words(self) -> str:
-        """What goes on after a status: `` of the 50.0 % counted``; empty where nothing is left
-        out."""
+        """Words after a status: `` of the 50.0 % counted``; empty where nothing is left out."""
         return "" if self.whole else f" of the {self.amount} counted"
 
     @property

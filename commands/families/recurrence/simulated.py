@@ -23,9 +23,10 @@ class SimulatedRecurrence(Answer):
     """The run of an array of recurrences."""
 
     title: str
-    """What ran."""
+    """The name of the recurrence that ran."""
     figures: Mapping[str, int]
-    """What it did, by the names of `RecurrenceRun`; ``model``: the cycles that are counted."""
+    """Figures of the run, by the names of `RecurrenceRun`; ``model``: the cycles that are
+    counted."""
 
     @property
     def headline(self) -> str:
@@ -44,7 +45,7 @@ class SimulatedRecurrence(Answer):
         return {"schema": SCHEMA, "title": self.title, "simulation": {**self.figures}}
 
     def to_xarray(self) -> xr.Dataset:
-        """Its figures as labelled numbers."""
+        """The figures of the simulation as labelled numbers."""
         import xarray as xr
 
         return xr.Dataset(self.figures, attrs={"title": self.headline})

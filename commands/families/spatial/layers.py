@@ -47,7 +47,7 @@ class MappedLayers(Answer):
 
     @property
     def failure(self) -> str:
-        """Why layers have no mapping, in one line; empty where all have one."""
+        """The reason why layers have no mapping, in one line; empty where all have one."""
         rows = [
             (row, result.failure)
             for row, result in enumerate(self.results, 1)

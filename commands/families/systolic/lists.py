@@ -123,7 +123,7 @@ def _print_design(out: Console, design: dict[str, Any]) -> None:
 
 
 def designs_document(nest: LoopNest, edition: Edition, data: DataType) -> dict[str, Any]:
-    """The same as a JSON document, with the sizes that it depends on.
+    """Every design of a nest as a JSON document, with the sizes that it depends on.
 
     Parameters
     ----------

@@ -97,7 +97,7 @@ class Points(EvaluatedPoints):
 
     @property
     def loops(self) -> Iterator[str]:
-        """Each as a loop nest."""
+        """The points as loop nests."""
         for name, point in zip(self.names, self.points, strict=True):
             yield loop_nest(*point, f"point {name}: ")
 

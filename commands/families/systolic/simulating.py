@@ -193,7 +193,7 @@ class SimulatedRunDocument(Document):
 
 
 class SimulationDocument(FirstPart):
-    """What was asked, the configuration that ran, and its run."""
+    """A simulation in a file: the question, the configuration that ran, and its run."""
 
     study: Literal["simulation"]
     question: dict[str, Any]

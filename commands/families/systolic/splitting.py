@@ -1,4 +1,4 @@
-"""How to split a device among systolic arrays: `ithaca.codesign` of a space of their shares."""
+"""Splits of a device among systolic arrays: `ithaca.codesign` of a space of their shares."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def split_device(
 
 @dataclass(frozen=True)
 class _Split:
-    """How a device is to be split."""
+    """A device to be split, and within which limits."""
 
     space: HardwareSpace
     objective: str
@@ -144,7 +144,7 @@ class _Split:
 
     @cached_property
     def question(self) -> ArrayQuestion:
-        """The same for the search."""
+        """The question that the search answers, within these bounds."""
         own, device = self.accelerator, load_platform(self.accelerator.platform)
         return ArrayQuestion(
             data=data_type(own.dtype),
@@ -159,12 +159,12 @@ class _Split:
         )
 
     def on(self, platform: str) -> _Split:
-        """The same on another device."""
+        """A split of another device."""
         accelerator = replace(self.accelerator, platform=platform)
         return replace(self, space=replace(self.space, accelerator=accelerator))
 
     def within(self, metric: str, bound: Bound) -> _Split:
-        """The same within another limit."""
+        """A split within another limit."""
         return replace(self, limits={**self.limits, metric: bound})
 
 

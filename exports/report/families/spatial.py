@@ -48,7 +48,8 @@ def sections(best: BestConfiguration, checkpoint: object = None) -> FamilySectio
 
 
 def _occupancy(best: BestConfiguration, design: MappingDesign) -> tuple[Block, ...]:
-    """How much of an instance of each level its tensors take; nothing where no level has a size."""
+    """The share of an instance of each level that its tensors take; nothing where no level has a
+    size."""
     bars, metrics = [], best.solution.metrics
     for level in design.architecture.levels:
         if level.words:

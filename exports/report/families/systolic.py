@@ -46,7 +46,7 @@ class ArrayView:
     tiling: Tiling
     costs: Costs
     facts: Facts
-    """What is known of it."""
+    """The facts known of the array."""
 
     @property
     def array(self) -> SystolicArray:

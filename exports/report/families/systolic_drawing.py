@@ -28,12 +28,12 @@ from ithaca.results.view import Table
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How large things are drawn (pixels)."""
+    """Sizes of what is drawn (pixels)."""
 
     kind: str
-    """Of the pages that it is for: ``broad`` or ``narrow``."""
+    """The kind of page: ``broad`` or ``narrow``."""
     width: int
-    """Of the drawing."""
+    """The width of the drawing."""
     least_width: int
     most_rows: int
     """Most rows of PEs."""
@@ -42,7 +42,7 @@ class Sizes:
     between: int
     """The room between PEs."""
     gap: int
-    """What takes the place of PEs left out."""
+    """The room in place of PEs left out."""
     beside: int
     """Width of the modules beside the PEs."""
     one: int
@@ -76,7 +76,7 @@ def _shortened(text: str, most: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Grid:
-    """Where the PEs are, and how large the drawing is."""
+    """The places of the PEs, and the size of the drawing."""
 
     sizes: Sizes
     columns: Places
@@ -97,7 +97,7 @@ class _Grid:
         )
 
     def edge(self, side: Side) -> tuple[float, float]:
-        """Where the PEs end on a side, and where DRAM begins."""
+        """The ends of the PEs on a side, and of DRAM."""
         return {
             Side.LEFT: (self.columns[0][1], float(self.sizes.dram)),
             Side.TOP: (self.rows[0][1], float(self.sizes.dram)),
@@ -215,14 +215,14 @@ def _draw(plan: Layout, shape: str, sizes: Sizes, name: str) -> Markup:
 
 
 def _left_out(total: int, places: Places) -> str:
-    """How many of all rows or columns are not drawn."""
+    """The number of rows or columns that are not drawn."""
     return f"+{number(total - sum(index is not None for index, _ in places))}"
 
 
 def _placed(
     indices: Sequence[int | None], start: float, size: float, gap: float, between: float
 ) -> tuple[Places, float]:
-    """Where each index is drawn, and where the last one ends."""
+    """The place at which each index is drawn, and where the last one ends."""
     places, at = [], start
     for index in indices:
         places.append((index, at))
@@ -254,7 +254,7 @@ Parts = dict[tuple[str, Direction], float]
 
 
 def _parts(plan: Layout) -> Parts:
-    """So that the arrows of no two streams cover each other."""
+    """A division of the streams' room, in which no two streams' arrows cover each other."""
     parts: Parts = {}
     for horizontal in (True, False):
         streams = [s for s in plan.streams if s.side.horizontal is horizontal]

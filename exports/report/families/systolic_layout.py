@@ -14,7 +14,7 @@ from ithaca.formulations.systolic.systolic_array import Direction, IOGroup, Modu
 
 
 class Side(Enum):
-    """Where the modules of a group stand."""
+    """The side of the array at which the modules of a group stand."""
 
     LEFT = "left"
     RIGHT = "right"
@@ -32,7 +32,7 @@ class Side(Enum):
 
 
 class Spread(Enum):
-    """How many of a module there are."""
+    """The kind of copies that an array has of a module."""
 
     PE = "one per PE"
     ROW = "one per row"
@@ -56,12 +56,12 @@ class PlacedModule:
 
     @property
     def size(self) -> str:
-        """Its buffer in short; empty where it has none."""
+        """The buffer's size in short; empty where the module has none."""
         return "" if self.buffer is None else f"{self.copies} × {number(self.buffer)}"
 
     @property
     def words(self) -> str:
-        """Its buffer in words; empty where it has none."""
+        """The buffer in words; empty where the module has none."""
         return f": buffer of {self.size} words" if self.size else ""
 
 
@@ -71,7 +71,7 @@ class Stream:
 
     group: IOGroup
     number: int
-    """Of the group; its colour."""
+    """The number of the group; its colour."""
     direction: Direction
     """Copy-in or copy-out."""
     side: Side

@@ -1,4 +1,4 @@
-"""When the modules of an array work: the configuration run, word by word."""
+"""Charts of when the modules of an array work: the configuration run, word by word."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _run(best: BestConfiguration, checkpoint: Callable[[], None]) -> tuple[Block
 
 
 def run_chart(run: SimulatedRun, checkpoint: Callable[[], None] = signals.check) -> HeatMap:
-    """When each module works, those that begin first at the top.
+    """A chart of when each module works, those that begin first at the top.
 
     Raises `InputError` if the run hangs or is too long to be drawn.
     """

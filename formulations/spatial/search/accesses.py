@@ -21,13 +21,13 @@ class SharedAccesses:
     """Words of a tensor that an instance reads, or is filled or updated with, many an access."""
 
     count: Count
-    """These words."""
+    """The count of the words."""
     level: int
     """The level."""
     weight: int
-    """What a word of an instance costs in bounds: its share of an access."""
+    """The cost of a word of an instance in bounds: its share of an access."""
     access: int
-    """What an access costs."""
+    """The cost of an access."""
 
 
 class WholeAccesses:

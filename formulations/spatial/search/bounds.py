@@ -73,8 +73,8 @@ class Bounds:
     def least(
         self, labels: PartialMappings, at: Position, numbers: Sequence[int]
     ) -> tuple[Vector, Vector, list[tuple[Mask, list[Vector]]]]:
-        """Least cycles of the multipliers; runs of what is covered; and by group whether
-        it may come next, with the least of the counts that ``numbers`` says.
+        """Lower bounds: cycles of the multipliers; runs of what is covered; and by group whether it
+        may come next, with the least of the counts that ``numbers`` says.
 
         Parameters
         ----------
@@ -99,7 +99,7 @@ class Bounds:
         again = self._again(labels, tiles, at, numbers)
         settled = [self._settled(labels, number, runs, free) for number in numbers]
         wholes = [
-            self._given(labels, v, at, left, runs, moving[v], free)
+            self._from_parent(labels, v, at, left, runs, moving[v], free)
             for v in range(len(hierarchy.tensors))
         ]
         first = self._first(labels, at, runs, moving[hierarchy.output])
@@ -142,7 +142,7 @@ class Bounds:
         at: Position,
         numbers: Sequence[int],
     ) -> dict[tuple[int, int], Vector]:
-        """By count and tensor, what is taken again though no next loop moves the tensor."""
+        """Words, by count and tensor, that are taken again though no next loop moves the tensor."""
         hierarchy = self.hierarchy
         inside = max((mesh.level for mesh in hierarchy.meshes[labels.meshes :]), default=-1)
         taken = {}
@@ -156,7 +156,7 @@ class Bounds:
         return taken
 
     def _free(self, labels: PartialMappings, at: Position, left: Matrix) -> Vector:
-        """At least the lanes that may still be added."""
+        """An upper bound of the lanes that may still be added."""
         meshes, seen = self.hierarchy.meshes, labels.meshes + at.lanes_open
         room = self.layouts.room(labels.row("mesh")) if seen else np.full(labels.count, inf)
         here = np.ones(labels.count)
@@ -233,7 +233,7 @@ class Bounds:
             )
         return least
 
-    def _given(
+    def _from_parent(
         self,
         labels: PartialMappings,
         v: int,
@@ -268,8 +268,8 @@ class Bounds:
     def _first(
         self, labels: PartialMappings, at: Position, runs: Vector, moving: Vector
     ) -> Vector | float:
-        """At most the words of the output that the next level around takes for the first time, by
-        all its instances."""
+        """An upper bound of the words of the output that the next level around takes for the first
+        time, by all its instances."""
         output = self.hierarchy.output
         parent = self.hierarchy.parent(at.level + 1, output)
         if parent is None:

@@ -39,7 +39,7 @@ class BypassStage:
 
     @property
     def least(self) -> float:
-        """That of the choices differ too much for one to be found at once."""
+        """No lower bound: those of the choices differ too much for one of all."""
         return -np.inf
 
     @property

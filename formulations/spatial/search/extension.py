@@ -157,7 +157,7 @@ class Extension:
         cutoff: Fraction | None,
         numbers: Sequence[int],
     ) -> Vector:
-        """The same by these counts alone."""
+        """The least objective of all mappings that extend labels, by these counts alone."""
         if not labels.count:
             return np.zeros(0)
         steps, runs, by_group = self.bounds.least(labels, at, numbers)
@@ -286,7 +286,7 @@ class Extension:
     def _held(
         self, labels: PartialMappings, at: Position, cutoff: Fraction | None
     ) -> NDArray[np.intp]:
-        """As many labels as memory holds, those of least bounds; what the others may hold is
+        """The labels of least bounds, as many as memory holds; what the others may hold is
         remembered."""
         bounds = self.bound(labels, at, cutoff)
         order = np.argsort(bounds, kind="stable")

@@ -32,7 +32,7 @@ class MovedTensor:
 
     @cached_property
     def windows(self) -> dict[int, tuple[int, int]]:
-        """Of the loops along which neighbouring tiles may overlap: rank and coefficient."""
+        """Rank and coefficient of the loops along which neighbouring tiles may overlap."""
         return {
             d: (rank, c)
             for rank, terms in enumerate(self.ranks)
@@ -55,7 +55,7 @@ class Mesh:
     x: int
     """Instances along X from the outermost level up to the inner side of this mesh."""
     y: int
-    """The same along Y."""
+    """Instances along Y, likewise."""
     own: tuple[int, int]
     """Instances inside one of the level."""
 
@@ -69,7 +69,7 @@ class Count:
     """
 
     name: str
-    """Of a metric, or of what bounds its time."""
+    """The name of a metric, or of what bounds its time."""
     adds: bool
     """Whether it adds up over instances."""
     reads: Mapping[tuple[int, int], int] = field(default_factory=dict)
@@ -79,7 +79,7 @@ class Count:
     scale: Fraction = Fraction(1)
     """The metric is the count divided by this."""
     step: int = 0
-    """What a step of a multiplier counts beside words."""
+    """The count of a multiplier's step beside words."""
     rate: Fraction | None = None
     """Where the count makes cycles: how many words a cycle."""
 
@@ -288,7 +288,7 @@ class Hierarchy:
 
     @property
     def exact(self) -> bool:
-        """Whether these floats do hold them."""
+        """Whether the floats of labels hold the values exactly."""
         return bool(self.largest < 2.0 ** (np.finfo(self.dtype).nmant + 1))
 
     def counted_at(self, level: int) -> list[int]:

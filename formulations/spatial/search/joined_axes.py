@@ -42,7 +42,7 @@ class JoinedAxes(ABC):
     @property
     @abstractmethod
     def counts(self) -> tuple[int, int]:
-        """How many variants and axes there are."""
+        """The numbers of variants and axes."""
 
     @abstractmethod
     def extended(self, variant: int, rows: Integers, cutoff: Cutoff) -> tuple[Integers, Floats]:

@@ -18,9 +18,9 @@ class LabelLayout:
 
     hierarchy: Hierarchy
     counts: tuple[int, ...]
-    """What is counted so far."""
+    """The counts so far."""
     items: tuple[Item, ...]
-    """What may be open."""
+    """The items that may be open."""
 
     def __hash__(self) -> int:
         return hash((self.counts, self.items))
@@ -61,7 +61,7 @@ class LabelLayout:
 
     @cached_property
     def size(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return int(max(rows.stop for rows in self._rows.values()))
 
     def rows(self, name: object) -> slice:
@@ -77,5 +77,5 @@ class LabelLayout:
 
     @cached_property
     def names(self) -> tuple[object, ...]:
-        """All that has rows."""
+        """The names of everything that has rows."""
         return tuple(self._rows)

@@ -54,7 +54,8 @@ class Layouts:
         return _mapped(pairs, added)
 
     def room(self, states: Floats) -> Floats:
-        """At least how many more lanes may be added, by all loops, inside the meshes so far."""
+        """An upper bound of the lanes that may still be added, by all loops, inside the meshes so
+        far."""
         rooms = {int(s): self._room(int(s)) for s in np.unique(states)}
         return _mapped(states, rooms)
 

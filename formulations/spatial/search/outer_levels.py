@@ -54,7 +54,7 @@ class OpenTensors:
 
 @dataclass(frozen=True)
 class Position:
-    """How far labels are decided."""
+    """The position up to which labels are decided."""
 
     level: int
     """The innermost level that they have not entered."""
@@ -164,8 +164,8 @@ class OuterLevels:
         return totals
 
     def again(self, place: NDArray[np.intp], at: Position, number: int, v: int) -> Vector | float:
-        """How much more these and a tensor's words take, at least, than `least` and its words if
-        it is wanted once in every trip of the loops that move it.
+        """The least excess of these and a tensor's words over `least` and its words if it is wanted
+        once in every trip of the loops that move it.
 
         The tensor has no windows and is open; no lanes are left inside what has it next. Either a
         loop of the level moves it, or the next one outside: then it is wanted again in every trip
@@ -300,8 +300,8 @@ class OuterLevels:
         places: NDArray[np.intp],
         groups: Sequence[OpenTensors],
     ) -> Vector:
-        """The same of some tiles: each has at least its own extents, and no fewer trips than the
-        largest it stands for."""
+        """Least costs of filling a level with some tiles: each has at least its own extents, and no
+        fewer trips than the largest it stands for."""
         hierarchy, index = self.hierarchy, np.unravel_index(places, self.shape)
         extents, highs = (
             np.array([own[at] for own, at in zip(of, index, strict=True)])

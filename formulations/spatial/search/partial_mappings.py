@@ -34,7 +34,7 @@ Places = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class PartialMappings:
-    """Some labels, all decided up to the same point."""
+    """Labels of partial mappings, all decided up to the same point."""
 
     layout: LabelLayout
     data: Matrix
@@ -50,12 +50,12 @@ class PartialMappings:
 
     @property
     def hierarchy(self) -> Hierarchy:
-        """Of what they are partial mappings."""
+        """The memory hierarchy of the partial mappings."""
         return self.layout.hierarchy
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """The number of labels."""
         return int(self.data.shape[1])
 
     def rows(self, name: object) -> Matrix:
@@ -63,7 +63,7 @@ class PartialMappings:
         return self.data[self.layout.rows(name)]
 
     def row(self, name: object, place: int = 0) -> Vector:
-        """One row of it."""
+        """A row of the labels by its name."""
         values: Vector = self.rows(name)[place]
         return values
 
@@ -72,7 +72,7 @@ class PartialMappings:
         return replace(self, data=self.data[:, which])
 
     def relaid(self, layout: LabelLayout) -> PartialMappings:
-        """The same in another layout; what is new there is 0."""
+        """The partial mappings in another layout; what is new there is 0."""
         if layout == self.layout:
             return self
         data = np.zeros((layout.size, self.count), self.data.dtype)
@@ -240,8 +240,8 @@ def repeat(labels: PartialMappings, loop: int, which: Places, trips: Vector) -> 
 
 
 def runs_left(labels: PartialMappings) -> Matrix:
-    """How often what labels cover of each loop runs in all, where they count all runs of it; else
-    1."""
+    """The number of times that what labels cover of each loop runs in all, where they count all
+    runs of it; else 1."""
     left = np.ones_like(labels.rows("extent"))
     for d in labels.hierarchy.ending if labels.ended else ():
         left[d] = -(-labels.hierarchy.extents[d] // labels.row("extent", d))
@@ -348,7 +348,7 @@ def spread(
 
 
 def _alike(m: Vector, step: Vector, n: Vector, other: Vector) -> Vector:
-    """Of m·n lanes along two loops that share a rank, how many want a tile that another one wants,
+    """The number of m·n lanes, along two loops that share a rank, whose tile another lane wants,
     too."""
     common = np.gcd(step.astype(np.int64), other.astype(np.int64))
     return np.maximum(m - other / common, 0) * np.maximum(n - step / common, 0)

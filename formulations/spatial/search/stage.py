@@ -69,7 +69,7 @@ class TimeloopStage(Extension):
 
     @cached_property
     def inner(self) -> int:
-        """How many steps rows are decided by: up to the lanes of the outermost mesh."""
+        """The number of steps that rows are decided by: up to the lanes of the outermost mesh."""
         lanes = [number for number, step in enumerate(self.steps) if step.lanes]
         return lanes[-1] + 1 if lanes else max(len(self.steps) - 2, 1)
 

@@ -112,7 +112,7 @@ class LeastModel(TimeloopModel):
         }
 
     def unsuited(self) -> Any:
-        """Where loops are more than formats have ranks for, each for one."""
+        """A mask of mappings whose loops are more than formats have ranks for, each for one."""
         unsuited: Any = False
         for tensor, access in self._accesses.items():
             places = self._places(tensor)
@@ -222,7 +222,7 @@ class LeastModel(TimeloopModel):
         return np.maximum(left - COMPLEMENTS, 0.0)
 
     def _ways(self, place: int, tensor: str) -> set[str]:
-        """How a level may save reads of a tensor."""
+        """The ways in which a level may save reads of a tensor."""
         return {
             saving.kind
             for part in self._parts[place:]

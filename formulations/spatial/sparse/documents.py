@@ -177,7 +177,7 @@ def _level(part: Element, energies: Mapping[str, Fraction]) -> SparseLevel:
 
 
 def _with(level: SparseLevel, target: _Target, at: str) -> SparseLevel:
-    """The same level with what a target says."""
+    """A level with what a target says."""
     for own in target.representation_format.data_spaces:
         kinds = [rank.format in PACKED for rank in own.ranks]
         if kinds != sorted(kinds):

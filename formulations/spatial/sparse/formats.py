@@ -135,8 +135,8 @@ def units(
 
 
 def _units(kind: str, fibers: int, shape: int, empty: float, below: float) -> tuple[float, float]:
-    """Those of a rank of fibers of a shape, which are, as their elements are, empty with some
-    probability."""
+    """Metadata and payload units of a rank of fibers of a shape; ``empty`` and ``below`` are the
+    probabilities that a fiber and an element are empty."""
     full, stored = fibers * (1 - empty), shape * (1 - below)
     match kind:
         case "UOP":

@@ -372,5 +372,5 @@ def _dense_model(design: MappingSpace, mapping: LoopMapping) -> TimeloopModel:
 
 
 def _rounded(share: float) -> float:
-    """To six digits, as the tool rounds."""
+    """A share rounded to six digits, as the tool rounds."""
     return floor(share * 1000000 + 0.5) / 1000000

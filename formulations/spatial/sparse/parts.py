@@ -53,7 +53,7 @@ class Rank:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """How a level stores a tensor."""
+    """A format: how a level stores a tensor."""
 
     ranks: tuple[Rank, ...]
     """Innermost first."""
@@ -78,7 +78,7 @@ class Saving:
 
 @dataclass(frozen=True, slots=True)
 class SparseLevel:
-    """What a level does with sparse tensors."""
+    """The handling of sparse tensors by a level."""
 
     formats: Mapping[str, Format] = field(default_factory=dict)
     """By tensor."""
@@ -100,7 +100,7 @@ class SparseLevel:
 
 @dataclass(frozen=True, slots=True)
 class Sparsity:
-    """What an architecture does with sparse tensors."""
+    """The handling of sparse tensors by an architecture."""
 
     levels: Mapping[str, SparseLevel]
     """By level."""

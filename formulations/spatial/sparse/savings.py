@@ -1,4 +1,4 @@
-"""How often words are not read, because those that they would meet are zero."""
+"""Savings: how often words are not read, because those that they would meet are zero."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ class SparseSpace(MappingSpace):
         return {**(lanes if x in self.slots else {}), Slot(level): [*inwards]}
 
     def space_rules(self, model: TimeloopModel) -> Iterator[CapacityRule]:
-        """Those of meshes; what fits is decided mapping by mapping (`conditions`)."""
+        """Capacity rules of meshes alone: levels are checked mapping by mapping (`conditions`)."""
         return model.mesh_rules(self.options.within_parent)
 
     def model(self, values: NumbersByName, numbers: NumberSystem) -> TimeloopModel:
@@ -136,7 +136,7 @@ class SparseSpace(MappingSpace):
         return dict.fromkeys(self.vocabulary, Fraction(0))
 
     def keeping(self, kept: Sizes) -> None:
-        """Nothing: sparse tensors begin and end in the outermost level."""
+        """No space: sparse tensors begin and end in the outermost level."""
 
     def mapping(self, configuration: Mapping[str, int]) -> LoopMapping:
         mapping = super().mapping(configuration)

@@ -54,7 +54,7 @@ class SparseStage(JoinedAxes):
 
     @cached_property
     def _variants(self) -> tuple[Mapping[str, int], ...]:
-        """All that levels may keep, the most first, by quantity."""
+        """All choices of tensors that levels keep, the most first, by quantity."""
         names = [
             keep_quantity(level.name, tensor)
             for place, level in enumerate(self._design.architecture.levels)
@@ -77,8 +77,8 @@ class SparseStage(JoinedAxes):
         }
 
     def _bounds(self, variant: int, columns: Mapping[str, Any], inside: Any = lambda *_: 0) -> Any:
-        """Least objectives of mappings, of which some loops are decided; infinite where none
-        fits."""
+        """Lower bounds of the objectives of mappings, of which some loops are decided; infinite
+        where none fits."""
         design = self._design
         factors = {
             (slot, loop): columns[name]

@@ -52,7 +52,7 @@ class UnevenProfile(StorageProfile[UnevenDesign]):
         return (*lines, "<<< Compute >>>")
 
     def remedies(self, configuration: Mapping[str, int]) -> Remedies:
-        """More multipliers, and more bandwidth of a level."""
+        """Remedies: more multipliers, and more bandwidth of a level."""
         rates = {
             f"{level.name} {what}": (Remedy(f"{level.name}.{figure}"),)
             for level in self.design.architecture.levels

@@ -27,7 +27,7 @@ class Term:
     """A product of a scale and of one factor per axis."""
 
     scale: Fraction
-    """What it is multiplied by."""
+    """The factor of the term."""
     factors: Mapping[int, Floats]
     """By axis, its factor for every option: whole numbers, never negative, exact below `EXACT`."""
 
@@ -39,7 +39,7 @@ class Term:
         return Term(self.scale * other.scale, factors)
 
     def plus(self, other: Term) -> Term | None:
-        """Their sum, where it is a product: they differ along one axis at most."""
+        """The sum of two terms, where it is a product: they differ along one axis at most."""
         differing = [
             axis
             for axis in self.factors.keys() | other.factors.keys()
@@ -75,7 +75,7 @@ class Separable:
     """A number over the options of several axes."""
 
     sums: tuple[Sum, ...]
-    """It is the largest of these."""
+    """The sums of which the function is the largest."""
 
     @staticmethod
     def of(axis: int, values: Integers) -> Separable:
@@ -109,7 +109,7 @@ class Separable:
         return tuple(term for each in self.sums for term in each)
 
     def least(self, rows: Integers, axis: int | None = None) -> Floats:
-        """At least its values.
+        """Lower bounds of the function's values.
 
         Parameters
         ----------

@@ -42,7 +42,7 @@ class SharingNests:
     _roofs: dict[tuple[int, SharedLoops], Mapping[str, Fraction]] = field(
         default_factory=dict, compare=False, repr=False
     )
-    """Those that are known, of all kinds of plans."""
+    """The roofs that are known, of all kinds of plans."""
 
     @cached_property
     def classes(self) -> tuple[SharedLoop, ...]:
@@ -85,7 +85,7 @@ class SharingNests:
 
     @cached_property
     def least_of_own(self) -> tuple[UnevenSpace, ...]:
-        """Each with least tiles of what they pass on."""
+        """The nests, each with least tiles of what they pass on."""
         ones = (1,) * len(self.classes)
         made = (self.kept(number, ones, (1, 1)) for number in range(len(self.nests)))
         return tuple(nest for nest in made if nest is not None)
@@ -172,7 +172,8 @@ class SharingNests:
         return self.tile((number, self.nests[number].nest.output.tensor), trips, trips)
 
     def roofs(self, number: int, trips: Trips, shared: SharedLoops) -> Mapping[str, Fraction]:
-        """At least the energy of the outermost level in a nest, and the cycles that it takes.
+        """Lower bounds of the energy of the outermost level in a nest, and of the cycles that it
+        takes.
 
         Parameters
         ----------
@@ -195,7 +196,8 @@ class SharingNests:
         return self._roofs[number, shared]
 
     def least_inside(self, number: int, trips: Trips, known: Mapping[Any, Fraction]) -> Fraction:
-        """At least the energy inside of the outermost level, where that is known of some trips.
+        """A lower bound of the energy inside of the outermost level, where that is known of some
+        trips.
 
         Parameters
         ----------
@@ -219,7 +221,7 @@ class SharingNests:
 
     @remembered
     def _each_operation(self, number: int) -> Fraction:
-        """At least the energy of one, and of its words in the innermost level."""
+        """A lower bound of the energy of one operation, and of its words in the innermost level."""
         nest = self.nests[number]
         place, compute = len(nest.architecture.levels) - 1, nest.architecture.compute
         level, output = nest.architecture.levels[place], nest.nest.output.tensor
@@ -304,7 +306,7 @@ class SharingNests:
         return [own for own in sorted(owns) if any(self.lacks(own, c) for c in ways)]
 
     def outer(self, nodes: Sequence[Own], outer: Trips, trips: Trips) -> dict[Own, Trips]:
-        """At least the trips around nodes, outside of which there are some.
+        """Lower bounds of the trips around nodes, outside of which there are some.
 
         Parameters
         ----------

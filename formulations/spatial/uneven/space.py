@@ -174,13 +174,13 @@ class UnevenSpace(MappingSpace):
 
     @cached_property
     def ending(self) -> frozenset[str]:
-        """Of a nest that shares no loops all: tiles at a node follow one another, those of windows
-        with their overlaps."""
+        """The loops that may have fewer trips in last iterations: all, unless the nest shares
+        loops. Tiles at a node follow one another, those of windows with their overlaps."""
         whole = self.shared is not None or not self.options.remainders
         return frozenset() if whole else frozenset(self.moving)
 
     def outer_nodes(self, loop: str) -> tuple[Node, ...]:
-        """Those with places for a loop outside the lanes, in some orders."""
+        """Storage nodes with places for a loop outside the lanes, in some orders."""
         return tuple(
             node
             for node in self.nodes
@@ -188,7 +188,8 @@ class UnevenSpace(MappingSpace):
         )
 
     def ordered(self, slot: Slot, loop: str) -> bool:
-        """Not those under nodes of several tensors outside the lanes."""
+        """Whether no other choice decides which places of a loop are inside one: not under nodes of
+        several tensors outside the lanes."""
         outer = self.outer_nodes(loop)
         several = len({tensor for _, tensor in outer}) > 1
         return not several or slot not in map(self.slot, outer)
@@ -204,7 +205,7 @@ class UnevenSpace(MappingSpace):
 
     @cached_property
     def space(self) -> Space:
-        """That of levels, where nodes that are not kept have no loops."""
+        """The space of levels, where nodes that are not kept have no loops."""
         space, links = super().space, []
         for place, tensor in self.nodes:
             if tensor in self.may_bypass(place):
@@ -265,7 +266,8 @@ class UnevenSpace(MappingSpace):
         lanes = [slot for slot in self.slots if not slot.temporal]
 
         def tiles(loop: str, counted: Mapping[Node, Number]) -> Number:
-            """Of what the nodes that count and all lanes cover, with what is left."""
+            """The tiles that cover a loop, a remainder counted: each has the iterations of all
+            lanes and of the nodes that count."""
             run = reduce(mul, (factor(slot, loop) for slot in lanes), one)
             extent = numbers.number(Fraction(self.nest.sizes[loop]))
             return numbers.ceil_div(extent, run * self._trips(loop, factor, counted, one))

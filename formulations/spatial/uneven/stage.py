@@ -57,13 +57,13 @@ class Prices:
     """The costs of the options of all axes."""
 
     variant: Variant
-    """Of which mappings."""
+    """The variant whose mappings these are the costs of."""
     tables: tuple[AxisOptions, ...]
     """The options of every axis."""
     metrics: Mapping[str, Separable]
     """Metrics that objective and limits speak of."""
     rules: tuple[tuple[Separable, float], ...]
-    """What must not exceed a bound."""
+    """The sums that must not exceed a bound."""
 
 
 class UnevenStage(JoinedAxes):
@@ -191,8 +191,8 @@ class UnevenStage(JoinedAxes):
         return self._prices(self._variants[number])
 
     def _all_variants(self) -> Iterator[Variant]:
-        """All that levels may keep, and all orders of the storage nodes that there are then; none
-        where a loop has no factors."""
+        """All choices of tensors that levels keep, and all orders of the storage nodes that there
+        are then; none where a loop has no factors."""
         design = self._design
         if not all(next(iter(columns.values())).size for columns in self._options.values()):
             return
@@ -278,8 +278,8 @@ class UnevenStage(JoinedAxes):
 
     @remembered
     def _split(self, lanes: tuple[int, ...]) -> tuple[int, ...] | None:
-        """How much of all lanes lies along X, so that those up to every mesh fit it; None if they
-        do not."""
+        """The number of all lanes that lie along X, so that those up to every mesh fit it; None if
+        they do not."""
         return self._searched(lanes, 0, 1, 1)
 
     def _searched(

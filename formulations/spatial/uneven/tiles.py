@@ -46,7 +46,7 @@ class TiledNests(SharingNests):
 
     @cached_property
     def _variants(self) -> tuple[TiledNests, ...]:
-        """By the homes of all tiles, the innermost ones last."""
+        """Nests that share loops, by the homes of all tiles, the innermost ones last."""
         levels = range(HOME + 1, len(self.nests[0].architecture.levels))
         able = [
             [HOME, *(n for n in levels if self.plans.homes and self._may_pass(number, n))]
@@ -66,8 +66,8 @@ class TiledNests(SharingNests):
 
     @property
     def least(self) -> tuple[tuple[UnevenSpace, ...], ...]:
-        """Each with least tiles of what they pass on, by the homes of these: with ``--bypass free``
-        an outer home may leave out a level that an inner one is at."""
+        """The nests, each with least tiles of what they pass on, by the homes of these: with
+        ``--bypass free`` an outer home may leave out a level that an inner one is at."""
         return tuple(zip(*(each.least_of_own for each in self._variants), strict=True))
 
     def parts(self) -> Iterator[TiledWays]:
@@ -78,7 +78,7 @@ class TiledNests(SharingNests):
             yield from TiledWays((Group(tiled, 0, len(self.nests) - 1, ones, ones),)).parts()
 
     def holds(self, designs: Sequence[Any]) -> bool:
-        """Whether they are the members of a way."""
+        """Whether designs are the members of a way."""
         if any(design.shared is None for design in designs):
             return False
         ways = list(self.parts())
@@ -110,12 +110,13 @@ class TiledWays:
         return (tiled.inner_homes(number), trips), tiled.inside(number, trips)
 
     def least_inside(self, number: int, known: Mapping[Any, Fraction]) -> Fraction:
-        """At least the energy of a nest inside, where that is known of some homes and trips."""
+        """A lower bound of the energy of a nest inside, where that is known of some homes and
+        trips."""
         return self.groups[0].tiled.least_inside(number, self.trips[number], known)
 
     @cached_property
     def outside(self) -> Roofs:
-        """At least what they cost in the outermost level."""
+        """Lower bounds of what the nests cost in the outermost level."""
         return tuple(roofs for group in self.groups for roofs in group.outside)
 
     @cached_property
@@ -126,7 +127,7 @@ class TiledWays:
         return tuple(group.design for group in self.groups)
 
     def parts(self) -> Iterator[TiledWays]:
-        """By what comes next in the first group of several nests."""
+        """Divisions by what comes next in the first group of several nests."""
         wide = (place for place, group in enumerate(self.groups) if group.first < group.last)
         for place in wide:
             before, after = self.groups[:place], self.groups[place + 1 :]
@@ -145,9 +146,9 @@ class Group:
     last: int
     """The numbers of its nests."""
     base: Trips
-    """Of loops around all of it."""
+    """Trips of the loops around all of it."""
     trips: Trips
-    """Of all loops that it shares, with those."""
+    """Trips of all loops that it shares, with those."""
     left: tuple[Own, ...] = ()
     """The nodes that lie further inside."""
     now: Trips | None = None
@@ -155,14 +156,14 @@ class Group:
     around: tuple[tuple[Own, Trips], ...] = ()
     """The nodes of its nests between those, and the trips around each."""
     begin: int = 0
-    """Of the nodes that are left, the first that may come next: of those with no loop between them
+    """The first of the nodes that are left that may come next: of those with no loop between them
     all orders are the same."""
     ends: tuple[Trips | None, Trips | None] = (None, None)
     """Trips around what it takes and passes on; None: it is not passed on."""
     beside: tuple[int, ...] = ()
     """By level, words of all else that stays meanwhile."""
     decided: int = 0
-    """Of how many shared loops the trips are known."""
+    """The number of shared loops whose trips are known."""
 
     @property
     def numbers(self) -> range:
@@ -183,7 +184,7 @@ class Group:
         )
 
     def _held(self, read: int, output: int, words: int) -> list[int]:
-        """By level, words of what is taken, passed on, and of other tensors, with all else."""
+        """Words of what is taken, passed on, and of other tensors, with all else, by level."""
         levels, homes = self.tiled.nests[0].architecture.levels, self.tiled.homes
         held = [*self.beside] or [0] * len(levels)
         held[HOME] += words
@@ -193,7 +194,8 @@ class Group:
 
     @property
     def fits(self) -> bool:
-        """Whether there may be room: tiles are at least those inside all loops."""
+        """Whether the levels may have room for the tiles: these are at least those inside all
+        loops."""
         tile, levels = self.tiled.tile, self.tiled.nests[0].architecture.levels
         words = sum(tile(own, trips, self.trips) for own, trips in self.around)
         words += sum(tile(own, self.trips, self.trips) for own in self.left)
@@ -207,7 +209,7 @@ class Group:
 
     @cached_property
     def outside(self) -> Roofs:
-        """At least what they cost in the outermost level."""
+        """Lower bounds of what the nests cost in the outermost level."""
         tiled, outer = self.tiled, self.now or self.base
         left = self.left if self.left or self.now else self._able(self.trips)
         known = tiled.outer(left, outer, self.trips) | dict(self.around)
@@ -232,7 +234,7 @@ class Group:
         return replace(nest, shared=tiled.shared(n, self.trips, known, self.beside))
 
     def may_be(self, designs: Sequence[Any]) -> bool:
-        """Whether these may be of its ways."""
+        """Whether designs may be of the group's ways."""
         for n in self.numbers:
             shared, own = designs[n].shared, dict(self.tiled.own(n, self.trips))
             stated, known = dict(shared.around), [(t, a) for (at, t), a in self.around if at == n]
@@ -246,8 +248,8 @@ class Group:
         return True
 
     def parts(self) -> Iterator[tuple[Group, ...]]:
-        """By what comes next: all trips and the nodes between these, the outermost trips, a node
-        and the trips under it, or groups inside."""
+        """Divisions by what comes next: all trips and the nodes between these, the outermost trips,
+        a node and the trips under it, or groups inside."""
         if self.left:
             yield from ((some,) for some in self._further())
         elif self.now:
@@ -312,7 +314,7 @@ class Group:
                 yield [rest]
 
     def _turns(self) -> Iterator[tuple[Group, ...]]:
-        """By where what passes stays while inner groups take turns."""
+        """Divisions by where what passes stays while inner groups take turns."""
         inner = [*range(self.first + 1, self.last + 1)]
         for count in range(1, len(inner) + 1):
             for cuts in combinations(inner, count):
@@ -322,7 +324,7 @@ class Group:
                     yield tuple(group for group in some if group is not None)
 
     def _member(self, first: int, last: int) -> Group | None:
-        """Some of its nests that take turns with the others; None if they share nothing more."""
+        """A group of nests that takes turns with the others; None if these share nothing more."""
         more = (self.tiled.more(first, last, self.trips, c) for c, _ in self._each)
         if first < last and all(len(n) == 1 for n in more):
             return None
@@ -348,7 +350,7 @@ class Group:
 
 
 def tiled_nests(nests: Sequence[UnevenSpace], plans: Plans) -> TiledNests | None:
-    """How nests may pass tiles on; None if they cannot."""
+    """Nests that may pass tiles on; None if they cannot."""
     tiled = TiledNests(tuple(nests), plans, (HOME,) * len(nests))
     able = all(nest.constraints == NONE and nest.moving for nest in nests)
     return tiled.stages[-1] if able and tiled.least and tiled.classes else None

@@ -24,7 +24,7 @@ class Turn:
     """A shared loop that is none of a nest's own, and what it computes in each of its turns."""
 
     name: str
-    """What the loop is called in the nest."""
+    """The name of the loop in the nest."""
     trips: int
     loop: str = ""
     """The nest's own loop along which turns move; empty: all of them compute the same."""
@@ -50,7 +50,7 @@ class SharedLoops:
     homes: Sizes = ()
     """Tensors that are passed on at an inner level, and its place: those around it keep none."""
     turns: tuple[Turn, ...] = ()
-    """Of those that are none of the nest's own: what it computes in each."""
+    """The work in each turn of loops that are none of the nest's own."""
     whole: LoopNest | None = None
     """The nest by itself, where there are such turns."""
 
@@ -109,7 +109,7 @@ class SharedLoop:
 
     @cached_property
     def _loops(self) -> frozenset[tuple[int, str]]:
-        """Of the nests' own, with their numbers."""
+        """Loops of the nests themselves, with the numbers of these."""
         numbered = enumerate(self.members, start=self.first)
         return frozenset((number, member.loop) for number, member in numbered if member.loop)
 
@@ -120,7 +120,7 @@ class SharedLoop:
         return self.members[place] if 0 <= place < len(self.members) else None
 
     def name(self, number: int) -> str:
-        """In a nest; empty if it may not share it."""
+        """The loop's name in a nest; empty if the nest may not share it."""
         member = self.member(number)
         return member.name if member else ""
 
@@ -135,11 +135,11 @@ class SharedLoop:
         return member is not None and not member.loop
 
     def may_lie_around(self, first: int, last: int) -> bool:
-        """Whether these nests, and those between them, may share it."""
+        """Whether the nests of some numbers, and those between them, may share the loop."""
         return self.first <= first < last and last in self.ends
 
     def excludes(self, other: SharedLoop) -> bool:
-        """Whether it may not be shared inside of another one."""
+        """Whether the loop may not be shared inside of another one."""
         return self.once and bool(self._loops & other._loops)
 
     def turn(self, number: int, trips: int) -> Turn | None:

@@ -1,4 +1,4 @@
-"""Where the cycles of a configuration go: what binds its main phase (the PEs or an I/O module), and
+"""Shares of a configuration's cycles: what binds its main phase (the PEs or an I/O module), and
 what is padding."""
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ PES = "PE"
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """Something that works all through the main phase."""
+    """A module, or the PEs, that works all through the main phase."""
 
     name: str
     """`PES`, or the name of an I/O module."""
@@ -27,7 +27,7 @@ class Contender:
     """How long it works (cycles); for a buffer that waits for the PEs, how long its transfers
     take."""
     takes: Fraction
-    """The same, for the PEs with the cycles in which the buffers that feed them swap."""
+    """Cycles that it works, for the PEs with those in which the buffers that feed them swap."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +35,12 @@ class ArrayBottleneck:
     """The processes that set how long an array takes."""
 
     first: Contender
-    """What takes longest."""
+    """The contender that takes longest."""
     second: Contender | None
-    """What takes longest of the others."""
+    """The contender that takes longest of the others."""
     phase: str
-    """What it works in: the main phase, which lasts as long, or in the cycle edition the whole
-    run."""
+    """The phase that it works in: the main phase, which lasts as long, or in the cycle edition the
+    whole run."""
     main: Fraction
     """Cycles of that."""
     latency: Fraction
@@ -48,7 +48,7 @@ class ArrayBottleneck:
 
     @property
     def ratio(self) -> Fraction | None:
-        """How many times as long the first takes as the second, at least 1; None where that does
+        """The time of the first contender over that of the second, at least 1; None where that does
         nothing."""
         return (
             None
@@ -125,7 +125,7 @@ class CycleShares:
 
     @property
     def shares(self) -> Mapping[str, Fraction]:
-        """Each part over the latency."""
+        """The share of each part in the latency."""
         return {name: getattr(self, name) / self.latency for name in self.__slots__}
 
 
@@ -146,7 +146,7 @@ def cycles(nest: LoopNest, costs: Costs) -> CycleShares:
 
 @dataclass(frozen=True, slots=True)
 class LoopPadding:
-    """One band loop, padded to whole tiles."""
+    """The padding of one band loop to whole tiles."""
 
     loop: str
     """Its name."""

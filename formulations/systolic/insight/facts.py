@@ -33,7 +33,7 @@ class Facts:
     """Facts of a configuration."""
 
     binding: ArrayBottleneck
-    """What the main phase lasts for."""
+    """The bottleneck that the main phase lasts for."""
     cycles: CycleShares
     """Where the cycles go."""
     padding: Padding

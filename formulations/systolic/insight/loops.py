@@ -108,7 +108,8 @@ def loop_lines(nest: LoopNest, array: SystolicArray, values: Mapping[str, int]) 
 
 
 def _times(group: IOGroup, module: Module, carried: list[str]) -> list[str]:
-    """How often a module moves tiles, where that is not in every trip of the loops around it."""
+    """The number of times that a module moves tiles, where that is not in every trip of the loops
+    around it."""
     if group.role is GroupRole.FLOW and not (
         group.locally_reducing and module.direction is Direction.OUT
     ):

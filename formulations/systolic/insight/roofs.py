@@ -63,7 +63,7 @@ class Roofs:
     """The roofs over one configuration."""
 
     latency: Fraction
-    """Of the configuration (cycles)."""
+    """Latency of the configuration (cycles)."""
     operations: int
     """Multiply-accumulates of the nest."""
     array: ComputeRoof
@@ -71,7 +71,7 @@ class Roofs:
     budget: ComputeRoof | None
     """With as many as the limits on dsp and comp allow; None where neither is limited."""
     traffic: TrafficRoof
-    """Of the DRAM ports."""
+    """Roof of the DRAM ports."""
 
     @property
     def intensity(self) -> Fraction:

@@ -1,4 +1,4 @@
-"""Where the time of a run went: per process, module, FIFO and neighbour that was waited for."""
+"""The time of a run: per process, module, FIFO and neighbour that was waited for."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class ModuleShare:
     (at a barrier: of the other one there): to a process that is busy longer than it waits, or that
     was met before."""
     root: str | None
-    """That process."""
+    """The process at the end of that chain."""
 
     @property
     def cause(self) -> FifoWait | None:
@@ -108,11 +108,11 @@ class SimulatedRun:
     """A run of a network."""
 
     network: ProcessNetwork
-    """What ran."""
+    """The network that ran."""
     cycles: int
     """Until the last process ended."""
     activities: tuple[Activity, ...]
-    """What each process did."""
+    """The activity of each process."""
     hanging: tuple[FifoWait, ...]
     """The FIFOs at which processes wait for ever."""
     skipped: int

@@ -85,7 +85,7 @@ class _Ports:
 
     reads: tuple[str, ...] = ()
     hands: tuple[str, ...] = ()
-    """What it hands on of what it reads."""
+    """The inputs that it hands on."""
     sum_in: tuple[str, ...] = ()
     sum_out: tuple[str, ...] = ()
 
@@ -246,14 +246,14 @@ class _Builder:
         for place in sorted(self.pes, key=lambda place: place[::-1]):
             if along is not None and place[along]:
                 continue
-            feeds.append(self._fifo(f"{group.name} into PE {_shown(place)}"))
+            feeds.append(self._fifo(f"{group.name} into PE {_place_text(place)}"))
             fifo: str = feeds[-1]
             at = place
             while True:
                 self.pes[at].reads += (fifo,)
                 if along is None or at[along] + 1 == self.shape[along]:
                     break
-                fifo = self._fifo(f"{group.name} from PE {_shown(at)}", depth=depth)
+                fifo = self._fifo(f"{group.name} from PE {_place_text(at)}", depth=depth)
                 self.pes[at].hands += (fifo,)
                 at = (*at[:along], at[along] + 1, *at[along + 1 :])
         return tuple(feeds)
@@ -270,17 +270,19 @@ class _Builder:
         columns = product(sorted({place[1:] for place in self.pes}), range(0, self.shape[0], chain))
         for column, begin in columns:
             links = [
-                self._fifo(f"{group.name} from {drain.name} {_shown((begin + place, *column))}")
+                self._fifo(
+                    f"{group.name} from {drain.name} {_place_text((begin + place, *column))}"
+                )
                 for place in range(chain)
             ]
             heads.append(links[0])
             for place in range(chain):
                 at = (begin + place, *column)
-                self.pes[at].sum_out = (self._sum_fifo(f"{group.name} from PE {_shown(at)}"),)
+                self.pes[at].sum_out = (self._sum_fifo(f"{group.name} from PE {_place_text(at)}"),)
                 own = self._loop(taken, self.pes[at].sum_out), self._loop(words, (), links[place])
                 rest = self._rest(words, links, place, inwards=False)
                 self._process(
-                    f"{drain.name} {_shown(at)}", drain.name, Repeat(rounds, (*own, *rest))
+                    f"{drain.name} {_place_text(at)}", drain.name, Repeat(rounds, (*own, *rest))
                 )
         self._memory(group, heads, words * chain, rounds, outer, inwards=False)
 
@@ -337,7 +339,7 @@ class _Builder:
         ends = []
         for place in sorted(self.pes):
             ports = self.pes[place]
-            ports.sum_out = (self._sum_fifo(f"{group.name} from PE {_shown(place)}"),)
+            ports.sum_out = (self._sum_fifo(f"{group.name} from PE {_place_text(place)}"),)
             if place[along] + 1 < self.shape[along]:
                 self.pes[
                     (*place[:along], place[along] + 1, *place[along + 1 :])
@@ -402,7 +404,7 @@ class _Builder:
                 steps = (Repeat(rounds, (Repeat(self.tiles // rounds - 1, (whole,)), *last)),)
             else:
                 steps = (Repeat(self.tiles, self._blocks(ports, blocks, visits, inner)),)
-            self._process(f"PE {_shown(place)}", "PE", *steps)
+            self._process(f"PE {_place_text(place)}", "PE", *steps)
 
     def _pe_loop(
         self, ports: _Ports, words: int, *, takes: bool = False, gives: bool = False
@@ -432,5 +434,5 @@ class _Builder:
         return (*steps, Repeat(blocks - 1, again)) if blocks > 1 else steps
 
 
-def _shown(place: Place) -> str:
+def _place_text(place: Place) -> str:
     return ",".join(map(str, place))

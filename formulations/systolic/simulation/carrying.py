@@ -35,7 +35,7 @@ class Actor:
         return taken
 
     def meet(self) -> None:
-        """At the barrier: both processes are there."""
+        """Pass the barrier, at which both processes are."""
 
 
 def barrier_of(steps: Sequence[Step]) -> str | None:

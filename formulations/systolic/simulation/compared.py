@@ -47,11 +47,11 @@ class Simulation(Answer):
     memory: MemoryTiming
     """With what memory."""
     run: SimulatedRun
-    """What happened."""
+    """The run of the array."""
     models: Mapping[str, Fraction]
     """The latency by each model edition that has the design's packs (cycles)."""
     values: Values | None = None
-    """What it computed of random data, if that was asked for and it does not hang."""
+    """The results on random data, if they were asked for and it does not hang."""
     question: Mapping[str, Any] = field(default_factory=dict)
     """The question and its configuration, as documents state them."""
 

@@ -84,7 +84,7 @@ class RunCounts:
     words: Integers
     """FIFO, whether it left, and the cycle of every word that moved, if that was asked for."""
     labels: tuple[str, ...]
-    """What each instruction does, in words."""
+    """The action of each instruction, in words."""
     tally: Integers
     """Cycles of each process at work in every stretch of time, if that was asked for."""
 

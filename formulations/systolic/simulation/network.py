@@ -77,7 +77,7 @@ class Meet:
     barrier: str
     """Its name; exactly two processes use it."""
     cycles: int = 0
-    """What it costs."""
+    """The cost of the barrier."""
 
 
 Step: TypeAlias = Loop | Repeat | Meet
@@ -85,16 +85,16 @@ Step: TypeAlias = Loop | Repeat | Meet
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """Something that runs its steps in order."""
+    """A process that runs its steps in order."""
 
     name: str
     """Its name, unique in the network."""
     steps: tuple[Step, ...]
-    """What it does."""
+    """The steps in order."""
     begin: int = 0
     """The cycle in which it begins."""
     module: str = ""
-    """What it is part of: reports take all processes of a module together."""
+    """The module that it is part of: reports take all processes of a module together."""
     memory: bool = False
     """Whether it stands still while the memory refreshes."""
 

@@ -98,7 +98,7 @@ class ProcessProgram:
                 )  # fmt: skip
 
     def _sequence(self, values: int | Fraction | Sequence[int]) -> int:
-        """Where a sequence begins; −1 for a number."""
+        """The index at which a sequence begins; −1 for a number."""
         if isinstance(values, int | Fraction):
             return -1
         self._sequences += values

@@ -1,4 +1,4 @@
-"""When modules work: the share of each module's processes that takes turns, over time."""
+"""Activity of modules over time: the share of each module's processes that takes turns."""
 
 from __future__ import annotations
 

@@ -51,11 +51,11 @@ class Values:
     """Values that an array computed of random tensors, beside NumPy's."""
 
     tensors: Tensors
-    """What it read."""
+    """The tensors that it read."""
     result: NDArray[Any]
-    """What it wrote."""
+    """The tensor that it wrote."""
     expected: NDArray[Any]
-    """What NumPy says; of floating-point numbers in double precision."""
+    """The result by NumPy; of floating-point numbers in double precision."""
     allowed: NDArray[Any]
     """How far an element may be off: 0 for integers, else 2·n·u·Σ|products| for n roundings of unit
     u, which holds for any order of additions (Higham, Accuracy and Stability of Numerical

@@ -52,7 +52,7 @@ from ithaca.workloads.networks.network import Layer
 
 
 class _BestDocument(Document):
-    """How a layer is run."""
+    """The run of a layer."""
 
     tiling: list[LevelMappingDocument]
     metrics: dict[str, Any]
@@ -142,7 +142,7 @@ def total_fields(result: NetworkResult) -> dict[str, Any]:
 
 
 def best_fields(solution: Solution) -> dict[str, Any]:
-    """Nothing beside tiling and metrics."""
+    """No fields beside tiling and metrics."""
     return {}
 
 

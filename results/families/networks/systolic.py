@@ -73,7 +73,7 @@ Index = Annotated[int, Field(ge=0, le=10**6)]
 
 
 class PartitionDocument(Document):
-    """How layers were to be partitioned over arrays."""
+    """The partition of layers over arrays that was asked for."""
 
     arrays: Count
     minimise: Annotated[Minimise, Field(strict=False)]
@@ -81,7 +81,7 @@ class PartitionDocument(Document):
 
 
 class PhysicalDocument(Document):
-    """What was given of the array."""
+    """The parts of the array that were fixed."""
 
     lanes: dict[str, int]
     simd: int | None
@@ -101,7 +101,7 @@ class PhysicalDocument(Document):
 
 
 class BestDocument(ArrayDesignDocument):
-    """How a layer is run."""
+    """The run of a layer."""
 
     tiling: TileFactorsDocument
     metrics: dict[str, Any]
@@ -109,7 +109,7 @@ class BestDocument(ArrayDesignDocument):
 
 
 class DesignDocument(ArrayDesignDocument):
-    """What came of one design."""
+    """The value and certificate of one design."""
 
     value: Number | None
     certificate: ProofDocument
@@ -154,7 +154,7 @@ class SharedDesignDocument(ArrayDesignDocument):
     """In words; earlier versions stated it, and values of all."""
 
     def claimed(self) -> Self:
-        """The same with a value only if it is chosen: nobody proves the others."""
+        """The design with a value only if it is chosen: nobody proves the others."""
         if self.how_far is None or self.chosen or self.value is None:
             return self
         proof = self.certificate.model_copy(update={"status": Status.UNKNOWN, "gap": None})
@@ -338,7 +338,7 @@ def _read_shared(read: SharedDesignDocument, at: str) -> SharedDesign:
 
 
 def accelerator(space: HardwareSpace, point: Configuration, text: str) -> None:
-    """None: arrays of a space are what networks run on.
+    """No accelerator: networks run on the arrays of a space.
 
     Parameters
     ----------

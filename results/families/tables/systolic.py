@@ -86,7 +86,7 @@ def row(problem: Problem, configuration: Configuration, loops: Sequence[str]) ->
 
 
 def layer_row(result: LayerResult) -> tuple[dict[str, object], dict[str, Any]]:
-    """How a layer runs on a systolic array; and the metrics shown."""
+    """A row on how a layer runs on a systolic array, with the metrics shown."""
     solution = result.answer.configured
     dram = systolic(result.answer.problem).array.dram
     optional = {"ports": dram.ports, "array_part_l2": dram.two_level}

@@ -190,7 +190,7 @@ def _columns(codes: Integers, ranges: Sequence[int]) -> Integers:
 
 
 def _places(numbers: Integers, among: Integers) -> Integers:
-    """Where each number stands among sorted ones; -1 where it does not."""
+    """The place of each number among sorted ones; -1 where it has none."""
     if not among.size:
         return np.full(numbers.size, -1)
     places = np.minimum(np.searchsorted(among, numbers), among.size - 1)

@@ -59,7 +59,7 @@ class SequenceBounds:
     stages: tuple[ArrayStage, ...] = ()
     """The best arrays found, in order; empty if none were."""
     designs: tuple[SequenceBounds, ...] = ()
-    """The same, design by design, where these are told apart."""
+    """The best arrays and bounds of each design, where designs are told apart."""
 
 
 def _buffers(parts: Iterable[tuple[TabledLayer, Configuration]]) -> dict[str, int]:

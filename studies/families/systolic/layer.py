@@ -53,7 +53,7 @@ class Room:
         return {metric: bound for metric, bound in own.items() if bound is not None}
 
     def inside(self, other: Room) -> bool:
-        """Whether there is no more of anything than in another."""
+        """Whether a room has no more of anything than another."""
         own, words = self.bounds, dict(self.words)
         return all(
             name in own and own[name] <= bound for name, bound in other.bounds.items()
@@ -96,7 +96,7 @@ class TabledLayer:
         return -np.inf if floor is None else below(floor)
 
     def floors(self, rooms: Sequence[Room]) -> list[float]:
-        """Its floor within each of several rooms."""
+        """The layer's floor within each of several rooms."""
         problems = (self.problem.within(room.bounds) for room in rooms)
         return [-np.inf if p.floor is None else below(p.floor) for p in problems]
 
@@ -123,7 +123,7 @@ class TabledLayer:
 
     @remembered
     def _lowered_to(self, bandwidth: Fraction) -> LoweredProblem:
-        """Its bounds and values with less bandwidth, over the same columns."""
+        """The layer's bounds and values with less bandwidth, over the same columns."""
         lowered = lower_problem(self.problem.within({"bandwidth": bandwidth}))
         return lowered if lowered.bounds.symbols == self.lowered.bounds.symbols else self.lowered
 
@@ -236,7 +236,7 @@ class Groups:
         return np.ceil(all_below(np.maximum(used, 0.0)))
 
     def may_run(self, nodes: Integers) -> Mask:
-        """Only whether configurations on such hardware may meet the limits."""
+        """Whether configurations on such hardware may meet the limits, alone."""
         with np.errstate(invalid="ignore", over="ignore"):
             return self._within_limits(
                 nodes, self.layer.lowered.constraints.gather(self.statistics, nodes)

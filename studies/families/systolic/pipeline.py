@@ -42,7 +42,7 @@ class PipelineSearch(Stages):
 
     report: Callable[[Progress], None] | None = None
     rival: Fraction | None = None
-    """What other arrays take: those that do not take less are not looked for."""
+    """The value of other arrays: those that do not take less are not looked for."""
 
     def __post_init__(self) -> None:
         self._began = time.perf_counter()

@@ -1,4 +1,4 @@
-"""How to cut layers into stages, each on an array of its own, within one budget of DSP blocks,
+"""Plans that cut layers into stages, each on an array of its own, within one budget of DSP blocks,
 block RAM and bandwidth."""
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ class Options:
 
     @property
     def front(self) -> Options:
-        """Those that no other is as good as in all four respects, DSP blocks ascending; of equal
-        ones, one."""
+        """The options that no other one equals or betters in all four respects, DSP blocks
+        ascending; of equal ones, one."""
         kept = np.zeros(0, np.int64)
         for bandwidth in np.unique(self.bandwidth):
             own = np.flatnonzero(self.bandwidth == bandwidth)

@@ -18,7 +18,7 @@ from ithaca.studies.families.systolic.stages import AtBest, Shares, Stages
 
 
 class Proof(Stages):
-    """That no arrays do better than a value; parameters as of `Stages`."""
+    """A proof that no arrays do better than a value; parameters as of `Stages`."""
 
     def holds(self, target: Fraction | None) -> bool:
         """Whether no arrays take less than a target is proven; None: that there are no arrays.

@@ -60,7 +60,7 @@ class AtBest:
     """The best of layers on an array, each alone."""
 
     value: Fraction
-    """What they take together."""
+    """The amount that they take together."""
     used: Shares
     """The most that one of them needs, or that the stage takes."""
     hardware: Node
@@ -80,9 +80,10 @@ class ResourceRange:
     most: Shares
     """The most."""
     value: float
-    """It takes at least as long."""
+    """A lower bound of what it takes."""
     best: AtBest | None = None
-    """What takes no longer than that, within this region or not; None: it has not been solved."""
+    """A solution that takes no longer than that, within this region or not; None: it has not been
+    solved."""
 
 
 @dataclass
@@ -196,8 +197,8 @@ class Stages:
         return times
 
     def _divided_times(self, first: int, end: int, times: Floats) -> Floats:
-        """The same of choices told apart by port widths, within parts of the bandwidth, shape
-        (parts, choices); ``times`` are those with all of it."""
+        """A bound of what a stage takes on choices told apart by port widths, within parts of the
+        bandwidth, shape (parts, choices); ``times`` are those with all of it."""
         layers, counts = self._members(first, end)
         own, floors = self._bounds[layers][:, self._divided], self._floors[:, layers]
         least: Floats = np.stack(
@@ -309,8 +310,8 @@ class Stages:
             self._added += 1
 
     def _solved(self, plan: Plan, top: float) -> tuple[list[AtBest | None], bool]:
-        """How the stages of a plan run at best, as far as that takes less than a value, and whether
-        any of it is new; if not, they fit together."""
+        """The best runs of a plan's stages, as far as they take less than a value, and whether any
+        of it is new; if not, they fit together."""
         numbers = [self._region(part) for part in plan.parts]
         regions = [
             self._regions[part.first, part.end][number]
@@ -421,7 +422,7 @@ class Stages:
         return best
 
     def _room(self, shares: Shares) -> Room:
-        """So many shares of the block RAM and the bandwidth."""
+        """The room of so many shares of the block RAM and the bandwidth."""
         bram18k, bandwidth = shares
         return Room(
             bram18k * self._shares["bram18k"],
@@ -440,5 +441,6 @@ class Stages:
 
     @property
     def _rounded(self) -> int:
-        """How many shares of the bandwidth a count of them may be below what it stands for."""
+        """The number of shares of the bandwidth that a count of them may be below what it stands
+        for."""
         return 0 if "bandwidth" in self.shares else 1

@@ -41,7 +41,7 @@ KINDS = [("mm", "ij", 1), ("mttkrp", "ik", 2), ("mm", "k", 3)]
 
 @contextmanager
 def built(folder: Path, case: Any) -> Iterator[tuple[dict[str, Any], Bench]]:
-    """What is stated of a case, and its compiled bench."""
+    """The stated facts of a case, and its compiled bench."""
     stated = json.loads(write_case(folder, case)["expected.json"])["rtl"]
     with compiled(folder) as bench:
         yield stated, bench
@@ -84,7 +84,7 @@ def test_hardware_takes_the_simulated_cycles_and_computes_what_numpy_does(
 def test_what_goes_beside_sums_has_as_many_words_on_its_way(
     name: str, dataflow: str, machine: Machine, folder: Path
 ) -> None:
-    """Where its FIFOs are as long as those of the sums, the closed form is right, too."""
+    """FIFOs as long as those of the sums: the closed form is right, too."""
     stated = check(folder, configuration(name, dataflow, 2, machine=machine, lanes=3), 2)
     if machine.fitted_fifos:
         assert stated["cycle"] == stated["simulated"]

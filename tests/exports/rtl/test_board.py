@@ -129,7 +129,7 @@ class Buffer(np.ndarray[Any, Any]):
     device_address: int
 
     def sync_to_device(self) -> None:
-        """Nothing is anywhere else."""
+        """Do nothing: no data are anywhere else."""
 
     sync_from_device = sync_to_device
 

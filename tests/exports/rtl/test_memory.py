@@ -136,7 +136,7 @@ def test_rows_of_outer_tiles_are_read_and_written(
     ("name", "seed"), [("attention_values", 1), ("mm", 25), ("mv", 20), ("batched_mm", 2)]
 )
 def test_packages_are_read_from_memory(name: str, seed: int, folder: Path) -> None:
-    """Of int8 and fp32: 8, 16 and 32 bytes."""
+    """Packages of int8 and fp32: 8, 16 and 32 bytes."""
     check(folder, random_case(seed, name, blocks=True))
 
 

@@ -72,7 +72,7 @@ def test_one_array_runs_every_layer_in_its_cycles(
 
 
 def wrong_sizes(folder: Path) -> list[str]:
-    """What the bench would write into registers if, of the second layer, two turns of a buffer's order were
+    """The register writes of the bench if, of the second layer, two turns of a buffer's order were
     swapped, or a tile had a pack less."""
     rows = [*csv.DictReader(folder.joinpath("registers.csv").read_text().splitlines())]
     words = folder.joinpath("vectors/sizes.hex").read_text().split()

@@ -1,5 +1,4 @@
-"""What is written, without running it: the text, its size and names, the order of words, and what
-is refused.
+"""The written text, without running it: its size and names, the order of words, and refusals.
 
 ``UPDATE_RTL=1 pytest tests/exports/rtl`` writes the snapshots anew.
 """
@@ -139,7 +138,7 @@ def test_every_buildable_design_of_the_library_can_be_written() -> None:
 
 @pytest.mark.parametrize("seed", [0, 1, 2, 6])
 def test_packages_are_the_blocks_of_the_tensor(seed: int) -> None:
-    """Of int16, fp32 and fp32: values, places, and zeros up to a power of two bytes."""
+    """Packages of int16, fp32 and fp32: values, places, and zeros up to a power of two bytes."""
     chosen, sum_bits = random_case(seed, SPARSE[seed % len(SPARSE)], blocks=True)
     blocks, data = chosen.nest.sparse, chosen.data
     assert blocks is not None

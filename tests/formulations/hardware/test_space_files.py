@@ -206,8 +206,8 @@ def test_tables_that_do_not_fit_are_refused(
 
 
 def test_area_and_power_of_a_hierarchy_by_the_regressions(tmp_path: Path) -> None:
-    """As MAESTRO's tables state them, written out: PEs with L1 in blocks of 64 bytes, L2 of 32 KiB,
-    bus and arbiter."""
+    """Regressions of MAESTRO's tables, written out: PEs with L1 in blocks of 64 bytes, L2 of 32
+    KiB, bus and arbiter."""
     path = tmp_path / "sized.yaml"
     path.write_text(
         "name: sized\narchitecture: simple\ntechnology: asic-28nm\n"

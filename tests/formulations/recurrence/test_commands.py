@@ -165,7 +165,7 @@ def test_files_that_are_no_recurrences_are_refused(line: str, tmp_path: Path) ->
 
 
 def test_what_the_compiler_cannot_take_is_refused(tmp_path: Path) -> None:
-    """It knows sums as bounds and conditions, and unites no sets of iterations."""
+    """The compiler knows sums as bounds and conditions, and unites no sets of iterations."""
     own = BANDED["values"] | {"X": "X[i-1][k][r] if i > 0 and i > k - w + 1 else B[k][r]"}
     for values, line in (
         (BANDED["values"], "i == max(0, k - w + 1); allowed: conditions without min and max"),

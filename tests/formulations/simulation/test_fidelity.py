@@ -1,5 +1,5 @@
-"""What benchmarks/test_fidelity.py compares, on a handful of arrays, and what docs/fidelity.md says
-of measured boards."""
+"""The comparison of benchmarks/test_fidelity.py, on a handful of arrays, and the figures of
+docs/fidelity.md on measured boards."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def arrays(dataflow: str) -> Iterator[tuple[SystolicDesign, Mapping[str, int]]]:
 
 
 def parameters(design: SystolicDesign, configuration: Mapping[str, int]) -> dict[str, int]:
-    """Those of that SystemVerilog."""
+    """The parameters of that SystemVerilog."""
     values = {name: Fraction(value) for name, value in {**design.extents, **configuration}.items()}
     groups = {group.name: group for group in design.array.packed_groups}
     words = {

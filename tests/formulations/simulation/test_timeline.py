@@ -1,4 +1,4 @@
-"""When modules work: shares over the time of a run, against all words that moved, and in the
+"""Timelines of modules: shares over the time of a run, against all words that moved, and in the
 report."""
 
 from __future__ import annotations

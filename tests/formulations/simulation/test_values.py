@@ -52,7 +52,7 @@ CASES = [
 def computed(
     name: str, stride: int, dataflow: tuple[str, ...], sums: Sums, count: int
 ) -> Iterator[Values]:
-    """What random arrays of random sizes and types compute."""
+    """Values that random arrays of random sizes and types compute."""
     for seed in range(count):
         draw = random.Random(seed)
         nest = workload(name)

@@ -1,4 +1,4 @@
-"""What tests of memory hierarchies share: the tool's own files, and random architectures, nests and
+"""Cases of memory hierarchies: the tool's own files, and random architectures, nests and
 mappings."""
 
 from __future__ import annotations
@@ -125,7 +125,8 @@ def random_mapping(
 
 
 def by_other_rules(nest: LoopNest, architecture: Architecture, mapping: LoopMapping) -> Mapped:
-    """The same for `tests.exports.timeloop_rules`, which shares no code with the model."""
+    """The mapping in the form of `tests.exports.timeloop_rules`, which shares no code with the
+    model."""
     tensors = tuple(
         Tensor(access.tensor, tuple(subscript.terms for subscript in access), access == nest.output)
         for access in nest.accesses

@@ -87,7 +87,7 @@ def drawn_architecture(
 
 
 def with_blocks(architecture: Architecture, rng: random.Random) -> Architecture:
-    """The same with accesses of several words, which some instances share."""
+    """The architecture with accesses of several words, which some instances share."""
     levels = (
         replace(level, block=rng.choice((1, 2, 4)), cluster=rng.choice((1, 1, 2)))
         for level in architecture.levels
@@ -174,7 +174,8 @@ def check(problem: Problem, seed: int) -> None:
 
 
 def check_with_limit(problem: Problem, seed: int) -> None:
-    """The same without a limit, and with one around what the best mapping has of a metric."""
+    """Check a problem without a limit, and with one around what the best mapping has of a
+    metric."""
     check(problem, seed)
     expected = enumerated(problem)
     if expected is not None:

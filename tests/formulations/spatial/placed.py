@@ -164,7 +164,8 @@ def primes(number: int) -> list[int]:
 
 
 def placed_models(design: UnevenDesign) -> Iterator[tuple[UnevenModel, Any]]:
-    """By order of storage nodes, the model of all places of all prime factors, and which fit."""
+    """Models of all places of all prime factors, by order of storage nodes, and which of them
+    fit."""
     nest, architecture = design.nest, design.architecture
     cells = [(loop, p) for loop, extent in nest.extents for p in primes(extent)]
     meshes = [

@@ -105,8 +105,8 @@ def test_optima_are_those_of_enumeration(
 @pytest.mark.ci
 @pytest.mark.parametrize(("nest", "name", "flow"), list(cases()))
 def test_words_off_chip_are_counted_one_by_one(nest: LoopNest, name: str, flow: int) -> None:
-    """On a bus of 16 bits, bursts of 64 bytes in 33 cycles; all else is as without. Optima are
-    those of enumeration."""
+    """A bus of 16 bits: bursts of 64 bytes take 33 cycles; all else is as without. Optima are those
+    of enumeration."""
     architecture = machine(name, **SMALL | {"tensorized.dataflow": flow, "tensorized.bus_bits": 16})
     assert architecture.tensorized is not None
     burst = Fraction(
@@ -278,7 +278,8 @@ def test_stages_of_a_product_of_three() -> None:
 
 
 def test_a_larger_mesh_may_hurt_and_neither_dataflow_is_best() -> None:
-    """Why these are MIXED: five channels on a mesh of 5 × 5 or 6 × 6; short and long reductions."""
+    """Reasons why these are MIXED: five channels on a mesh of 5 × 5 or 6 × 6; short and long
+    reductions."""
     trends = EDITIONS["intrinsic"].trends(find_architecture("hasco-gemm"))
     assert {trends[name] for name in ("mac.mesh_x", "mac.mesh_y", "tensorized.dataflow")} == {
         Trend.MIXED

@@ -1,4 +1,4 @@
-"""What leaks: counted as the real tool does, and proven as by enumeration where it matters."""
+"""Leakage: counted as the real tool does, and proven as by enumeration where it matters."""
 
 from __future__ import annotations
 
@@ -85,8 +85,8 @@ def counted(row: Mapping[str, Any], *, leaks: bool) -> Mapping[str, Any]:
 
 
 def test_leaks_are_those_of_the_real_tool() -> None:
-    """Of every level, whatever it keeps: per cycle of the whole and instance in use; multipliers
-    leak nothing.
+    """Leakage of every level, whatever it keeps: per cycle of the whole and instance in use;
+    multipliers leak nothing.
 
     Of 61 mappings the tool counts one cycle more in eight, where it rounds a quotient of floats up,
     and shares some words between steps of different loops in four; all leaks and all other energies
@@ -135,8 +135,8 @@ def in_doubles(row: Mapping[str, Any], counts: Mapping[str, Any]) -> set[int]:
 
 
 def test_the_tool_counts_a_cycle_more_where_its_doubles_round_up() -> None:
-    """Of 61 mappings 51 take the same cycles, 8 one more, as its doubles say; two move fewer words,
-    as it extrapolates."""
+    """Cycles of 61 mappings: 51 take the same, 8 one more, as the tool's doubles say; two move
+    fewer words, as it extrapolates."""
     same = above = 0
     for row in evaluated():
         counts, tool = counted(row, leaks=False), row["tool"]["cycles"]

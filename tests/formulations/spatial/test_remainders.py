@@ -86,7 +86,7 @@ def test_counts_are_the_tools(machine: str, equal: int) -> None:
 
 @pytest.mark.ci
 def test_rows_and_directives_say_last_trips(tmp_path: Path) -> None:
-    """They are read back, from rows and from the tool's files."""
+    """Last trips are read back, from rows and from the tool's files."""
     drawn = points("eyeriss")
     path = tmp_path / "points.csv"
     for point in drawn:
@@ -221,7 +221,7 @@ def test_nothing_beside_the_space_is_better(seed: int) -> None:
 
 
 def test_results_and_evaluations_agree() -> None:
-    """What the space says of a configuration is what its last trips, written out, make."""
+    """The space's figures of a configuration are those of its last trips, written out."""
     for seed in range(12):
         problem, rng = drawn(seed), random.Random(seed)
         design = problem.design
@@ -239,7 +239,7 @@ def test_results_and_evaluations_agree() -> None:
 
 
 def test_hardware_spaces_have_none() -> None:
-    """What more of a mesh does to them is not known."""
+    """The effect of more of a mesh on remainders is not known."""
     machine = read_architecture(golden() / "simple")
     with pytest.raises(InputError, match="remainders is true"):
         HierarchyAccelerator(machine, options=MappingOptions(remainders=True))

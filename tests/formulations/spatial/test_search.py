@@ -85,7 +85,7 @@ def retained(seed: int) -> tuple[Problem, Problem] | None:
 
 
 def check_retained(seeds: range) -> None:
-    """What stays on chip: the search proves what enumeration finds."""
+    """Tensors that stay on chip: the search proves what enumeration finds."""
     pairs = [(seed, pair[1]) for seed in seeds if (pair := retained(seed)) is not None]
     assert len(pairs) > len(seeds) / 4
     for seed, problem in pairs:
@@ -110,8 +110,7 @@ def test_many_problems_with_tensors_on_chip_are_solved_as_by_enumeration(
 
 
 def test_what_stays_on_chip_saves_what_is_moved_off_chip_and_nothing_else() -> None:
-    """Of one mapping: no words off chip, none from there, all of it held; the others as they
-    were."""
+    """One mapping: no words off chip, none from there, all of it held; the others as they were."""
     nest = workload("conv2d", {"o": 4, "i": 4, "r": 6, "c": 6})
     design = SpatialDesign(nest, fitted(find_architecture("simple"), nest))
     solution = solve_staged(posed(design, "energy"))

@@ -109,8 +109,8 @@ def scattered(rng: random.Random, problem: Problem) -> dict[str, int] | None:
 @pytest.mark.parametrize("architecture", ["simple", "eyeriss", "simba-like"])
 @pytest.mark.parametrize("layer", ["resnet18_l3s2", "depthwise", "gemm"])
 def test_bounds_never_exceed_what_follows(architecture: str, layer: str) -> None:
-    """In particular where lanes along output and filter want tiles that overlap, which multiplies
-    less than either."""
+    """Lanes along output and filter that want overlapping tiles, in particular: these multiply less
+    than either."""
     rng, checked = random.Random(1), 0
     for objective in ("energy", "latency", "edp"):
         problem = published(architecture, layer, objective)
@@ -138,7 +138,8 @@ def test_bounds_never_exceed_what_follows_on_nested_meshes_and_padded(seed: int)
 @pytest.mark.slow(every=4)
 @pytest.mark.parametrize("seed", range(2000, 2040))
 def test_bounds_of_tensors_that_pass_by_levels(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
-    """What is taken again outside a level, with the tiles of the level: proofs and any mapping."""
+    """Tensors that are taken again outside a level, with the tiles of the level: proofs and any
+    mapping."""
     monkeypatch.setattr(extension, "FEW", 0)
     monkeypatch.setattr(search, "BEAMS", (3,))
     problem = drawn_problem(seed, depths=(3, 3, 4))

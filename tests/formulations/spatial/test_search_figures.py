@@ -84,7 +84,7 @@ def test_optima_that_the_tool_has_confirmed(
 def test_optima_are_no_worse_than_what_the_mapper_found(
     architecture: str, layer: str, objective: str, value: float
 ) -> None:
-    """In two minutes on two threads."""
+    """The mapper had two minutes on two threads."""
     found = solved(architecture, layer, objective).value
     assert found is not None
     assert float(found) <= value

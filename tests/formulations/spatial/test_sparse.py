@@ -190,7 +190,7 @@ def test_other_editions_have_dense_tensors(files: Path) -> None:
 
 
 def test_banded_matrices_are_mapped_verified_explained_and_exported(files: Path) -> None:
-    """And refused, by name, where they are no square matrix, or none of two loops."""
+    """Bands are refused, by name, where they are no square matrix, or none of two loops."""
     problem = yaml.safe_load((files / "problem.yaml").read_text())
     instance = problem["problem"]["instance"]
     instance |= {"M": 2, "N": 2, "K": 2}

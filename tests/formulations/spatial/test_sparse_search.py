@@ -51,7 +51,7 @@ def bounds(stage: SparseStage, design: SparseDesign, rows: list[dict[str, int]])
     ("number", "banded"), [*((n, False) for n in range(240)), *((n, True) for n in range(120))]
 )
 def test_proven_mappings_are_the_best_of_all(number: int, banded: bool) -> None:
-    """And no bound of a mapping, whole or in part, is above its value."""
+    """No bound of a mapping, whole or in part, is above its value, either."""
     design = drawn(number, banded=banded)
     objective = read_objective(OBJECTIVES[number % len(OBJECTIVES)], "objective", None)
     problem = Problem(design, (), objective)
@@ -165,7 +165,7 @@ def test_rows_that_hold_next_to_nothing_are_bounded(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("objective", ["energy", "latency"])
 def test_tensors_without_a_word_take_no_rows(tmp_path: Path, objective: str) -> None:
-    """Where the level has rows of several words, and mappings where nothing is done at all."""
+    """A level with rows of several words, and mappings where nothing is done at all."""
     skipping = "class: intmac, sparse_optimizations: {compute_optimization: [{type: skipping}]}"
     arch = ROWS.replace("class: intmac", skipping)
     problem = PRODUCT.replace("density: .03}", "density: 0}, B: 0, Z: 0")

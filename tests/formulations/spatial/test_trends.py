@@ -1,5 +1,5 @@
-"""What more of a figure does, as editions declare it: on every mapping of random layers, and on the
-proven optima of boxes."""
+"""Trends of figures, as editions declare them: on every mapping of random layers, and on the proven
+optima of boxes."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def some_configurations(design: Any, random: Random, most: int) -> list[dict[str
 @pytest.mark.ci
 @pytest.mark.parametrize(("edition", "draws"), [(TIMELOOP, 90), (DMAZERUNNER, 30)])
 def test_every_mapping_stays_and_costs_no_more(edition: str, draws: int) -> None:
-    """Of better hardware: so much is true of single mappings, and so of optima whatever rises with
+    """Better hardware never costs a mapping more, and so neither an optimum of what rises with
     these metrics."""
     random, looked_at, better_by = Random(5), 0, 0
     seen: set[str] = set()

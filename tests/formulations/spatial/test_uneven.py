@@ -172,8 +172,8 @@ def test_bounds_of_interrupted_searches(monkeypatch: pytest.MonkeyPatch) -> None
 
 @pytest.mark.slow
 def test_bounds_of_searches_that_keep_few(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is left out for want of memory bounds the best from below, and proves it only if above
-    what is found."""
+    """A search that leaves out mappings for want of memory bounds the best by them from below, and
+    proves it only if they are above what is found."""
     design = UnevenDesign(matrix_product(64), GOLDEN, MappingOptions(divisors_only=True))
     best = solved(matrix_product(64), GOLDEN, divisors_only=True).value
     monkeypatch.setattr("ithaca.formulations.spatial.search.joined_axes.MOST", 20)
@@ -264,7 +264,7 @@ def test_options_of_another_edition_are_refused(edition: str) -> None:
 
 @pytest.mark.slow
 def test_mappings_in_files(tmp_path: Path) -> None:
-    """What is written is read again, and refused where it states no mapping."""
+    """A written mapping is read again, and refused where the file states none."""
     out = tmp_path / "mapping.json"
     sizes = ("-s", "i=4,j=4,k=4", "--arch", "simple", "--edition", "uneven", "--divisors-only")
     done = ithaca("map", "mm", *sizes, "-o", str(out), "--loops")

@@ -45,12 +45,12 @@ STATEMENTS = (
 
 @dataclass(frozen=True)
 class Walk:
-    """What one loop does: its tiles at every storage node, one after the other."""
+    """The walk of one loop: its tiles at every storage node, one after the other."""
 
     lengths: dict[Node, list[int]]
-    """Of all tiles that an instance takes, as often as it does."""
+    """Lengths of all tiles that an instance takes, as often as it does."""
     most: dict[Node, int]
-    """Of a whole tile."""
+    """Length of a whole tile."""
     steps: int
     """Trips of all its temporal loops together."""
     lanes: dict[tuple[int, str], int]
@@ -59,7 +59,7 @@ class Walk:
 
 @dataclass(frozen=True)
 class Cut:
-    """How a loop is cut: trips under storage nodes and along meshes; outermost, as many as are
+    """A cut of a loop: trips under storage nodes and along meshes; outermost, as many as are
     needed."""
 
     trips: dict[Node, int]
@@ -109,7 +109,7 @@ def cuts(extent: int, order: tuple[Node, ...], meshes: list[tuple[int, str]]) ->
 
 @dataclass(frozen=True)
 class Walks:
-    """What every loop may do, an axis of arrays each."""
+    """All walks of every loop, an axis of arrays each."""
 
     nest: LoopNest
     every: dict[str, list[Walk]]
@@ -254,7 +254,7 @@ def drawn(rng: Random) -> tuple[LoopNest, Architecture]:
 
 
 def orders(design: UnevenDesign) -> set[tuple[Node, ...]]:
-    """Of all storage nodes that there may be."""
+    """The orders of all storage nodes that there may be."""
     free = [node for node in design.nodes if node[1] in design.may_bypass(node[0])]
     gone = chain.from_iterable(combinations(free, count) for count in range(len(free) + 1))
     return {
@@ -318,7 +318,7 @@ def test_more_proofs_against_all_tiles(begin: int) -> None:
 
 @pytest.mark.ci
 def test_symbols_say_what_fractions_say() -> None:
-    """Also where an order of nodes decides which of them lie outside all lanes."""
+    """Symbols agree where an order of nodes decides which of them lie outside all lanes, too."""
     nest, chance = nest_of(STATEMENTS[0], {"m": 7, "n": 5, "k": 11}), Random(3)
     design = UnevenDesign(nest, GOLDEN, MappingOptions(free_bypass=True, remainders=True))
     symbols = design.metrics(Symbols(), SYMBOLIC, ["energy", "latency", "Buffer.C.reads"])

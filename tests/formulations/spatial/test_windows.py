@@ -75,7 +75,8 @@ def keeping_inputs(
     "first", [pytest.param(n, marks=pytest.mark.slow) if n != 240 else n for n in range(0, 960, 60)]
 )
 def test_counts_of_labels_are_those_of_the_model(first: int) -> None:
-    """To the word, of inputs at any level that keeps them, whatever is inside and around it."""
+    """Counts agree to the word, of inputs at any level that keeps them, whatever is inside and
+    around it."""
     checked = 0
     for seed in range(first, first + 60):
         rng = random.Random(seed)

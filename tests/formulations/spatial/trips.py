@@ -72,7 +72,7 @@ def words(nest: LoopNest, tile: Mapping[str, int]) -> dict[str, int]:
 
 
 def walked(nest: LoopNest, loops: list[tuple[str, int]]) -> dict[str, int]:
-    """How often tiles of tensors change when loops run, counted trip by trip."""
+    """The number of times that tiles of tensors change when loops run, counted trip by trip."""
     last: dict[str, tuple[int, ...]] = {}
     found = dict.fromkeys((access.tensor for access in nest.accesses), 0)
     for trip in product(*(range(n) for _, n in loops)):

@@ -168,7 +168,7 @@ class Chain:
 
 
 def fitted_to(nest: LoopNest, architecture: Architecture) -> Architecture:
-    """The same without tensors that a nest does not have."""
+    """The architecture without tensors that a nest does not have."""
     own = {access.tensor for access in nest.accesses}
     levels = (
         each if each.keeps is None else replace(each, keeps=each.keeps & own)
@@ -188,7 +188,7 @@ class Rows:
 
 
 def names_of(chain: Chain, number: int) -> list[str]:
-    """Of all loops that may be shared, in a nest; those of turns have names of their own."""
+    """Names of all loops that may be shared, in a nest; those of turns have names of their own."""
     return [
         name.upper() if own[number] == "+" or chain.ends_once(own[number:]) else own[number]
         for own, name in zip(chain.shared, "abcdefgh", strict=False)
@@ -342,7 +342,8 @@ def least_of(chain: Chain) -> float:
 def least_within(
     chain: Chain, numbers: range, outer: tuple[int, ...], nodes: Nodes, beside: Mapping[int, Room]
 ) -> float:
-    """That of nests that take turns inside of some loops and nodes, beside other words."""
+    """The least cost of nests that take turns inside of some loops and nodes, beside other
+    words."""
     first, last = numbers[0], numbers[-1]
     rooms = np.array(chain.rooms)
     if first == last:

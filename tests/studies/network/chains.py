@@ -30,7 +30,7 @@ def chain_of(runs: list[LayerRun]) -> Network:
 
 
 def asked(objective: str, bram18k: int, **others: Any) -> Any:
-    """What is asked of the chains: one dataflow, no padding."""
+    """A question about the chains: one dataflow, no padding."""
     given = {"space": DIVISORS, "dataflow": ("i", "j"), **others}
     limits = (Limit("dsp", Fraction(400)), Limit("bram18k", Fraction(bram18k)))
     return limited(tiny_request(objective, **given), *limits)

@@ -1,5 +1,5 @@
-"""What is not known is said so, never shown as zero: totals of networks without a configuration of
-every layer, and the effort of searches that files do not state."""
+"""Unknown figures, which are said to be so and never shown as zero: totals of networks without a
+configuration of every layer, and the effort of searches that files do not state."""
 
 from __future__ import annotations
 

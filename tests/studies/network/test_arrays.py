@@ -43,13 +43,13 @@ layers:
 
 
 def _confirmed(result: NetworkResult) -> list[bool]:
-    """What verification says of each claim, words that it repeats aside."""
+    """Verdicts of the verification on each claim, words that it repeats aside."""
     checks = verify_network(result, SolveOptions())
     return [check.confirmed for check in checks if check.place != "as stated"]
 
 
 def asked(objective: str = "latency", dsp: int = 400, **others: object) -> ArrayQuestion:
-    """What is asked of the tiny network, without padding: that keeps searches short."""
+    """A question about the tiny network, without padding: that keeps searches short."""
     return tiny_request(objective, dsp, space=SpaceOptions(divisors_only=True), **others)
 
 

@@ -149,7 +149,7 @@ def keeping(problem: Problem, bram18k: int, kept: Mapping[str, int]) -> Iterator
 
 
 def mapped(network: Network, objective: str) -> MappingQuestion:
-    """What is asked of a network on a small hierarchy."""
+    """A question about a network on a small hierarchy."""
     architecture, options = find_architecture("simple"), MappingOptions(divisors_only=True)
     posed = []
     for layer in network.layers:

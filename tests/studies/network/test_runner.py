@@ -50,7 +50,7 @@ def answers(jobs: list[Job]) -> list[Any]:
 
 
 def values(outcomes: Any) -> list[Any]:
-    """What must not depend on how problems were run."""
+    """The figures of outcomes that must not depend on how problems were run."""
     assert all(isinstance(outcome, Solution) for outcome in outcomes)
     return [(o.value, o.configuration, o.certificate.status, o.certificate.nodes) for o in outcomes]
 

@@ -26,7 +26,7 @@ LIMITS = ("--limit", "dsp=20", "--dataflow", "i,j")
 
 
 def succeed(*words: object) -> str:
-    """What a command prints, which must succeed."""
+    """The output of a command, which must succeed."""
     return commands.succeed(*words).stdout
 
 

@@ -121,7 +121,7 @@ def test_proofs_of_tiles_at_inner_levels(seeds: range) -> None:
 
 @pytest.mark.ci
 def test_bounds_hold_of_all_homes() -> None:
-    """With free bypass an outer home leaves out the slow level that an inner one is at."""
+    """An outer home leaves out the slow level that an inner one is at, with free bypass."""
     sizes = {"m": 2, "n": 2, "k": 1, "p": 1}
     nests = [nest_of(text, {d: n for d, n in sizes.items() if d in text}) for text in CHAINS[0][0]]
     slow = replace(level("Inner", 4, 1, None), read_bandwidth=Fraction(1, 4))
@@ -271,7 +271,7 @@ layers:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """With a network, an architecture on which tiles pay, and the answer."""
+    """A folder with a network, an architecture on which tiles pay, and the answer."""
     folder = tmp_path_factory.mktemp("tiles")
     (folder / "two.yaml").write_text(TWO)
     page = (Path(__file__).parents[3] / "docs/uneven-mappings.md").read_text(encoding="utf-8")

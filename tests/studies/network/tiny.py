@@ -43,11 +43,11 @@ def tiny_network(folder: Path) -> Network:
 
 
 def tiny_request(objective: str = "latency", dsp: int = 400, **others: object) -> ArrayQuestion:
-    """What is asked of it."""
+    """A question about the tiny network."""
     limits = (Limit("dsp", Fraction(dsp)), Limit("bram18k", Fraction(400)))
     return array_question(data_type("fp32"), limits, objective, **others)
 
 
 def limited(request: ArrayQuestion, *limits: Limit) -> ArrayQuestion:
-    """The same within other limits."""
+    """The question within other limits."""
     return replace(request, bounds={limit.metric: limit.bound for limit in limits})

@@ -155,7 +155,7 @@ def test_the_incumbent_weighs_the_objective_with_the_use_of_budgets(space: Hardw
 
 
 def test_only_the_layers_that_count_are_relieved(space: HardwareSpace) -> None:
-    """Of seven layers the small ones are below half a seventh each; of the others, five."""
+    """Five of the six large layers are relieved; the small one is below half a seventh."""
     works = [product_of(8, 8, 16, f"large{n}") for n in range(6)] + [product_of(2, 2, 2, "small")]
     trace = run_hardware_peer("explained", asked(space, *works), LayerCache(space.accelerator), 3)
     named = {line.split(": ")[1].split(" ")[0] for line in trace.trail if " binds" in line}

@@ -100,7 +100,7 @@ class InnerChoices:
     first: Integers
     """First row of each tile, and the number of rows in the end."""
     constraints: Constraints
-    """What factors are restricted to."""
+    """The restrictions of factors."""
     exact: bool
     """Whether factors multiply to the extents."""
 
@@ -240,7 +240,7 @@ class OuterChoices:
     banks: Floats
     """Banks in use."""
     parts: list[tuple[Any, ...]]
-    """What transfers cost, by reused tensor, as the tables count it."""
+    """Costs of transfers, by reused tensor, as the tables count them."""
 
 
 @dataclass(frozen=True)
@@ -280,8 +280,8 @@ def by_loop(group: InnerChoices, factors: Integers) -> dict[str, Floats]:
 
 
 def ragged(counts: Integers) -> tuple[Integers, Integers]:
-    """For entries with so many parts each: the entry of every part, and its number among those of
-    the entry."""
+    """The entry of every part, where each entry has so many parts, and the part's number among
+    those of its entry."""
     owner = np.repeat(np.arange(counts.size), counts)
     begins = np.cumsum(counts) - counts
     return owner, np.arange(owner.size) - begins[owner]

@@ -52,7 +52,7 @@ class Capacities:
     def sizes(
         architecture: Architecture, edition: str, bank_words: int
     ) -> tuple[int, int, int, int]:
-        """These of an architecture; an `InputError` names a level without a capacity.
+        """The capacities of an architecture; an `InputError` names a level without one.
 
         Parameters
         ----------
@@ -79,15 +79,15 @@ class Energies:
     """Energies of an accelerator (pJ)."""
 
     mac: Fraction
-    """Of a multiply-accumulate."""
+    """Energy of a multiply-accumulate."""
     rf: Fraction
-    """Of a register file access, a word."""
+    """Energy of a register file access, a word."""
     network: Fraction
-    """Of a word over the network."""
+    """Energy of a word over the network."""
     spm: Fraction
-    """Of a scratchpad access, a word."""
+    """Energy of a scratchpad access, a word."""
     dram: Fraction
-    """Of a DRAM access, a word."""
+    """Energy of a DRAM access, a word."""
 
     @property
     def grain(self) -> int:

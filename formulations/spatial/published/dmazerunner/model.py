@@ -97,7 +97,7 @@ def reuse(
 
 
 def chosen(options: Sequence[Reuse], choice: Any, numbers: NumberSystem) -> Reuse:
-    """That of the order whose number, from 1, a quantity gives; in any number system.
+    """The reuse by the order whose number, from 1, a quantity gives; in any number system.
 
     Parameters
     ----------

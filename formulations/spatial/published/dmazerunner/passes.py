@@ -39,7 +39,7 @@ class ArrayTile:
 
     @classmethod
     def of(cls, layer: StoredLayer, at: Mapping[str, NumbersByName]) -> ArrayTile:
-        """That of factors by slot."""
+        """The tile of an array, from factors by slot."""
         groups = {
             access.tensor: layer.product(at[SPATIAL], access) for access in layer.nest.accesses
         }
@@ -61,7 +61,7 @@ class ArrayPass:
     adding: Any
     """Cycles of the reduction over PEs."""
     sending: NumbersByName
-    """What networks carry one after the other: words by tensor, or bits by network."""
+    """Data that networks carry one after the other: words by tensor, or bits by network."""
     energy: NumbersByName
     """By tensor, of one trip between scratchpad and register files."""
     reducing: Any

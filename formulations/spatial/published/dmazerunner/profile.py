@@ -30,8 +30,8 @@ class DmazerunnerProfile(MappingProfile[T]):
     """A layer on a machine with two levels of tiles."""
 
     def remedies(self, configuration: Mapping[str, int]) -> Remedies:
-        """Of bursts and energy off chip more of the scratchpad, of the network and its energy more
-        of the register files."""
+        """Remedies: more of the scratchpad for bursts and energy off chip, of the register files
+        for the network and its energy."""
         known = {"computing": lanes(self.design.architecture)}
         room = partial(
             capacity, self.design.nest, self.design.architecture, self.design.mapping(configuration)

@@ -69,13 +69,13 @@ class Tables(ABC):
 
     @property
     def most_groups(self) -> Mapping[str, int]:
-        """By tensor, how many PEs may have tiles of their own, where that is limited."""
+        """Limits on how many PEs may have tiles of their own, by tensor."""
         return {}
 
     @cached_property
     def rows(self) -> tuple[ChoiceColumns, ...]:
-        """Of each group's rows: ``r`` and ``s``, products, ``s.TENSOR`` over its loops only;
-        ``held`` words of a PE."""
+        """Columns of each group's rows: ``r`` and ``s``, products, ``s.TENSOR`` over its loops
+        only; ``held`` words of a PE."""
         tables = []
         for group in self.groups:
             columns = {
@@ -88,8 +88,8 @@ class Tables(ABC):
 
     @cached_property
     def tiles(self) -> tuple[ChoiceColumns, ...]:
-        """Of each group's tiles: ``trips`` outside, all and ``own`` loops', ``whole`` extents, the
-        ``tile``, words ``sent``.
+        """Columns of each group's tiles: ``trips`` outside, all and ``own`` loops', ``whole``
+        extents, the ``tile``, words ``sent``.
 
         The least over its rows: ``r``, and ``spread`` words of register files altogether, with such
         copies as are `counted`.
@@ -110,8 +110,8 @@ class Tables(ABC):
 
     @cached_property
     def outer(self) -> tuple[ChoiceColumns, ...]:
-        """Of each group's outer choices: DRAM's ``trips``, all and by ``own`` loops, and words
-        ``moved``."""
+        """Columns of each group's outer choices: DRAM's ``trips``, all and by ``own`` loops, and
+        words ``moved``."""
         tables = []
         for group in self.groups:
             p, d, begins = group.outer
@@ -241,7 +241,7 @@ class Tables(ABC):
         return owner[keep], rows[:, keep]
 
     def count(self) -> int:
-        """How many tilings fit, one order a level each."""
+        """The number of tilings that fit, one order a level each."""
         sizes = [group.tiles.shape[1] for group in self.groups]
         total = 0
         for begin in range(0, prod(sizes), COUNTED):
@@ -259,7 +259,7 @@ class Tables(ABC):
         return total
 
     def outer_counts(self, tiles: Integers) -> Floats:
-        """How many outer choices tiles have, before capacities."""
+        """The numbers of outer choices that tiles have, before capacities."""
         counts: Floats = np.ones(tiles.shape[1])
         for group, tile in zip(self.groups, tiles, strict=True):
             counts = counts * np.diff(group.outer[2])[tile]

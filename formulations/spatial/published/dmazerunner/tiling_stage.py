@@ -93,7 +93,7 @@ class TilingStage(ABC):
         return array_pass(self._design.layer, self._design.machine.energies, tile)
 
     def _sending(self, copies: NumbersByName, sent: NumbersByName) -> NumbersByName:
-        """At least what networks carry of tiles."""
+        """A lower bound of what networks carry of tiles."""
         return sent
 
     def _tile_bounds(self, tiles: ChoiceColumns) -> Floats:
@@ -137,7 +137,7 @@ class TilingStage(ABC):
     # -- incumbents --------------------------------------------------------------------
 
     def incumbents(self, cutoff: Cutoff, *, hurried: bool = False) -> Candidates:
-        """None: of padded spaces what divides is searched before."""
+        """No start: spaces with padding are searched for divisors first."""
         return iter(())
 
     # -- inner choices -----------------------------------------------------------------

@@ -70,17 +70,17 @@ class TilingDesign(MappingDesign):
     """Whether factors must multiply to extents; otherwise to at least them, none larger than need
     be."""
     constraints: Constraints = NONE
-    """What mappings are restricted to."""
+    """The restrictions of mappings."""
     known: ClassVar[Mapping[str, Metric]]
     """The metrics of the edition."""
     model: ClassVar[Any]
-    """What the edition states: what mappings take and cost."""
+    """The edition's model: what mappings take and cost."""
     machine_kind: ClassVar[type[Any]]
-    """What it reads of architectures."""
+    """The kind of machine that it reads of architectures."""
     tables_kind: ClassVar[type[Tables]]
-    """What its searches are made of."""
+    """The kind of tables that its searches are made of."""
     stage_kind: ClassVar[type[Any]]
-    """They, of a problem and its design."""
+    """The kind of its searches, of a problem and its design."""
 
     def __post_init__(self) -> None:
         self.constraints.check(self.nest, self.architecture)
@@ -278,7 +278,7 @@ class TilingDesign(MappingDesign):
         return Axis(loop, tuple(quantities), (Link(d, Relation.EQUAL, outside), *rules))
 
     def best_of(self, problem: Problem) -> str:
-        """Among what mappings an optimum of the space is proven to be the best."""
+        """The mappings in words among which an optimum of the space is proven to be the best."""
         if self.divisors_only:
             return " and ".join(filter(None, ("factors that divide extents", problem.among)))
         return problem.among or "all paddings"
@@ -301,7 +301,7 @@ class TilingDesign(MappingDesign):
 
     @property
     def narrower(self) -> tuple[Design, ...]:
-        """The same space with factors that divide the extents."""
+        """The space of factors that divide the extents."""
         return () if self.divisors_only else (replace(self, divisors_only=True),)
 
     def translated(self, design: Design, configuration: Configuration) -> Configuration | None:

@@ -138,8 +138,8 @@ def carrying(
 
 
 def changes(spm: Reuse, dram: Reuse, tensor: str, numbers: NumberSystem) -> Any:
-    """How often PEs get another tile of a tensor: what stays for all of the scratchpad's trips
-    changes with DRAM's alone.
+    """The number of times that PEs get another tile of a tensor: what stays for all of the
+    scratchpad's trips changes with DRAM's alone.
 
     Parameters
     ----------

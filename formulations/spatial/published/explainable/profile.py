@@ -25,8 +25,8 @@ class ExplainableProfile(DmazerunnerProfile[ExplainableDesign]):
     """A layer on a machine with a network for each tensor."""
 
     def remedies(self, configuration: Mapping[str, int]) -> Remedies:
-        """Of a network wider and more links, as far as one sending takes them, or register files
-        that it feeds less often.
+        """Remedies: a wider network and more links, as far as one sending takes them, or register
+        files that the network feeds less often.
 
         PEs may idle for want of links: where twice as many groups would not fit, more of them, or
         more turns.

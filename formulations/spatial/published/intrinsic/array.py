@@ -116,7 +116,8 @@ class IntrinsicArray:
         return _bindings(self.computes, self.sides, nest)
 
     def work(self, nest: LoopNest, binding: Binding, *, off_chip: bool = False) -> TensorizedWork:
-        """All that costs of a nest follow from; with words off chip, where these take cycles.
+        """The facts of a nest that its costs follow from; with words off chip, where these take
+        cycles.
 
         Parameters
         ----------

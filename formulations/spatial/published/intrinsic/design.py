@@ -88,7 +88,7 @@ class IntrinsicDesign(MappingDesign):
 
     @property
     def name(self) -> str:
-        """Its match: ``i=r j=o k=i``."""
+        """The match in words: ``i=r j=o k=i``."""
         return " ".join(f"{loop}={image}" for loop, image in self.binding)
 
     def quantity(self, loop: str) -> str:
@@ -169,8 +169,8 @@ class IntrinsicDesign(MappingDesign):
 
     @property
     def orders(self) -> Mapping[str, tuple[Order, ...]]:
-        """One order a level, outermost loop first: unbound loops outside, those that the held
-        tensor does not know inside."""
+        """The loop order of each level, outermost loop first: unbound loops outside, those that the
+        held tensor does not know inside."""
         image = dict(self.binding)
         held = next(
             (operand.loops for operand in self.work.operands if operand.held), frozenset(image)
@@ -230,7 +230,8 @@ class IntrinsicStage:
 
     @property
     def least(self) -> float:
-        """As if every loop had its fewest sub-problems and calls with its smallest tile."""
+        """The lower bound as if every loop had its fewest sub-problems and calls with its smallest
+        tile."""
         return float(self._priced(self._best)[0][0])
 
     @cached_property
@@ -301,7 +302,7 @@ class IntrinsicStage:
         yield Block.empty(inf)
 
     def complete(self, rows: NDArray[Any], cutoff: Cutoff) -> Candidates:
-        """Rows are complete as they are."""
+        """The configurations of rows, which are complete as they are."""
         for row in rows:
             yield self._configuration(
                 {n: t[:, place] for (n, t), place in zip(self._tables.items(), row, strict=True)}

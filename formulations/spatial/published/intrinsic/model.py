@@ -56,7 +56,7 @@ class Operand:
 
     @property
     def loops(self) -> frozenset[str]:
-        """The loops that index it."""
+        """The loops that index the tensor."""
         return self.access.loops
 
     def words(self, tile: NumbersByName, numbers: NumberSystem) -> Any:

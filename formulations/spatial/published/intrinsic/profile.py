@@ -29,7 +29,8 @@ class IntrinsicProfile(MappingProfile[IntrinsicDesign]):
         )
 
     def remedies(self, configuration: Mapping[str, int]) -> Remedies:
-        """More PEs, more banks, or a larger scratchpad, of which sub-problems are fewer."""
+        """Remedies: more PEs, more banks, or a larger scratchpad, of which sub-problems are
+        fewer."""
         banks, room = (
             Remedy("tensorized.banks"),
             Remedy(f"{self.design.architecture.levels[1].name}.words"),

@@ -203,7 +203,8 @@ def _bottleneck(best: Solution) -> str:
 def target_text(
     target: Target, value: Fraction | None, proof: Certificate, unrestricted: Unrestricted | None
 ) -> str:
-    """How good an answer is among what a compiler builds, and what the restriction to that costs.
+    """The quality of an answer among what a compiler builds, and the cost of the restriction to
+    that, in words.
 
     Parameters
     ----------
