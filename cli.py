@@ -10,11 +10,8 @@ import atexit
 import io
 import os
 import sys
-from collections.abc import Mapping
 from contextlib import suppress
-from importlib import import_module
 from importlib.resources import files
-from types import ModuleType
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -25,40 +22,24 @@ from ithaca.files import clock, signals
 from ithaca.files.errors import DisagreementError, InputError
 from ithaca.files.messages import escaped
 from ithaca.files.plain_text import PLAIN, degrade
+from ithaca.files.plugin import plugins
+from ithaca.files.registry import Registry
 from ithaca.files.signals import INTERRUPTED, STDERR
 
 CLOSED = "standard output was closed before everything was printed"
 
-#: What each command does, in a line that fits; its help begins with the docstring of the function
-#: that it calls. Its own function has its name and stands in a module of this name in
-#: `ithaca.commands` or of a family in `ithaca.commands.families`, or is in `ithaca.commands.plain`.
-COMMANDS: Mapping[str, str] = {
-    "solve": "Find the best configuration of a workload, and prove it.",
-    "map": "Find the best mapping onto memories, and prove it.",
-    "timeloop-mapper": "Map as Timeloop's mapper does, from its files, proven.",
-    "network": "Solve every layer of a network, and prove the total.",
-    "match": "List every way to run a workload on an intrinsic.",
-    "codesign": "Choose hardware and mappings together, and prove it.",
-    "whatif": "Prove the best over a grid of sizes, limits, platforms.",
-    "pareto": "Compute the Pareto front of several objectives, proven.",
-    "grid": "Evaluate the cost model exactly around a result.",
-    "estimate": "Estimate the energies of an architecture's components.",
-    "evaluate": "Compute all metrics of given configurations afresh.",
-    "simulate": "Run a result word by word: where the cycles go.",
-    "verify": "Check a result anew: its values and its proofs.",
-    "explain": "Explain what limits a result, and what to change first.",
-    "report": "Report a result as one self-contained page.",
-    "export": "Export the best configuration of a result for tools.",
-    "build": "Simulate and synthesize exported hardware.",
-    "seed": "Write a start population for another search tool.",
-    "refine": "Improve the configurations of a result by evolution.",
-    "list": "List workloads, networks, spaces, platforms, designs.",
-}
+#: The commands by name; the function of each has its options, or calls one that has them.
+COMMANDS: Registry[Any] = Registry("commands")
+
+
+def helps() -> dict[str, str]:
+    """What each command does, in a line that fits; its help begins with the docstring of the
+    function that it calls."""
+    return {name: text for plugin in plugins().values() for name, text in plugin.commands.items()}
 
 
 def load(name: str) -> Any:
     """A command with its options; all that it needs is imported only here."""
-    from ithaca.commands.plain import PLAIN, plain
     from ithaca.commands.typed import as_typed
 
     examples = [line for line in _examples() if line.startswith(f"ithaca {name} ")]
@@ -68,20 +49,11 @@ def load(name: str) -> Any:
 
         listing.info.epilog = epilog
         return typer.main.get_command(listing)
-    own = name.replace("-", "_")
-    command = plain(name) if name in PLAIN else getattr(_module(own), own)
+    command = COMMANDS[name]
     what = str(getattr(command, "calls", command).__doc__).partition("\n\n")[0]
     single = typer.Typer(add_completion=False, rich_markup_mode=None)
     single.command(name, help=" ".join(what.split()), epilog=epilog)(as_typed(command))
     return typer.main.get_command(single)
-
-
-def _module(name: str) -> ModuleType:
-    """The module of a command, perhaps a family's."""
-    from ithaca.formulations.families import FAMILIES, module_of
-
-    own = (module_of("ithaca.commands.families", family, name) for family in FAMILIES)
-    return next(filter(None, own), None) or import_module(f"ithaca.commands.{name}")
 
 
 def _examples() -> list[str]:
@@ -114,7 +86,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for name, text in COMMANDS.items():
+for name, text in helps().items():
     app.command(name, help=text)(_unloaded)
 
 

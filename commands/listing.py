@@ -3,6 +3,7 @@ designs."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -20,7 +21,8 @@ from ithaca.commands.schemas import schema
 from ithaca.commands.tabled import show_list
 from ithaca.commands.typed import as_typed
 from ithaca.files.numbers import counted, number
-from ithaca.formulations.families import FAMILIES, QUESTIONS, module_of
+from ithaca.files.registry import Registry
+from ithaca.formulations.families import QUESTIONS
 from ithaca.formulations.platform import Resource
 from ithaca.formulations.space import Quantity
 
@@ -31,6 +33,9 @@ HELP = (
 
 #: Values of a quantity that are listed one by one.
 SHOWN_VALUES = 4
+
+#: The commands of further lists.
+LISTS: Registry[Callable[..., None]] = Registry("lists")
 
 listing = typer.Typer(help=HELP, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
 
@@ -173,7 +178,5 @@ def print_schema(
     print_document(schema(document))
 
 
-for _family in FAMILIES:
-    if (_own := module_of("ithaca.commands.families", _family, "lists")) is not None:
-        for _name, _list in _own.LISTS.items():
-            listing.command(_name)(as_typed(_list))
+for _name, _list in LISTS.items():
+    listing.command(_name)(as_typed(_list))

@@ -142,6 +142,8 @@ class Hierarchies(AcceleratorKind):
     """How spaces state memory hierarchies (see
     `ithaca.formulations.hardware.kind.AcceleratorKind`)."""
 
+    unnamed = True
+
     document = HierarchyDocument
     tags = TAGS
 
