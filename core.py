@@ -34,6 +34,11 @@ PLUGIN = Plugin(
         },
         "report sections": {"systolic": "ithaca.exports.report.families.systolic"},
         "points": {"systolic": "ithaca.commands.families.systolic.points"},
+        # -- exports -------------------------------------------------------------------
+        "tools": {
+            "autosa": "ithaca.exports.autosa.folder:AUTOSA",
+            "scalesim": "ithaca.exports.scalesim.folder:SCALESIM",
+        },
         # -- engines -------------------------------------------------------------------
         "engines": {
             "auto": "ithaca.solver.auto:solve_auto",

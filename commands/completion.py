@@ -77,7 +77,7 @@ def _values(option: str, words: Mapping[str, Any], start: str) -> Iterable[str]:
 
             return MODES
         case "to":
-            from ithaca.commands.api.exporting import TARGETS
+            from ithaca.exports.configuration import TARGETS
 
             return TARGETS
         case "tool":

@@ -24,6 +24,13 @@ PLUGIN = Plugin(
         "report sections": {
             "spatial": "ithaca.exports.report.families.spatial",
         },
+        "tools": {
+            "timeloop": "ithaca.exports.timeloop.folder:TIMELOOP",
+            "instructions": "ithaca.exports.instructions.folder:INSTRUCTIONS",
+            "gemmini": "ithaca.exports.gemmini.folder:GEMMINI",
+            "tensorlib": "ithaca.exports.tensorlib.folder:TENSORLIB",
+        },
+        "tools of families": {"spatial timeloop": "ithaca.exports.timeloop.hierarchy:MAPPINGS"},
         "points": {
             "spatial": "ithaca.commands.families.spatial.points",
         },

@@ -15,6 +15,10 @@ PLUGIN = Plugin(
         "questions": {
             "recurrence": "ithaca.formulations.recurrence.question:RecurrenceQuestion",
         },
+        "tools of families": {
+            "recurrence autosa": "ithaca.exports.autosa.recurrence:RECURRENCES",
+            "recurrence rtl": "ithaca.exports.rtl.recurrence_folder:RECURRENCE_RTL",
+        },
         "runs": {
             "recurrence": "ithaca.commands.families.recurrence.simulated:simulated",
         },

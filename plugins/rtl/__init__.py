@@ -14,6 +14,7 @@ PLUGIN = Plugin(
             "Simulation.view": "ithaca.results.families.views.systolic.simulation:simulation_view",
             "Simulation.chart": "ithaca.exports.report.families.systolic_timeline:simulation_chart",
         },
+        "tools": {"rtl": "ithaca.exports.rtl.folder:RTL"},
         "schemas": {
             "simulation": "ithaca.commands.families.systolic.simulating:SimulationDocument",
         },

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ithaca.commands.api.exporting import TARGETS as EVERY
+from ithaca.exports.configuration import TARGETS as EVERY
 from ithaca.commands.api.exporting import export as export_result
 from ithaca.files.errors import InputError
 from ithaca.files.writing import document_text

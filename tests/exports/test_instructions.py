@@ -227,7 +227,11 @@ def test_answers_of_other_kinds_are_refused_in_one_line(target: str, tmp_path: P
     calls = answered(tmp_path)
     for path, more, reason in (
         (array, (), rf"--to {target} does not go with family systolic; allowed: --to autosa, time"),
-        (levels, (), rf"--to {target} does not go with a mapping of edition timeloop; allowed: --"),
+        (
+            levels,
+            (),
+            rf"--to {target} does not go with edition timeloop of family spatial; allowed: --",
+        ),
         (calls, ("--nearest",), "--nearest does not go with a mapping; allowed: without it"),
     ):
         text = refused("export", path, "--to", target, "-o", tmp_path / "out", *more)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import ithaca
-from ithaca.commands.api.exporting import TARGETS
+from ithaca.exports.configuration import TARGETS
 from ithaca.exports.autosa.requirements import obstacles
 from ithaca.exports.configuration import ArrayConfiguration
 from ithaca.exports.layers import ExportedLayer, export_layers
