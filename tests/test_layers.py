@@ -160,6 +160,7 @@ TOOLS = (
     "exports/tensorlib/",
     "exports/seeds/for_",
     "exports/configuration.py",
+    "exports/recurrences.py",
     "exports/layers.py",
 )
 

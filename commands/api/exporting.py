@@ -128,7 +128,9 @@ def _tool(to: str, design: Design, *, nearest: bool) -> Tool:
     takers = tools_of(design.family)
     able = {name: t for name, t in takers.items() if t.edition in ("", edition)}
     if to not in able:
-        kind = f"edition {edition} of family" if edition else "family"
+        kind = (
+            f"edition {edition} of family" if any(t.edition for t in takers.values()) else "family"
+        )
         allowed = f"--to {', '.join(able)}" if able else "results of another family"
         raise InputError(f"--to {to} does not go with {kind} {design.family}; allowed: {allowed}")
     if able[to].edition and nearest:

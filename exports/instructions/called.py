@@ -78,7 +78,7 @@ class CalledNest:
     configuration: Configuration
     metrics: Mapping[str, Fraction]
     """By name."""
-    proven: bool
+    proven: bool = False
     """Whether a certificate says that nothing is better."""
     edition: ClassVar[str] = "intrinsic"
 

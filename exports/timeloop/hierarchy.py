@@ -43,7 +43,7 @@ class MappedNest:
     mapping: Mapped
     metrics: Mapping[str, Fraction]
     """By name."""
-    proven: bool
+    proven: bool = False
     """Whether a certificate says that nothing is better."""
     edition: ClassVar[str] = "timeloop"
 

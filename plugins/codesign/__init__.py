@@ -21,6 +21,8 @@ PLUGIN = Plugin(
             "CodesignResult.architecture": "ithaca.results.codesign_layers:architecture_of",
             "CodesignResult.chart": "ithaca.exports.charts.codesign:codesign_chart",
         },
+        "lists": {"spaces": "ithaca.commands.api.spaces:print_spaces"},
+        "completions": {"space": "ithaca.commands.api.spaces:complete"},
         "schemas": {
             "codesign": "ithaca.commands.schemas:codesign",
             "codesign-whatif": "ithaca.results.studies:CodesignStudyDocument",
@@ -38,7 +40,7 @@ PLUGIN = Plugin(
             "HardwareSpace": "ithaca.formulations.hardware.space:HardwareSpace",
             "Matches": "ithaca.commands.api.matching:Matches",
             "codesign": "ithaca.commands.api.codesign:codesign",
-            "list_spaces": "ithaca.commands.api.lists:list_spaces",
+            "list_spaces": "ithaca.commands.api.spaces:list_spaces",
             "match": "ithaca.commands.api.matching:match",
         },
     },
