@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 @cache
-def _environment() -> Environment:
+def _environment(package: str) -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
-        loader=PackageLoader("ithaca.exports", "."),
+        loader=PackageLoader(package, "."),
         variable_start_string="@{",
         variable_end_string="}",
         line_statement_prefix="%%",
@@ -33,6 +33,16 @@ def _environment() -> Environment:
     return environment
 
 
-def template(path: str, /, **values: object) -> str:
-    """The text of a template, by its path in this folder, such as ``autosa/kernel.c.txt``."""
-    return _environment().get_template(path).render(values)
+def template(path: str, /, package: str = "ithaca.exports", **values: object) -> str:
+    """The text of a template.
+
+    Parameters
+    ----------
+    path : str
+        Its path in the folder of a package, such as ``autosa/kernel.c.txt``.
+    package : str, optional
+        The package.
+    **values : object
+        The values of its names.
+    """
+    return _environment(package).get_template(path).render(values)
