@@ -6,6 +6,7 @@ repeated or left out: nothing of the languages that are written looks like these
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -33,16 +34,14 @@ def _environment(package: str) -> Environment:
     return environment
 
 
-def template(path: str, /, package: str = "ithaca.exports", **values: object) -> str:
-    """The text of a template.
+def templates_of(package: str) -> Callable[..., str]:
+    """The function that makes texts of the templates in a package."""
 
-    Parameters
-    ----------
-    path : str
-        Its path in the folder of a package, such as ``autosa/kernel.c.txt``.
-    package : str, optional
-        The package.
-    **values : object
-        The values of its names.
-    """
-    return _environment(package).get_template(path).render(values)
+    def template(path: str, /, **values: object) -> str:
+        """The text of a template, by its path in the package: ``autosa/kernel.c.txt``, say."""
+        return _environment(package).get_template(path).render(values)
+
+    return template
+
+
+template = templates_of("ithaca.exports")
