@@ -46,6 +46,9 @@ PROOF, TRIALS = "proof", 40
 #: Searches that share out a whole device, where a family's accelerators are its parts.
 DEVICE_SEARCHES: Registry[Callable[..., Any]] = Registry("device searches")
 
+#: Searches of accelerators beside that by boxes, without proof.
+HARDWARE_SEARCHES: Registry[Callable[..., Any]] = Registry("hardware searches")
+
 
 @public
 def codesign(
@@ -224,13 +227,11 @@ def codesign(
 
             return run_codesign_study(question, vary, solve)
         if method != PROOF:
-            from ithaca.studies.peers.hardware_methods import HARDWARE_PEERS, run_hardware_peer
-
             name, seed = (
-                parse_choice("--method", method, (PROOF, *HARDWARE_PEERS)),
+                parse_choice("--method", method, (PROOF, *HARDWARE_SEARCHES)),
                 search.options.seed,
             )
-            trace = run_hardware_peer(name, question, bank, many, seed, lambda: budget.over)
+            trace = HARDWARE_SEARCHES[name](question, bank, many, seed, lambda: budget.over)
             starts, trail = (
                 tuple(each.point for each in trace.evaluations if each.feasible),
                 trace.trail,
