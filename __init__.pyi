@@ -9,15 +9,15 @@ from ithaca import refine as refine
 from ithaca.commands.api.building import Build as Build
 from ithaca.commands.api.building import NetworkBuild
 from ithaca.commands.api.codesign_study import CodesignStudy as CodesignStudy
+from ithaca.commands.api.flow import list_graphs as list_graphs
 from ithaca.commands.api.grids import Grid as Grid
-from ithaca.commands.api.lists import list_graphs as list_graphs
 from ithaca.commands.api.lists import list_networks as list_networks
 from ithaca.commands.api.lists import list_platforms as list_platforms
-from ithaca.commands.api.lists import list_spaces as list_spaces
 from ithaca.commands.api.lists import list_workloads as list_workloads
 from ithaca.commands.api.live_line import SearchProgress as SearchProgress
 from ithaca.commands.api.matching import Matches as Matches
 from ithaca.commands.api.points import EvaluatedPoints
+from ithaca.commands.api.spaces import list_spaces as list_spaces
 from ithaca.commands.families.spatial.layers import MappedLayers
 from ithaca.commands.families.spatial.lists import list_architectures as list_architectures
 from ithaca.commands.families.systolic.points import Points as Points
@@ -28,7 +28,6 @@ from ithaca.files.errors import DisagreementError as DisagreementError
 from ithaca.files.errors import InputError as InputError
 from ithaca.files.errors import NothingFoundError as NothingFoundError
 from ithaca.formulations.data_types import DataType
-from ithaca.formulations.flow.graph import FlowGraph
 from ithaca.formulations.hardware.space import HardwareSpace as HardwareSpace
 from ithaca.formulations.platform import Platform as Platform
 from ithaca.formulations.problem import Objective
@@ -170,7 +169,7 @@ def estimate(
     """Estimate the energies of an architecture's components, and write them as a table (ERT)."""
 
 def evaluate(
-    source: str | PathLike[str] | LoopNest | Answer | FlowGraph | Mapping[str, Any] | None = None,
+    source: str | PathLike[str] | LoopNest | Answer | Mapping[str, Any] | object | None = None,
     *,
     layer: str | None = None,
     points: str | Path | Result | Mapping[str, Any] | Iterable[Mapping[str, Any]] | None = None,

@@ -10,55 +10,36 @@ import atexit
 import io
 import os
 import sys
-from collections.abc import Mapping
 from contextlib import suppress
-from importlib import import_module
 from importlib.resources import files
-from types import ModuleType
 from typing import Annotated, Any, NoReturn
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from ithaca.commands.outcome import BAD_INPUT
 from ithaca.files import clock, signals
 from ithaca.files.errors import DisagreementError, InputError
 from ithaca.files.messages import escaped
 from ithaca.files.plain_text import PLAIN, degrade
+from ithaca.files.plugin import plugins
+from ithaca.files.registry import Registry
 from ithaca.files.signals import INTERRUPTED, STDERR
 
 CLOSED = "standard output was closed before everything was printed"
 
-#: What each command does, in a line that fits; its help begins with the docstring of the function
-#: that it calls. Its own function has its name and stands in a module of this name in
-#: `ithaca.commands` or of a family in `ithaca.commands.families`, or is in `ithaca.commands.plain`.
-COMMANDS: Mapping[str, str] = {
-    "solve": "Find the best configuration of a workload, and prove it.",
-    "map": "Find the best mapping onto memories, and prove it.",
-    "timeloop-mapper": "Map as Timeloop's mapper does, from its files, proven.",
-    "network": "Solve every layer of a network, and prove the total.",
-    "match": "List every way to run a workload on an intrinsic.",
-    "codesign": "Choose hardware and mappings together, and prove it.",
-    "whatif": "Prove the best over a grid of sizes, limits, platforms.",
-    "pareto": "Compute the Pareto front of several objectives, proven.",
-    "grid": "Evaluate the cost model exactly around a result.",
-    "estimate": "Estimate the energies of an architecture's components.",
-    "evaluate": "Compute all metrics of given configurations afresh.",
-    "simulate": "Run a result word by word: where the cycles go.",
-    "verify": "Check a result anew: its values and its proofs.",
-    "explain": "Explain what limits a result, and what to change first.",
-    "report": "Report a result as one self-contained page.",
-    "export": "Export the best configuration of a result for tools.",
-    "build": "Simulate and synthesize exported hardware.",
-    "seed": "Write a start population for another search tool.",
-    "refine": "Improve the configurations of a result by evolution.",
-    "list": "List workloads, networks, spaces, platforms, designs.",
-}
+#: The commands by name; the function of each has its options, or calls one that has them.
+COMMANDS: Registry[Any] = Registry("commands")
+
+
+def helps() -> dict[str, str]:
+    """A line on each command, by name; its help begins with the docstring of the
+    function that it calls."""
+    return {name: text for plugin in plugins().values() for name, text in plugin.commands.items()}
 
 
 def load(name: str) -> Any:
     """A command with its options; all that it needs is imported only here."""
-    from ithaca.commands.plain import PLAIN, plain
     from ithaca.commands.typed import as_typed
 
     examples = [line for line in _examples() if line.startswith(f"ithaca {name} ")]
@@ -68,20 +49,11 @@ def load(name: str) -> Any:
 
         listing.info.epilog = epilog
         return typer.main.get_command(listing)
-    own = name.replace("-", "_")
-    command = plain(name) if name in PLAIN else getattr(_module(own), own)
+    command = COMMANDS[name]
     what = str(getattr(command, "calls", command).__doc__).partition("\n\n")[0]
     single = typer.Typer(add_completion=False, rich_markup_mode=None)
     single.command(name, help=" ".join(what.split()), epilog=epilog)(as_typed(command))
     return typer.main.get_command(single)
-
-
-def _module(name: str) -> ModuleType:
-    """The module of a command, perhaps a family's."""
-    from ithaca.formulations.families import FAMILIES, module_of
-
-    own = (module_of("ithaca.commands.families", family, name) for family in FAMILIES)
-    return next(filter(None, own), None) or import_module(f"ithaca.commands.{name}")
 
 
 def _examples() -> list[str]:
@@ -94,6 +66,12 @@ def _examples() -> list[str]:
 class _Commands(TyperGroup):
     """The commands by name and help alone; the one that is asked for is loaded."""
 
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.commands.update(
+            (name, TyperCommand(name, help=text)) for name, text in helps().items()
+        )
+
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name, command, rest = super().resolve_command(ctx, args)
         if (
@@ -101,9 +79,6 @@ class _Commands(TyperGroup):
         ):  # an option whose value is being completed
             rest = rest[:-1]
         return name, None if command is None else load(str(name)), rest
-
-
-def _unloaded() -> None: ...
 
 
 app = typer.Typer(
@@ -114,8 +89,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for name, text in COMMANDS.items():
-    app.command(name, help=text)(_unloaded)
 
 
 def _version(value: bool) -> None:

@@ -9,10 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from ithaca.files.errors import InputError
+from ithaca.files.registry import Registry
 from ithaca.formulations.families import QUESTIONS
 
 #: Options whose values are lists with commas.
 _LISTS = frozenset({"limit", "sizes", "tile", "objectives"})
+
+#: Values of options that only a plug-in knows, by what was typed of one.
+COMPLETIONS: Registry[Callable[[str], Iterable[str]]] = Registry("completions")
 
 
 def completed(option: str) -> Callable[[Any, str], list[str]]:
@@ -39,28 +43,26 @@ def completed(option: str) -> Callable[[Any, str], list[str]]:
 
 def _values(option: str, words: Mapping[str, Any], start: str) -> Iterable[str]:
     """Values of an option, or files that begin with what was typed."""
+    if option in COMPLETIONS:
+        return COMPLETIONS[option](start)
     match option:
-        case "space":
-            from ithaca.formulations.hardware.files import space_names
-
-            return [*space_names(), *_files(start, ".yaml")]
         case "workload" if "space" in words:
             from ithaca.workloads.networks.find import network_names
 
-            return [*network_names(), *_files(start, ".yaml", ".onnx", ".csv")]
+            return [*network_names(), *files_from(start, ".yaml", ".onnx", ".csv")]
         case "workload" | "source":
             from ithaca.workloads.library import workload_names
 
             endings = (".yaml", ".yml", ".json") if option == "source" else (".yaml", ".yml")
-            return [*workload_names(), *_files(start, *endings)]
+            return [*workload_names(), *files_from(start, *endings)]
         case "name":
             from ithaca.workloads.networks.find import network_names
 
-            return [*network_names(), *_files(start, ".yaml", ".onnx")]
+            return [*network_names(), *files_from(start, ".yaml", ".onnx")]
         case "result" | "file" | "start" | "compare":
-            return _files(start, ".json")
+            return files_from(start, ".json")
         case "points":
-            return _files(start, ".csv", ".json")
+            return files_from(start, ".csv", ".json")
         case "objective" | "objectives" | "metric" | "limit":
             names = [metric for each in QUESTIONS.values() for metric in each.metrics]
             return (f"{name}=" for name in names) if option == "limit" else names
@@ -77,7 +79,7 @@ def _values(option: str, words: Mapping[str, Any], start: str) -> Iterable[str]:
 
             return MODES
         case "to":
-            from ithaca.commands.api.exporting import TARGETS
+            from ithaca.exports.configuration import TARGETS
 
             return TARGETS
         case "tool":
@@ -89,7 +91,7 @@ def _values(option: str, words: Mapping[str, Any], start: str) -> Iterable[str]:
         case "layers" | "layer" | "design":
             return _of_network(option, words)
     named = next(filter(None, (each.named(option) for each in QUESTIONS.values())), ())
-    return [*named, *(_files(start, ".yaml") if option in ("platform", "arch") else ())]
+    return [*named, *(files_from(start, ".yaml") if option in ("platform", "arch") else ())]
 
 
 def _of_workload(option: str, words: Mapping[str, Any]) -> Iterable[str]:
@@ -129,7 +131,7 @@ def _of_network(option: str, words: Mapping[str, Any]) -> Iterable[str]:
     ]
 
 
-def _files(start: str, *endings: str) -> list[str]:
+def files_from(start: str, *endings: str) -> list[str]:
     folder, name = os.path.split(start)
     paths = sorted(Path(folder or ".").glob(f"{escape(name)}*"))
     return [start[: len(start) - len(name)] + path.name for path in paths if path.suffix in endings]

@@ -1,36 +1,30 @@
-"""``ithaca list``: workloads, networks, platforms, architectures, hardware spaces, flow graphs,
-designs."""
+"""``ithaca list``: workloads, networks, platforms, designs, and what plug-ins list."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
 
-from ithaca.commands.api.lists import (
-    list_graphs,
-    list_networks,
-    list_platforms,
-    list_spaces,
-    list_workloads,
-)
+from ithaca.commands.api.lists import list_networks, list_platforms, list_workloads
 from ithaca.commands.api.options import AsJson, TableFile
 from ithaca.commands.outcome import print_document
 from ithaca.commands.schemas import schema
 from ithaca.commands.tabled import show_list
 from ithaca.commands.typed import as_typed
 from ithaca.files.numbers import counted, number
-from ithaca.formulations.families import FAMILIES, QUESTIONS, module_of
+from ithaca.files.registry import Registry
+from ithaca.formulations.families import QUESTIONS
 from ithaca.formulations.platform import Resource
-from ithaca.formulations.space import Quantity
 
 HELP = (
     "List workloads, networks, platforms, architectures, hardware "
     "spaces, flow graphs, or the designs of a workload."
 )
 
-#: Values of a quantity that are listed one by one.
-SHOWN_VALUES = 4
+#: The commands of further lists.
+LISTS: Registry[Callable[..., None]] = Registry("lists")
 
 listing = typer.Typer(help=HELP, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
 
@@ -98,62 +92,6 @@ def print_platforms(*, table: TableFile = None, as_json: AsJson = False) -> None
     )
 
 
-@listing.command("spaces")
-@as_typed
-def print_spaces(*, table: TableFile = None, as_json: AsJson = False) -> None:
-    """Hardware spaces that come with Ithaca."""
-    rows, sources = [], []
-    for space in list_spaces():
-        goals = [
-            space.objective or "",
-            *(f"{name} ≤ {number(bound)}" for name, bound in space.limits.items()),
-        ]
-        named = (
-            space.description,
-            ", ".join(space.workloads) or "–",
-            ", ".join(filter(None, goals)) or "–",
-        )
-        rows.append(
-            (
-                space.name,
-                f"{space.box.count:,}",
-                "\n".join(map(_quantity, space.quantities)),
-                *named,
-            )
-        )
-        sources.append(f"{space.name}: {space.source}")
-    show_list(
-        ("name", "accelerators", "quantities", "description", "workloads", "asked"),
-        rows,
-        table,
-        sources,
-        as_json=as_json,
-    )
-
-
-@listing.command("graphs")
-@as_typed
-def print_graphs(*, table: TableFile = None, as_json: AsJson = False) -> None:
-    """Flow graphs of accelerators that come with Ithaca."""
-    rows, sources = [], []
-    for graph in list_graphs():
-        defaults = (f"{name}={number(value)}" for name, value in graph.parameters.items())
-        rows.append((graph.name, " ".join(graph.order), ", ".join(defaults)))
-        sources.append(f"{graph.name}: {graph.source}")
-    show_list(
-        ("name", "components", "parameters (defaults)"), rows, table, sources, as_json=as_json
-    )
-
-
-def _quantity(quantity: Quantity) -> str:
-    values, unit = (
-        [quantity.label(value) for value in quantity.values],
-        f" {quantity.unit}" if quantity.unit else "",
-    )
-    few = len(values) <= SHOWN_VALUES or bool(quantity.labels)
-    return f"{quantity.name}: {', '.join(values if few else [*values[:2], '…', values[-1]])}{unit}"
-
-
 def _resource(kind: str, resource: Resource) -> str:
     total = number(resource.total)
     return (
@@ -173,7 +111,5 @@ def print_schema(
     print_document(schema(document))
 
 
-for _family in FAMILIES:
-    if (_own := module_of("ithaca.commands.families", _family, "lists")) is not None:
-        for _name, _list in _own.LISTS.items():
-            listing.command(_name)(as_typed(_list))
+for _name, _list in LISTS.items():
+    listing.command(_name)(as_typed(_list))

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
 from typer import Option
 
-from ithaca.commands.api.live_line import tell
 from ithaca.commands.api.options import AsJson, Written
 from ithaca.commands.conclusion import OutputOptions, Outputs, conclude
 from ithaca.commands.outcome import nothing_found, print_document, say
-from ithaca.commands.typed import calls
 from ithaca.files.answer import Answer, Wrote
 from ithaca.files.errors import NothingFoundError
 
@@ -74,48 +71,4 @@ def line(show: Callable[[str], None] = say) -> Callable[..., None]:
         else:
             show(line)
 
-    return command
-
-
-#: The module of `ithaca.commands.api` that each calls, and how it tells the answer.
-PLAIN: Mapping[str, tuple[str, Callable[[], Callable[..., None]]]] = {
-    "solve": ("solving", printed),
-    "refine": ("refining", printed),
-    "match": ("matching", partial(printed, Outputs)),
-    "pareto": (
-        "fronts",
-        partial(
-            plotted,
-            "Plot to .png, .svg, .pdf or .html (two or three objectives).",
-            "check_front_plottable",
-        ),
-    ),
-    "whatif": (
-        "studies",
-        partial(
-            plotted,
-            "Plot to .png, .svg, .pdf or .html (one or two --vary).",
-            "check_plottable",
-        ),
-    ),
-    "codesign": (
-        "codesign",
-        partial(
-            plotted,
-            "Plot the front, or energy by layer, to .png, .svg, .pdf or .html.",
-            options=OutputOptions,
-        ),
-    ),
-    "export": ("exporting", line),
-    "seed": ("seeding", line),
-    # on stderr: the page may go to /dev/stdout
-    "report": ("reporting", partial(line, tell)),
-}
-
-
-def plain(name: str) -> Callable[..., None]:
-    """The command of a name."""
-    module, teller = PLAIN[name]
-    command = calls(getattr(import_module(f"ithaca.commands.api.{module}"), name))(teller())
-    command.__name__ = name
     return command

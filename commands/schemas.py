@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from pkgutil import resolve_name
 from typing import Any
 
 from ithaca.files.documents import json_schema, schemas
+from ithaca.files.registry import Registry
 from ithaca.files.writing import SCHEMA
 
 #: What a document of a kind is: a JSON schema, made when it is asked for.
 Made = Callable[[], dict[str, Any]]
+
+#: What people and commands write beside results, by kind: models, or what makes a schema.
+SCHEMAS: Registry[type | Made] = Registry("schemas")
 
 
 def schema(kind: str) -> dict[str, Any]:
@@ -24,28 +27,22 @@ def schema(kind: str) -> dict[str, Any]:
     for family in FAMILIES.values():
         known[family.document] = partial(json_schema, result_model(family))
         known |= family.inputs
-    known |= {**READ, **WRITTEN}
+    known |= {name: partial(_schema, name) for name in SCHEMAS}
     body = known[parse_choice("document", kind, known)]()
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **body}
 
 
-def _of(place: str, name: str) -> Made:
-    """The schema of a model."""
-    return lambda: json_schema(resolve_name(f"ithaca.{place}:{name}"))
+def _schema(name: str) -> dict[str, Any]:
+    """The schema of a model, or what makes it."""
+    thing = SCHEMAS[name]
+    return json_schema(thing) if isinstance(thing, type) else thing()
 
 
-def _codesign() -> dict[str, Any]:
-    from ithaca.formulations.families import ACCELERATORS, FAMILIES
+def codesign() -> dict[str, Any]:
+    from ithaca.formulations.families import FAMILIES, unnamed_accelerators
     from ithaca.results.codesign import codesign_model
 
-    return json_schema(codesign_model(FAMILIES[next(iter(ACCELERATORS))]))
-
-
-def _simulation() -> dict[str, Any]:
-    from ithaca.formulations.families import UNNAMED, module_of
-
-    own: Any = module_of("ithaca.commands.families", UNNAMED, "simulating")
-    return json_schema(own.SimulationDocument)
+    return json_schema(codesign_model(FAMILIES[unnamed_accelerators()]))
 
 
 def _rows(name: str, kind: str = "object", **more: Any) -> Made:
@@ -55,11 +52,11 @@ def _rows(name: str, kind: str = "object", **more: Any) -> Made:
     return lambda: {"type": "object", "properties": fields, "required": [*fields]}
 
 
-def _problem() -> dict[str, Any]:
+def problem() -> dict[str, Any]:
     from ithaca.workloads.problem_files import ProblemDocument
 
-    (problem,), defined = schemas([ProblemDocument])
-    fields = {"properties": {"problem": problem}, "required": ["problem"]}
+    (model,), defined = schemas([ProblemDocument])
+    fields = {"properties": {"problem": model}, "required": ["problem"]}
     return {"title": "Problem", "type": "object", **fields, "$defs": defined}
 
 
@@ -75,7 +72,7 @@ def _of_families(title: str, models: Mapping[str, Any], first: str) -> dict[str,
     return {"title": title, "allOf": cases, "$defs": defined}
 
 
-def _network() -> dict[str, Any]:
+def network() -> dict[str, Any]:
     """A network that people write, or a result of one."""
     from ithaca.formulations.families import UNNAMED
     from ithaca.results.network import network_models
@@ -87,34 +84,13 @@ def _network() -> dict[str, Any]:
     return {"title": "Network", "if": case, "then": results, "else": own, "$defs": defined}
 
 
-def _space() -> dict[str, Any]:
-    from ithaca.formulations.families import ACCELERATORS
+def space() -> dict[str, Any]:
+    from ithaca.formulations.families import ACCELERATORS, unnamed_accelerators
     from ithaca.formulations.hardware.files import space_model
 
     models = {family: space_model(family) for family in ACCELERATORS}
-    return _of_families("Space", models, next(iter(ACCELERATORS)))
+    return _of_families("Space", models, unnamed_accelerators())
 
 
-#: What commands write beside results, each family's own.
-WRITTEN: Mapping[str, Made] = {
-    "codesign": _codesign,
-    "codesign-whatif": _of("results.studies", "CodesignStudyDocument"),
-    "match": _of("commands.api.matching", "MatchDocument"),
-    "whatif": _of("results.studies", "StudyDocument"),
-    "pareto": _of("results.studies", "FrontDocument"),
-    "simulation": _simulation,
-    "points": _rows("points"),
-    "layers": _rows("answers"),
-    "explanation": _rows("statements", "string", study={"const": "explain"}),
-    "designs": _rows("designs"),
-}
-
-#: What people write for any family; networks are read and written.
-READ: Mapping[str, Made] = {
-    "workload": _of("workloads.kernel_files", "KernelFile"),
-    "problem": _problem,
-    "network": _network,
-    "platform": _of("formulations.platform_files", "PlatformFile"),
-    "space": _space,
-    "graph": _of("formulations.flow.graph", "FlowGraph"),
-}
+points, layers, designs = _rows("points"), _rows("answers"), _rows("designs")
+explanation = _rows("statements", "string", study={"const": "explain"})

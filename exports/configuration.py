@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Protocol
 
 from ithaca.files.errors import InputError
+from ithaca.files.registry import Registry
 from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.data_types import DataType
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.recurrence.array import RecurrenceArray
-from ithaca.formulations.recurrence.design import RecurrenceDesign
 from ithaca.formulations.systolic.cost_model import evaluate
 from ithaca.formulations.systolic.design import SystolicDesign, systolic
 from ithaca.formulations.systolic.metrics import metric_values
@@ -119,38 +118,6 @@ class ArrayConfiguration:
         return max(outwards or groups, key=lambda g: g.role is GroupRole.DRAIN)
 
 
-@dataclass(frozen=True)
-class RecurrenceConfiguration:
-    """An array of recurrences as it is exported."""
-
-    array: RecurrenceArray
-    metrics: Mapping[str, Fraction]
-    proven: bool
-    """Whether a certificate says that nothing is better."""
-
-    @classmethod
-    def of(cls, solution: Solution) -> RecurrenceConfiguration:
-        """The configuration of a solution."""
-        design = solution.problem.design
-        assert isinstance(design, RecurrenceDesign)
-        return cls(design.array, solution.metrics, solution.certificate.status.proven)
-
-    @property
-    def nest(self) -> LoopNest:
-        """The recurrences that the array computes."""
-        return self.array.nest
-
-    @property
-    def name(self) -> str:
-        """The space loops, joined by commas."""
-        return ",".join(self.array.space)
-
-    @property
-    def description(self) -> str:
-        """A short description of the configuration, in words."""
-        return f"design {self.name}, the result's best configuration"
-
-
 def memory_obstacles(configuration: ArrayConfiguration) -> tuple[str, ...]:
     """Reasons why tools that know one memory port of each tensor, and no buffer beside it, cannot
     take a configuration."""
@@ -164,6 +131,30 @@ def memory_obstacles(configuration: ArrayConfiguration) -> tuple[str, ...]:
 def block_obstacles(nest: LoopNest) -> tuple[str, ...]:
     """Reasons why tools that know dense tensors alone cannot take a nest."""
     return () if nest.sparse is None else (f"block sparsity {nest.sparse}; allowed: dense tensors",)
+
+
+class Exported(Protocol):
+    """A configuration of any family as it is exported."""
+
+    @property
+    def nest(self) -> LoopNest:
+        """The loop nest that is its work."""
+
+    @property
+    def name(self) -> str:
+        """The name of the design in results."""
+
+    @property
+    def edition(self) -> str:
+        """The model edition of its metrics."""
+
+    @property
+    def metrics(self) -> Mapping[str, Fraction]:
+        """The metrics by name."""
+
+    @property
+    def proven(self) -> bool:
+        """Whether a certificate says that nothing is better."""
 
 
 @dataclass(frozen=True)
@@ -198,6 +189,17 @@ class Tool:
     be expressed."""
     edition: str = ""
     """The edition whose configurations it takes; empty if any."""
+    options: tuple[str, ...] = ()
+    """The options of an export that it has, without dashes."""
+    with_options: Callable[[Mapping[str, Any]], Tool] | None = None
+    """The tool with values of such options by name, None where one is not given; an `InputError` if
+    it has no such values."""
+    again: str = ""
+    """Options of a question, all answers of which it takes; empty where there are none."""
+    remark: Callable[[Mapping[str, str], str], str] | None = None
+    """A further line about files for a platform, empty where nothing is to be said."""
+    architecture: Callable[[Any], Mapping[str, str]] | None = None
+    """The files of an accelerator by itself; None where it takes none."""
 
     def export(self, configuration: Any) -> Mapping[str, str]:
         """Content by file name, to be written by `ithaca.files.writing.write_folder`.
@@ -208,3 +210,18 @@ class Tool:
             design = f"{configuration.nest}, design {configuration.name}"
             raise InputError(f"{self.cannot} {design}: {'; '.join(reasons)}")
         return self.files(configuration)
+
+
+#: Tools by the name of the target.
+TARGETS: Registry[Tool] = Registry("tools")
+
+#: Tools of a target that take another family's configurations, by family and target: ``spatial
+#: timeloop``.
+OTHERS: Registry[Tool] = Registry("tools of families")
+
+
+def tools_of(family: str) -> dict[str, Tool]:
+    """The tools that take configurations of a family, by the name of the target."""
+    own = {name: TARGETS[name] for name in TARGETS if TARGETS[name].family == family}
+    keys = (key.split(" ") for key in OTHERS)
+    return {name: OTHERS[f"{of} {name}"] for of, name in keys if of == family} | own

@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
-from ithaca.exports.configuration import ArrayConfiguration, Tool
+from ithaca.exports.configuration import Exported, Tool
 from ithaca.exports.templates import template
-from ithaca.exports.timeloop.hierarchy import MappedNest
 from ithaca.files.csv_text import csv_text
 from ithaca.files.errors import InputError
 from ithaca.formulations.systolic.metrics import METRICS
@@ -36,7 +35,7 @@ class ExportedLayer:
     """Name of the layer."""
     count: int
     """How often it runs."""
-    configuration: ArrayConfiguration | MappedNest
+    configuration: Exported
     """Its configuration, which the tool can take."""
     array: int | None = None
     """Number of the array that runs it (from 0), where layers share arrays."""

@@ -6,6 +6,7 @@ repeated or left out: nothing of the languages that are written looks like these
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -16,11 +17,11 @@ if TYPE_CHECKING:
 
 
 @cache
-def _environment() -> Environment:
+def _environment(package: str) -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
-        loader=PackageLoader("ithaca.exports", "."),
+        loader=PackageLoader(package, "."),
         variable_start_string="@{",
         variable_end_string="}",
         line_statement_prefix="%%",
@@ -33,6 +34,14 @@ def _environment() -> Environment:
     return environment
 
 
-def template(path: str, /, **values: object) -> str:
-    """The text of a template, by its path in this folder, such as ``autosa/kernel.c.txt``."""
-    return _environment().get_template(path).render(values)
+def templates_of(package: str) -> Callable[..., str]:
+    """The function that makes texts of the templates in a package."""
+
+    def template(path: str, /, **values: object) -> str:
+        """The text of a template, by its path in the package: ``autosa/kernel.c.txt``, say."""
+        return _environment(package).get_template(path).render(values)
+
+    return template
+
+
+template = templates_of("ithaca.exports")

@@ -4,16 +4,16 @@ charts of them."""
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from html import escape
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ithaca.files import later
 from ithaca.files.csv_text import csv_text
 from ithaca.files.errors import InputError
+from ithaca.files.registry import Registry
 from ithaca.files.writing import SCHEMA, document_text, write_text_atomically
 
 if TYPE_CHECKING:
@@ -21,14 +21,20 @@ if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
 
+#: The public names of the package.
+NAMES: Registry[Any] = Registry("names")
+
+#: What makes documents, views, labelled arrays, tables and charts of answers: functions by the name
+#: of the answer's class and what they make, or by that alone where it is one for all.
+MADE: Registry[Callable[..., Any]] = Registry("answers")
+
 
 class Answer:
     """The base of all answers."""
 
     def made(self, what: str, *more: Any) -> Any:
-        """Have a later layer make something of the answer, by its kind: `MADE` of
-        `ithaca.exports.answers`."""
-        return later.find("MADE")[type(self).__name__][what](self, *more)
+        """Make something of the answer, as its kind does."""
+        return MADE[f"{type(self).__name__}.{what}"](self, *more)
 
     @property
     @abstractmethod
@@ -39,7 +45,7 @@ class Answer:
         return f"<{type(self).__name__}: {self.headline}>"
 
     def _repr_html_(self) -> str:
-        return str(later.find("answer_cell")(self))
+        return str(MADE["cell"](self))
 
     @property
     def failure(self) -> str:
@@ -73,7 +79,7 @@ class Answer:
 
     def to_dataframe(self) -> pd.DataFrame:
         """The answer as a table; numbers are doubles."""
-        frame: pd.DataFrame = later.find("as_table")(self.to_xarray())
+        frame: pd.DataFrame = MADE["frame"](self.to_xarray())
         return frame
 
     @property
@@ -94,17 +100,17 @@ class Answer:
 
     def explain(self, **options: Any) -> Words:
         """Explain what limits it, and what to change first: `ithaca.explain`."""
-        words: Words = later.find("explain")(self, **options)
+        words: Words = NAMES["explain"](self, **options)
         return words
 
     def verify(self, **options: Any) -> Verification:
         """Check its values and its proofs anew: `ithaca.verify`."""
-        checks: Verification = later.find("verify")(self, **options)
+        checks: Verification = NAMES["verify"](self, **options)
         return checks
 
     def report(self, path: str | Path, **options: Any) -> str:
         """Write it as one self-contained page: `ithaca.report`."""
-        text: str = later.find("report")(self, path, **options)
+        text: str = NAMES["report"](self, path, **options)
         return text
 
     def export(self, to: str, folder: str | Path, **options: Any) -> str:
@@ -119,12 +125,12 @@ class Answer:
         **options : object
             Further keywords of `ithaca.export`.
         """
-        text: str = later.find("export")(self, to, folder, **options)
+        text: str = NAMES["export"](self, to, folder, **options)
         return text
 
     def drawn(self, chart: Any, path: str | Path | None) -> Figure:
         """Draw a chart, and write it to a file if one is named."""
-        figure: Figure = later.find("save_plot")(chart, path)
+        figure: Figure = MADE["drawing"](chart, path)
         return figure
 
 

@@ -11,10 +11,9 @@ from ithaca.files.numbers import number
 from ithaca.formulations.algebra.expression import Symbol
 from ithaca.formulations.bottleneck import REST, bottleneck
 from ithaca.formulations.design import Metric
-from ithaca.formulations.families import module_of
 from ithaca.formulations.hardware.accelerator import Work
 from ithaca.results.explanation import LimitUse
-from ithaca.results.network import documents
+from ithaca.results.network import DOCUMENTS
 from ithaca.solver.conclusion import conclude
 from ithaca.studies.codesign.question import Amount, CodesignQuestion
 from ithaca.studies.codesign.result import CodesignResult, HardwarePoint
@@ -58,7 +57,7 @@ def _network(result: CodesignResult, name: str) -> NetworkResult:
     return NetworkResult(
         PER_LAYER,
         Network(name, tuple(layer.layer for layer in layers), unsupported=own[0][0].omitted),
-        documents(question.space.accelerator.family).request(
+        DOCUMENTS[question.space.accelerator.family].request(
             question.space.accelerator,
             architecture_of(result),
             tuple(layer.answer.problem for layer in layers),
@@ -74,7 +73,7 @@ def _network(result: CodesignResult, name: str) -> NetworkResult:
 def architecture_of(result: CodesignResult) -> Any:
     """The best accelerator by itself, as its family's commands take it; None if none does."""
     space, best = result.question.space, result.best
-    own = module_of("ithaca.results.families.networks", space.accelerator.family)
+    own = DOCUMENTS.get(space.accelerator.family)
     if own is None or best is None:
         return None
     return own.accelerator(space, best.point, space.text(best.point))

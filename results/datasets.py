@@ -10,14 +10,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ithaca import __version__
 from ithaca.files.errors import InputError
+from ithaca.files.registry import Registry
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.families import module_of, profile_of
+from ithaca.formulations.families import profile_of
 from ithaca.formulations.problem import Problem
 from ithaca.solver.result import Result
 from ithaca.solver.solution import Solution
@@ -38,6 +40,9 @@ REPEATED = ("dataflow", "permutation", "edition")
 
 #: Type, unit and meaning of variables, and the dimension that they have beside the points'.
 Columns = Mapping[str, tuple[Any, ...]]
+
+#: What makes the rows and columns of a design that are a family's own: modules.
+TABLES: Registry[ModuleType] = Registry("tables")
 
 ANSWER: Columns = {
     "value": (float, "", "objective of the best design"),
@@ -362,7 +367,7 @@ def _unit(objective: str, problem: Problem) -> str:
 
 def _own(problem: Problem) -> Any:
     """The module of a design's family for tables; None where it has none."""
-    return module_of("ithaca.results.families.tables", problem.design.family)
+    return TABLES.get(problem.design.family)
 
 
 def _loops(problems: Iterable[Problem]) -> list[str]:

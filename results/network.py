@@ -18,30 +18,26 @@ from typing import Any
 from ithaca.files.documents import validated
 from ithaca.files.messages import errors_at
 from ithaca.files.reading import ANSWER_BYTES, parse_json, read_text
+from ithaca.files.registry import Registry
 from ithaca.files.writing import SCHEMA
-from ithaca.formulations.families import FAMILIES, UNNAMED, module_of
+from ithaca.formulations.families import UNNAMED
 from ithaca.results.consistency import check_consistent
 from ithaca.results.files import check_same
 from ithaca.results.schema import configuration_fields, tightest
 from ithaca.studies.network.result import LayerResult, NetworkResult
 
-
-def documents(family: str) -> ModuleType:
-    """The module that writes and reads the networks of a family."""
-    own = module_of("ithaca.results.families.networks", family)
-    assert own is not None
-    return own
+#: What writes and reads the networks of a family: modules.
+DOCUMENTS: Registry[ModuleType] = Registry("network documents")
 
 
 def network_models() -> dict[str, Any]:
     """The models of the families whose networks have files."""
-    known = {family: module_of("ithaca.results.families.networks", family) for family in FAMILIES}
-    return {family: own.MODEL for family, own in known.items() if own and hasattr(own, "MODEL")}
+    return {family: own.MODEL for family, own in DOCUMENTS.items() if hasattr(own, "MODEL")}
 
 
 def network_document(result: NetworkResult) -> dict[str, Any]:
     """The document of ``ithaca network``."""
-    own, request, total = documents(result.family), result.request, result.total
+    own, request, total = DOCUMENTS[result.family], result.request, result.total
     network, fusing, minimised = result.network, result.fusing, result.layer_objective.text
     fields = {
         "schema": SCHEMA,
@@ -113,7 +109,7 @@ def read_network_result(document: Any, path: Path) -> NetworkResult:
     Raises `InputError` if it is no such file, or it is not what the model computes.
     """
     family = document.get("family") if isinstance(document, dict) else None
-    own = documents(family if family in list(network_models()) else UNNAMED)
+    own = DOCUMENTS[family if family in list(network_models()) else UNNAMED]
     read = validated(own.MODEL, document, path)
     with errors_at(path):
         result: NetworkResult = own.result(read)

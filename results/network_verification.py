@@ -18,12 +18,12 @@ from ithaca.files.clock import StoppedError
 from ithaca.files.errors import EDITED, InputError
 from ithaca.files.numbers import counted, number
 from ithaca.formulations.algebra.rounding import below
-from ithaca.formulations.families import choice_of, module_of
+from ithaca.formulations.families import choice_of
 from ithaca.solver.certificate import Status
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.shortfall import Shortfall
 from ithaca.solver.verification import Claim, agree, claimed, repeat, time_for, verify
-from ithaca.studies.network.modes import ONE_SEARCH, SHARED_ARRAY, mode
+from ithaca.studies.network.modes import ARRAY_SEARCHES, ONE_SEARCH, SHARED_ARRAY, mode
 from ithaca.studies.network.parts import layer_result
 from ithaca.studies.network.result import Fusing, LayerResult, NetworkResult, Total
 from ithaca.studies.network.runner import RunOptions
@@ -220,8 +220,7 @@ def _prove_arrays(result: NetworkResult, total: Total, options: SolveOptions) ->
         _claimed(result, total),
     )
     budget, infeasible = Budget(time_for(claim, options)), claim.status is Status.INFEASIBLE
-    own = module_of("ithaca.studies.families", result.family)
-    assert own is not None
+    own = ARRAY_SEARCHES[result.family]
     designs, sequence = own.on_arrays(result.network, request, result.mode)
     parts = [(total, designs)]
     if shared:  # what is proven of all follows from what is of each

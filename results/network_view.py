@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from ithaca.files.numbers import counted, number, percent
-from ithaca.formulations.families import module_of
+from ithaca.files.registry import Registry
 from ithaca.results.network_explanation import kept_statements, whole_taken
 from ithaca.results.view import Block, Fact, Table, View, tabled
 from ithaca.results.wording import gap, microjoules, proof, shortened
 from ithaca.solver.certificate import Certificate, as_stated
 from ithaca.studies.network.result import NetworkResult
 from ithaca.workloads.networks.network import Network, OmissionKind
+
+#: The layers and totals of networks, where a family has views of its own.
+VIEWS: Registry[Callable[[NetworkResult], Iterator[Block]]] = Registry("network views")
 
 
 def network_view(result: NetworkResult) -> View:
@@ -29,9 +32,9 @@ def _view(result: NetworkResult) -> Iterator[Block]:
     yield f"{what}, minimising {request.objective.text}"
     if not result.finished:
         yield "the run ended early, by the time limit or an interrupt"
-    own = module_of("ithaca.results.families.views", result.family, "network")
+    own = VIEWS.get(result.family)
     if own is not None:
-        yield from own.view(result)
+        yield from own(result)
     else:
         yield from layers_view(result)
         effort = search_effort(result).effort

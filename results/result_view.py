@@ -6,13 +6,17 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 
 from ithaca.files.numbers import is_or_are, number, percent
-from ithaca.formulations.families import module_of, profile_of
+from ithaca.files.registry import Registry
+from ithaca.formulations.families import profile_of
 from ithaca.results.view import Block, Fact, Loops, Table, View, tabled
 from ithaca.results.wording import WHOLE, limited_metrics, proof_text, seconds, unit_cells
 from ithaca.solver.certificate import Status, Termination, as_stated
 from ithaca.solver.result import Result
 from ithaca.solver.runs import Run
 from ithaca.solver.solution import Solution
+
+#: Views of results that are a family's own.
+VIEWS: Registry[Callable[[Result], Iterator[Block]]] = Registry("result views")
 
 #: Above the table of all designs.
 ALL = "all designs"
@@ -21,8 +25,7 @@ ALL = "all designs"
 def result_view(result: Result) -> View:
     """The answer and its proof, its loops, what it takes in parts, and what binds: as its family
     does, if that says how."""
-    own = module_of("ithaca.results.families.views", result.problem.design.family, "result")
-    return tuple(_view(result) if own is None else own.view(result))
+    return tuple(VIEWS.get(result.problem.design.family, _view)(result))
 
 
 def _view(result: Result) -> Iterator[Block]:

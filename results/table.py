@@ -8,7 +8,8 @@ from typing import Any
 
 from ithaca.files.csv_text import csv_text
 from ithaca.files.numbers import json_number
-from ithaca.formulations.families import module_of, profile_of
+from ithaca.formulations.families import profile_of
+from ithaca.results.datasets import TABLES
 from ithaca.studies.network.result import LayerResult, NetworkResult
 
 
@@ -23,7 +24,7 @@ def network_table(result: NetworkResult) -> str:
     known = dict.fromkeys(
         name for layer in result.layers for name in layer.answer.problem.design.vocabulary
     )
-    own = module_of("ithaca.results.families.tables", result.family)
+    own = TABLES.get(result.family)
     share, rows = result.share, []
     counted = {
         "share": json_number(share.value),

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from enum import Enum
-from importlib import import_module
 from typing import Protocol
 
-from ithaca.files import later
+from ithaca.files.registry import Registry
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.solver.options import SolveOptions
@@ -67,11 +66,10 @@ class Engine(Protocol):
         """
 
 
+#: The engines by the names of the methods.
+ENGINES: Registry[Engine] = Registry("engines")
+
+
 def engine(method: Method) -> Engine:
     """The engine of a method."""
-    name = f"solve_{method.value}"
-    if method is Method.EVOLVE:  # of a later layer
-        return later.find(name)  # type: ignore[no-any-return]
-    part = "auto" if method is Method.AUTO else f"{method.value}.engine"
-    solve: Engine = getattr(import_module(f"ithaca.solver.{part}"), name)
-    return solve
+    return ENGINES[method.value]

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import ithaca
-from ithaca.files import later
-from ithaca.files.answer import Answer
+from ithaca.files.answer import NAMES, Answer
 from ithaca.files.numbers import number
 from ithaca.formulations.family import Profile
 from ithaca.formulations.problem import Limit, Objective, Problem
@@ -99,12 +98,12 @@ class Result(Answer):
 
     def refine(self, **options: Any) -> Result:
         """Improve the configurations by evolution: `ithaca.refine`."""
-        refined: Result = later.find("refine")(self, **options)
+        refined: Result = NAMES["refine"](self, **options)
         return refined
 
     def grid(self, **options: Any) -> ithaca.Grid:  # type: ignore[valid-type]
         """Evaluate the cost model exactly around the best configuration: `ithaca.grid`."""
-        return later.find("grid")(self, **options)  # type: ignore[no-any-return]
+        return NAMES["grid"](self, **options)  # type: ignore[no-any-return]
 
     def seed(self, tool: str, path: str | Path, **options: Any) -> str:
         """Write a start population for another search tool: `ithaca.seed`.
@@ -118,7 +117,7 @@ class Result(Answer):
         **options : object
             Further keywords of `ithaca.seed`.
         """
-        text: str = later.find("seed")(self, tool, path, **options)
+        text: str = NAMES["seed"](self, tool, path, **options)
         return text
 
     @cached_property

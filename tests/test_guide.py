@@ -189,7 +189,8 @@ def test_the_python_reference_says_keywords_types_and_defaults(site: Path) -> No
 
     page = html.unescape(re.sub(r"<[^>]+>", "", (site / "python.html").read_text(encoding="utf-8")))
     page = re.sub(r"\s+", "", page)
-    for name in ("refine.refine", *ithaca._HOMES):
+    for name in ithaca.__all__:
+        name = "refine.refine" if name == "refine" else name
         function = resolve_name(f"ithaca.{name}")
         if not hasattr(function, "__signature__"):
             continue

@@ -87,7 +87,7 @@ def test_no_layer_imports_a_later_one(layer: str) -> None:
 
 def test_every_package_has_its_place() -> None:
     packages = {path.parent.name for path in ROOT.glob("*/__init__.py")} - {"tests"}
-    assert packages == set(LAYERS) - {"cli"}
+    assert packages == set(LAYERS) - {"cli"} | {"plugins"}
 
 
 def test_the_order_is_the_one_contributors_read() -> None:
@@ -100,8 +100,8 @@ def test_an_import_of_a_later_layer_is_seen() -> None:
     text = "from ithaca.workloads import nest\ndef f():\n    import ithaca.exports.report.page\n    from ithaca import cli\n"
     assert offences("solver", text) == ["3: ithaca.exports.report.page", "4: ithaca.cli"]
     assert offences("solver", "from ithaca.refine.grid import x") == ["1: ithaca.refine.grid"]
-    registry = 'X = Registry({"x": "ithaca.refine.grid:x"})'
-    assert offences("solver", registry) == ["1: ithaca.refine.grid"]
+    plugin = 'X = Plugin({"x": {"y": "ithaca.refine.grid:y"}})'
+    assert offences("solver", plugin) == ["1: ithaca.refine.grid"]
     assert not offences("commands", text.replace("cli", "__version__"))
 
 
@@ -116,7 +116,7 @@ def called_for(layer: str, text: str) -> list[str]:
 
 @pytest.mark.parametrize("layer", LAYERS[: LAYERS.index("commands")])
 def test_no_layer_names_a_later_one_in_a_string(layer: str) -> None:
-    """The package alone says where `ithaca.files.later` finds what later layers do."""
+    """The core's plug-in alone says where registries find what later layers do."""
     named = {
         path.relative_to(ROOT).as_posix(): names
         for path in files(layer)
@@ -128,7 +128,7 @@ def test_no_layer_names_a_later_one_in_a_string(layer: str) -> None:
 @pytest.mark.parametrize(
     ("layer", "call"),
     [
-        ("files", 'import_module("ithaca.exports.answers")'),
+        ("files", 'import_module("ithaca.exports.charts")'),
         ("refine", '__import__("ithaca.commands")'),
         ("solver", 'find("refine.evolution.engine")'),
         ("studies", 'import_module("ithaca")'),
@@ -136,7 +136,7 @@ def test_no_layer_names_a_later_one_in_a_string(layer: str) -> None:
 )
 def test_the_name_of_a_later_layer_is_seen(layer: str, call: str) -> None:
     assert called_for(layer, f"x = {call}.f")
-    assert not called_for("commands", 'x = import_module("ithaca.exports.answers")')
+    assert not called_for("commands", 'x = import_module("ithaca.exports.charts")')
 
 
 #: Folders of families; everything beside them in `formulations` is the contract, which knows none
@@ -160,6 +160,7 @@ TOOLS = (
     "exports/tensorlib/",
     "exports/seeds/for_",
     "exports/configuration.py",
+    "exports/recurrences.py",
     "exports/layers.py",
 )
 
@@ -218,13 +219,7 @@ def test_engines_refinement_peers_and_the_codec_name_no_quantity_of_a_family() -
 
 
 def test_no_family_knows_another_and_the_contract_none() -> None:
-    registry = ROOT / "formulations" / "families.py"
-    found = [
-        offence
-        for path in files("formulations")
-        if path != registry
-        for offence in names_family(path)
-    ]
+    found = [offence for path in files("formulations") for offence in names_family(path)]
     assert FAMILIES
     assert not found
 

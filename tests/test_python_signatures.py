@@ -10,7 +10,6 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Callable, Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import Any, get_args
 
@@ -19,6 +18,7 @@ import pytest
 import ithaca
 from ithaca.cli import COMMANDS, load
 from ithaca.commands.api.keywords import type_text
+from ithaca.files.answer import NAMES
 
 STUB = Path(ithaca.__file__).parent / "__init__.pyi"
 
@@ -118,11 +118,11 @@ def stub(path: Path) -> str:
     """A package to those who check types, and to the guide: what is defined elsewhere, with full
     signatures."""
     imports, bodies = {"from ithaca import refine as refine"} if path == STUB else set(), []
-    homes = {"refine": "commands.api.refining"} if path == REFINE else ithaca._HOMES
-    for name, home in sorted(homes.items()):
-        found = getattr(import_module(f"ithaca.{home}"), name)
+    homes = [name for name in NAMES if (name == "refine") == (path == REFINE)]
+    for name in sorted(homes):
+        found, home = NAMES[name], NAMES.place(name).partition(":")[0]
         if isinstance(found, type) or not hasattr(found, "__signature__"):
-            imports.add(f"from ithaca.{home} import {name} as {name}")
+            imports.add(f"from {home} import {name} as {name}")
             continue
         signature = inspect.signature(found)
         for kind in (

@@ -3,7 +3,7 @@ whole space."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from os import PathLike
@@ -21,9 +21,9 @@ from ithaca.commands.api.parsing import check_sizes, parse_sizes
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
 from ithaca.files.reading import is_there
+from ithaca.files.registry import Registry
 from ithaca.files.words import REPEATED, parse_choice, parse_integer, several
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.families import module_of
 from ithaca.formulations.hardware.files import find_space, read_space
 from ithaca.formulations.hardware.space import HardwareSpace
 from ithaca.formulations.question import parse_limits
@@ -42,6 +42,12 @@ OBJECTIVE = "edp"
 
 #: The search by boxes alone, and how many accelerators another one looks at before it.
 PROOF, TRIALS = "proof", 40
+
+#: Searches that share out a whole device, where a family's accelerators are its parts.
+DEVICE_SEARCHES: Registry[Callable[..., Any]] = Registry("device searches")
+
+#: Searches of accelerators beside that by boxes, without proof.
+HARDWARE_SEARCHES: Registry[Callable[..., Any]] = Registry("hardware searches")
 
 
 @public
@@ -141,7 +147,7 @@ def codesign(
     own = workloads or workload or _beside(space, chosen_space.workloads)
     named = [own] if not isinstance(own, Sequence | Mapping) or isinstance(own, str) else own
     extents = parse_sizes(sizes or {})
-    own_search = module_of("ithaca.commands.families", chosen_space.accelerator.family, "splitting")
+    own_search = DEVICE_SEARCHES.get(chosen_space.accelerator.family)
     if own_search is not None:
         refused = {
             "--results": keeping.results,
@@ -155,7 +161,7 @@ def codesign(
                 f"{ignored[0]} does not go with space {chosen_space.name}; allowed: "
                 f"one search, without {ignored[0]}"
             )
-        split: NetworkResult | CodesignStudy = own_search.split_device(
+        split: NetworkResult | CodesignStudy = own_search(
             chosen_space,
             named,
             several(layers),
@@ -221,13 +227,11 @@ def codesign(
 
             return run_codesign_study(question, vary, solve)
         if method != PROOF:
-            from ithaca.studies.peers.hardware_methods import HARDWARE_PEERS, run_hardware_peer
-
             name, seed = (
-                parse_choice("--method", method, (PROOF, *HARDWARE_PEERS)),
+                parse_choice("--method", method, (PROOF, *HARDWARE_SEARCHES)),
                 search.options.seed,
             )
-            trace = run_hardware_peer(name, question, bank, many, seed, lambda: budget.over)
+            trace = HARDWARE_SEARCHES[name](question, bank, many, seed, lambda: budget.over)
             starts, trail = (
                 tuple(each.point for each in trace.evaluations if each.feasible),
                 trace.trail,

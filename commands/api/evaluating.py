@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from os import PathLike
 from pathlib import Path
 from typing import Annotated, Any
 
 from typer import Argument, Option
 
-from ithaca.commands.api.flow import evaluate_graph
 from ithaca.commands.api.keywords import family_of_options, public
 from ithaca.commands.api.opening import is_result, opened_layers, solutions_of
 from ithaca.commands.api.options import LayerName
@@ -18,17 +17,22 @@ from ithaca.files.answer import Answer
 from ithaca.files.csv_text import Rows
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
+from ithaca.files.registry import Registry
 from ithaca.formulations.data_types import DTYPES, DataType
-from ithaca.formulations.flow.graph import FlowGraph, is_graph
 from ithaca.formulations.platform import Platform
 from ithaca.solver.result import Result
 from ithaca.workloads.nest import LoopNest
+
+#: Evaluations of what is no loop nest or answer: of a source, its points and further options; each
+#: is None of a source that it does not know.
+EVALUATIONS: Registry[Callable[[Any, Any, Mapping[str, object]], EvaluatedPoints | None]]
+EVALUATIONS = Registry("evaluations")
 
 
 @public
 def evaluate(
     source: Annotated[
-        str | PathLike[str] | LoopNest | Answer | FlowGraph | Mapping[str, Any] | None,
+        str | PathLike[str] | LoopNest | Answer | Mapping[str, Any] | object | None,
         Argument(
             metavar="[WORKLOAD|RESULT|GRAPH]",
             help="A loop nest (ithaca list workloads); a result, with all it states; or a flow "
@@ -89,9 +93,11 @@ def evaluate(
     """Compute all metrics of given configurations afresh, by the exact reference."""
     device = {"--platform": platform, "--accumulator": accumulator}
     stated = {"--points": points, "--dtype": dtype, "--edition": edition, "--sums": sums} | device
-    if isinstance(source, FlowGraph) or is_graph(source):
-        own = {"--layer": layer, "--arch": arch} | stated
-        return evaluate_graph(source, own.pop("--points"), own)
+    others = {"--layer": layer, "--arch": arch} | stated
+    others.pop("--points")
+    for evaluation in EVALUATIONS.values():
+        if (own := evaluation(source, points, others)) is not None:
+            return own
     if arch is None and source is not None:
         if isinstance(source, Answer) or (
             not isinstance(source, LoopNest) and is_result(str(source))

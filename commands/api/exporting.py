@@ -13,18 +13,8 @@ from ithaca.commands.api.keywords import public
 from ithaca.commands.api.live_line import searching
 from ithaca.commands.api.opening import opened
 from ithaca.commands.api.options import WRITTEN, LayerName, ResultFile
-from ithaca.exports.autosa.folder import AUTOSA, BACK_ENDS, autosa_tool
-from ithaca.exports.autosa.recurrence import RECURRENCES
-from ithaca.exports.configuration import Tool
-from ithaca.exports.gemmini.folder import GEMMINI
-from ithaca.exports.instructions.folder import INSTRUCTIONS
+from ithaca.exports.configuration import TARGETS, Tool, tools_of
 from ithaca.exports.layers import TABLE, ExportedLayer, export_layers
-from ithaca.exports.rtl.folder import MEMORIES, RTL, STREAM, remark, rtl_tool
-from ithaca.exports.rtl.recurrence_folder import RECURRENCE_RTL
-from ithaca.exports.scalesim.folder import SCALESIM
-from ithaca.exports.tensorlib.folder import TENSORLIB
-from ithaca.exports.timeloop.folder import TIMELOOP
-from ithaca.exports.timeloop.hierarchy import MAPPINGS, architecture_text
 from ithaca.files.answer import Wrote
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import counted
@@ -33,7 +23,6 @@ from ithaca.files.writing import write_folder
 from ithaca.formulations.design import Design
 from ithaca.formulations.families import profile_of
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.target import Target
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import solve_designs
 from ithaca.solver.result import Result
@@ -51,7 +40,7 @@ def export(
         str,
         Option(
             "--to",
-            help="Target: autosa, timeloop, scalesim, rtl, instructions, gemmini or tensorlib.",
+            help=f"Target: {' or '.join((', '.join([*TARGETS][:-1]), [*TARGETS][-1]))}.",
         ),
     ],
     output: Annotated[str | Path, Option("-o", "--output", help="Folder to write."), WRITTEN],
@@ -91,24 +80,19 @@ def export(
     configuration (and ``nearest`` is not asked for).
     """
     name, answer = parse_choice("--to", to, TARGETS), opened(result, layer)
-    own: dict[str, tuple[object, str]] = {
-        "--target": (target, "autosa"),
-        "--accumulator": (accumulator, "rtl"),
-        "--memory": (memory, "rtl"),
-    }
-    for option, (value, owner) in own.items():
-        if value is not None and name != owner:
-            raise InputError(f"{option} does not go with --to {name}; allowed: --to {owner}")
+    options = {"target": target, "accumulator": accumulator, "memory": memory}
+    for option, value in options.items():
+        if value is not None and option not in TARGETS[name].options:
+            owners = [each for each, tool in TARGETS.items() if option in tool.options]
+            allowed = f"--to {' or '.join(owners)}"
+            raise InputError(f"--{option} does not go with --to {name}; allowed: {allowed}")
     if isinstance(answer, CodesignResult):
         return _export_accelerator(name, answer, output, nearest=nearest)
-    chosen_tool = TARGETS[name]
-    if name == "autosa":
-        chosen_tool = autosa_tool(parse_choice("--target", target or "hls", tuple(BACK_ENDS)))
-    if name == "rtl":
-        chosen_tool = rtl_tool(accumulator, parse_choice("--memory", memory or STREAM, MEMORIES))
+    first = answer.layers[0].answer.problem if isinstance(answer, NetworkResult) else answer.problem
+    tool = _tool(name, first.design, nearest=nearest)
+    if tool.with_options is not None:
+        tool = tool.with_options({option: options[option] for option in tool.options})
     if isinstance(answer, NetworkResult):
-        design = answer.layers[0].answer.problem.design
-        tool = _tool(name, chosen_tool, design, nearest=nearest)
         files, remarks = _layer_files(tool, answer, nearest)
         write_folder(output, files)
         folders = counted(len({path.split("/")[0] for path in files if "/" in path}), "folder")
@@ -116,15 +100,6 @@ def export(
         summary = f"{counted(len(answer.layers), 'layer')} in {folders} ({TABLE}), {how}"
         summary += share_text(answer)
         return Wrote(output, "\n".join((summary, *remarks)))
-    tool = _tool(name, chosen_tool, answer.problem.design, nearest=nearest)
-    if tool in (RECURRENCES, RECURRENCE_RTL):
-        for option, value, allowed in (
-            ("--target", target, "hls"),
-            ("--memory", memory, STREAM),
-            ("--accumulator", accumulator, 32),
-        ):
-            if value not in (None, allowed):
-                raise InputError(f"{option} {value} takes no recurrences; allowed: {allowed}")
     if never := tool.nest_obstacles(_nest(answer)):  # another configuration could not help
         raise InputError(f"{tool.cannot} this workload: {'; '.join(never)}")
     reasons = _reasons(tool, answer)
@@ -143,34 +118,24 @@ def export(
     chosen, summary = _choice(tool, answer, nearest=bool(reasons))
     files = tool.export(chosen)
     write_folder(output, files)
-    return Wrote(output, summary + (remark(files, answer.platform_name) if name == "rtl" else ""))
+    remark = "" if tool.remark is None else tool.remark(files, answer.platform_name)
+    return Wrote(output, summary + remark)
 
 
-def _tool(to: str, target: Tool, design: Design, *, nearest: bool) -> Tool:
-    """The tool of a name, for a design. Raises `InputError` if it has no such ones."""
-    if design.family == RECURRENCES.family:
-        takers = {"autosa": RECURRENCES, "rtl": RECURRENCE_RTL}
-        if to not in takers:
-            raise InputError(
-                f"--to {to} takes no recurrences, whose PEs differ from each other; "
-                f"allowed: --to {', '.join(takers)}"
-            )
-        return takers[to]
-    by_name = {name: tool for name, tool in TARGETS.items() if tool.family == design.family}
-    edition = ""
-    if design.family == MAPPINGS.family:
-        edition, by_name = str(_edition(design)), {"timeloop": MAPPINGS, **by_name}
-    able = [name for name, tool in by_name.items() if tool.edition == edition]
+def _tool(to: str, design: Design, *, nearest: bool) -> Tool:
+    """The tool of a target, for a design. Raises `InputError` if it has no such ones."""
+    edition = str(profile_of(design).attributes.get("edition", ""))
+    takers = tools_of(design.family)
+    able = {name: t for name, t in takers.items() if t.edition in ("", edition)}
     if to not in able:
-        of = f"a mapping of edition {edition}" if edition else f"family {design.family}"
-        other = f"edition {target.edition}" if target.edition else "systolic arrays"
-        allowed = f"--to {', '.join(able)}" if able else other
-        raise InputError(f"--to {to} does not go with {of}; allowed: {allowed}")
-    if not edition:
-        return target
-    if nearest:
+        kind = (
+            f"edition {edition} of family" if any(t.edition for t in takers.values()) else "family"
+        )
+        allowed = f"--to {', '.join(able)}" if able else "results of another family"
+        raise InputError(f"--to {to} does not go with {kind} {design.family}; allowed: {allowed}")
+    if able[to].edition and nearest:
         raise InputError("--nearest does not go with a mapping; allowed: without it")
-    return by_name[to]
+    return able[to]
 
 
 def _edition(design: Design) -> str | float:
@@ -188,25 +153,26 @@ def _export_accelerator(
 ) -> Wrote:
     """Export the best accelerator as an architecture, and the mapping of every layer where the tool
     can take it."""
-    tool = MAPPINGS if to == "timeloop" else TARGETS[to]
+    takers = {
+        name: tool
+        for name, tool in tools_of(result.question.space.accelerator.family).items()
+        if tool.architecture is not None
+    }
     if nearest:
         raise InputError("--nearest does not go with a co-design; allowed: without it")
-    if not tool.edition:
-        raise InputError(
-            f"--to {to} does not go with a co-design; "
-            "allowed: --to timeloop, instructions, gemmini or tensorlib"
-        )
-    if result.architecture is None:
+    if to not in takers:
+        allowed = f"--to {', '.join(takers)}" if takers else "a layer of it (--layer)"
+        raise InputError(f"--to {to} does not go with a co-design; allowed: {allowed}")
+    tool, architecture = takers[to], takers[to].architecture
+    if result.architecture is None or architecture is None:
         raise InputError(
             f"{result.source} has no best memory hierarchy; allowed: a result that has one"
         )
     files, summary = (
-        {"arch.yaml": architecture_text(result.architecture)},
+        dict(architecture(result.architecture)),
         "arch.yaml, for ithaca map --arch",
     )
     design = result.networks[0].layers[0].answer.problem.design
-    if tool is not MAPPINGS:
-        _tool(to, tool, design, nearest=nearest)
     if _edition(design) == tool.edition:
         for network in result.networks:
             folder = "" if len(result.networks) == 1 else f"{network.network.name}/"
@@ -273,15 +239,14 @@ def _hint(tool: Tool, question: str, result: Result, more: str = "") -> str:
     """A hint for messages: other options, and the command that solves again such that the tool
     takes the answer, where there is one."""
     others = (s for s in result.solutions if s.configuration is not None)
-    if tool.edition or (
-        tool.cannot == RTL.cannot and all(tool.obstacles(tool.configured(s)) for s in others)
-    ):
+    none = tool.builds_all is None and all(tool.obstacles(tool.configured(s)) for s in others)
+    if tool.edition or none:
         return ""
     command = (
         f"{question} --platform {result.platform_name} --dtype "
-        f"{result.profile.attributes['dtype']} --for {Target.AUTOSA.value}"
+        f"{result.profile.attributes['dtype']} {tool.again}"
     )
-    again = f"solve again: ithaca {command}; or " if tool.cannot == AUTOSA.cannot else ""
+    again = f"solve again: ithaca {command}; or " if tool.again else ""
     return f" ({again}see --nearest{more})"
 
 
@@ -329,14 +294,3 @@ def _expressible(tool: Tool, result: Result) -> tuple[Solution, str]:
             f"{tool.cannot} any design of this result: {each or 'it holds no configuration'}"
         )
     return best, "the best of the result's that can be expressed"
-
-
-TARGETS: Mapping[str, Tool] = {
-    "autosa": AUTOSA,
-    "timeloop": TIMELOOP,
-    "scalesim": SCALESIM,
-    "rtl": RTL,
-    "instructions": INSTRUCTIONS,
-    "gemmini": GEMMINI,
-    "tensorlib": TENSORLIB,
-}

@@ -8,7 +8,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from ithaca.commands.api.options import AsJson, TableFile
 from ithaca.commands.api.points import EvaluatedPoints
+from ithaca.commands.tabled import show_list
 from ithaca.files.csv_text import read_rows, records, table_text
 from ithaca.files.errors import InputError
 from ithaca.files.messages import errors_at, quoted
@@ -16,7 +18,7 @@ from ithaca.files.numbers import counted, json_ready, number, percent, rounded, 
 from ithaca.files.reading import read_text
 from ithaca.formulations.family import Breakdown
 from ithaca.formulations.flow.component import check_name
-from ithaca.formulations.flow.graph import MAX_BYTES, FlowGraph, find_graph
+from ithaca.formulations.flow.graph import MAX_BYTES, FlowGraph, find_graph, graph_names, is_graph
 from ithaca.formulations.flow.run import ComponentRun, FlowRun, run_graph
 
 
@@ -135,3 +137,37 @@ def _rows(points: Any, graph: FlowGraph) -> Iterator[tuple[str, dict[str, Fracti
             if value is None:
                 raise InputError(f"{where}: {name} is {quoted(row[name])}; allowed: a number")
         yield where, {name: value for name, value in values.items() if value is not None}
+
+
+def evaluate_source(source: Any, points: Any, options: Mapping[str, object]) -> FlowPoints | None:
+    """The evaluation of a flow graph; None of anything else.
+
+    Parameters
+    ----------
+    source : object
+        What is to be evaluated.
+    points : path, or rows
+        Parameters of the graph.
+    options : mapping of str to object
+        Values of further options, by name, which graphs do not have.
+    """
+    if not isinstance(source, FlowGraph) and not is_graph(source):
+        return None
+    return evaluate_graph(source, points, options)
+
+
+def list_graphs() -> tuple[FlowGraph, ...]:
+    """The flow graphs of accelerators that come with Ithaca."""
+    return tuple(map(find_graph, graph_names()))
+
+
+def print_graphs(*, table: TableFile = None, as_json: AsJson = False) -> None:
+    """Flow graphs of accelerators that come with Ithaca."""
+    rows, sources = [], []
+    for graph in list_graphs():
+        defaults = (f"{name}={number(value)}" for name, value in graph.parameters.items())
+        rows.append((graph.name, " ".join(graph.order), ", ".join(defaults)))
+        sources.append(f"{graph.name}: {graph.source}")
+    show_list(
+        ("name", "components", "parameters (defaults)"), rows, table, sources, as_json=as_json
+    )

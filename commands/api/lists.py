@@ -1,11 +1,7 @@
-"""Lists of the library that comes with Ithaca: workloads, networks, platforms, hardware spaces,
-flow graphs."""
+"""Lists of the library that comes with Ithaca: workloads, networks, platforms."""
 
 from __future__ import annotations
 
-from ithaca.formulations.flow.graph import FlowGraph, find_graph, graph_names
-from ithaca.formulations.hardware.files import find_space, space_names
-from ithaca.formulations.hardware.space import HardwareSpace
 from ithaca.formulations.platform import Platform
 from ithaca.formulations.platform_files import load_platform, platform_names
 from ithaca.workloads.library import workload, workload_names
@@ -29,13 +25,3 @@ def list_networks() -> tuple[Network, ...]:
 def list_platforms() -> tuple[Platform, ...]:
     """The devices that come with Ithaca."""
     return tuple(map(load_platform, platform_names()))
-
-
-def list_spaces() -> tuple[HardwareSpace, ...]:
-    """The hardware spaces that come with Ithaca."""
-    return tuple(map(find_space, space_names()))
-
-
-def list_graphs() -> tuple[FlowGraph, ...]:
-    """The flow graphs of accelerators that come with Ithaca."""
-    return tuple(map(find_graph, graph_names()))

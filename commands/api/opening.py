@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,6 @@ from ithaca.files.errors import InputError
 from ithaca.files.messages import refuse
 from ithaca.files.reading import ANSWER_BYTES, is_there, parse_json, read_text
 from ithaca.files.registry import Registry
-from ithaca.formulations.families import FAMILIES, module_of
 from ithaca.solver.result import Result
 from ithaca.solver.solution import Solution
 from ithaca.studies.codesign.result import CodesignResult
@@ -40,26 +38,13 @@ def read_document(path: str | Path) -> Any:
 def read_answer(document: Any, file: Path) -> Answer:
     """The answer that a document states. Raises `InputError` if the model has another one."""
     study = str(document.get("study") if isinstance(document, dict) else None)
-    own = (module_of("ithaca.commands.families", family, "readers") for family in FAMILIES)
-    known = chain([READERS], (each.READERS for each in own if each is not None))
-    read = next((readers[study] for readers in known if study in readers), READERS["None"])
-    answer = read(document, file)
+    answer = READERS[study if study in READERS else "None"](document, file)
     stated: Any = answer
     return replace(stated, source=str(file)) if isinstance(answer, Opened) else answer
 
 
 #: What reads documents of a study; those of none are results.
-READERS: Registry[Reader] = Registry(
-    {
-        "None": "ithaca.results.files:read_result",
-        "match": "ithaca.commands.api.matching:read_matches",
-        "codesign": "ithaca.results.codesign:read_codesign",
-        "network": "ithaca.results.network:read_network_result",
-        "codesign-whatif": "ithaca.commands.api.split_study:read_study",
-        "pareto": "ithaca.results.study_files:read_front",
-        "whatif": "ithaca.results.study_files:read_study",
-    }
-)
+READERS: Registry[Reader] = Registry("readers")
 
 
 def is_result(source: str) -> bool:

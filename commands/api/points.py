@@ -5,19 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ithaca.files.answer import Answer
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import counted, json_number, json_ready, number
+from ithaca.files.registry import Registry
 from ithaca.files.writing import SCHEMA, write_text_atomically
-from ithaca.formulations.families import module_of
 from ithaca.formulations.family import Breakdown
 from ithaca.results.view import View, tabled
 from ithaca.solver.solution import Solution
 
 if TYPE_CHECKING:
     import xarray as xr
+
+#: What reads and writes tables of configurations of a family: modules.
+POINTS: Registry[ModuleType] = Registry("points")
 
 
 @dataclass(frozen=True, repr=False)
@@ -94,18 +98,17 @@ class EvaluatedPoints(Answer):
         write_text_atomically(path, self.table)
 
 
-def points_of(family: str) -> Any:
+def points_of(family: str) -> ModuleType:
     """The module that reads and writes tables of configurations of a family. Raises `InputError` if
     there is none."""
-    own = module_of("ithaca.commands.families", family, "points")
-    if own is None:
+    if family not in POINTS:
         raise InputError(f"configurations of family {family} have no tables; allowed: results")
-    return own
+    return POINTS[family]
 
 
 def evaluated(solutions: Sequence[tuple[str, Solution]]) -> EvaluatedPoints:
     """The configurations of a result, by name, evaluated."""
-    own = module_of("ithaca.commands.families", solutions[0][1].problem.design.family, "points")
+    own = POINTS.get(solutions[0][1].problem.design.family)
     if own is not None:
         answer: EvaluatedPoints = own.evaluated(solutions)
         return answer

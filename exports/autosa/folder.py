@@ -24,6 +24,7 @@ from ithaca.exports.autosa.scop import (
 from ithaca.exports.autosa.sparse import block_options, pack_bytes
 from ithaca.exports.configuration import ArrayConfiguration, Tool
 from ithaca.exports.templates import template
+from ithaca.files.words import parse_choice
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.choice import choose_designs
 from ithaca.formulations.systolic.design import systolic
@@ -106,6 +107,12 @@ def _buildable(result: Result) -> list[Problem]:
 
 def autosa_tool(back_end: str = "hls") -> Tool:
     """The exporter for one of `BACK_ENDS`."""
+
+    def chosen(options: Mapping[str, Any]) -> Tool:
+        return autosa_tool(
+            parse_choice("--target", options["target"] or back_end, tuple(BACK_ENDS))
+        )
+
     return Tool(
         "AutoSA cannot build",
         nest_obstacles,
@@ -114,6 +121,9 @@ def autosa_tool(back_end: str = "hls") -> Tool:
         "every folder's `autosa_command.sh`",
         'sh "$here/$folder/autosa_command.sh" "$@"',
         builds_all=_buildable,
+        options=("target",),
+        with_options=chosen,
+        again=f"--for {Target.AUTOSA.value}",
     )
 
 

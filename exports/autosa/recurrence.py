@@ -7,9 +7,11 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
+from typing import Any
 
 from ithaca.exports.autosa.folder import IO_LEVELS, folder_files, kernel_options
-from ithaca.exports.configuration import RecurrenceConfiguration, Tool
+from ithaca.exports.configuration import Tool
+from ithaca.exports.recurrences import RecurrenceConfiguration, refuse_options
 from ithaca.exports.templates import template
 from ithaca.formulations.recurrence.array import RecurrenceArray, dataflows
 from ithaca.formulations.recurrence.design import RecurrenceDesign
@@ -137,6 +139,11 @@ def _result(case: Case, stored: Mapping[str, Iterable[int]]) -> str:
     return re.sub(r"\br(\d+)\b", lambda name: read[int(name[1])], ast.unparse(case.result))
 
 
+def _chosen(options: Mapping[str, Any]) -> Tool:
+    refuse_options(options, {"target": "hls"})
+    return RECURRENCES
+
+
 RECURRENCES = Tool(
     "AutoSA cannot build",
     nest_obstacles,
@@ -144,4 +151,6 @@ RECURRENCES = Tool(
     _files,
     family=RecurrenceDesign.family,
     configured=RecurrenceConfiguration.of,
+    options=("target",),
+    with_options=_chosen,
 )

@@ -10,6 +10,7 @@ from math import gcd, prod
 from typing import ClassVar
 
 from ithaca.exports.configuration import Tool
+from ithaca.exports.timeloop.hierarchy import architecture_files
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.matching import Computation
 from ithaca.formulations.spatial.published.intrinsic.array import IntrinsicArray, array_of
@@ -77,6 +78,8 @@ class CalledNest:
     configuration: Configuration
     metrics: Mapping[str, Fraction]
     """By name."""
+    proven: bool = False
+    """Whether a certificate says that nothing is better."""
     edition: ClassVar[str] = "intrinsic"
 
     @classmethod
@@ -85,7 +88,12 @@ class CalledNest:
         design = solution.problem.design
         assert isinstance(design, IntrinsicDesign)
         assert solution.configuration is not None
-        return cls(design, solution.configuration, solution.metrics)
+        return cls(
+            design,
+            solution.configuration,
+            solution.metrics,
+            solution.certificate.status.proven,
+        )
 
     @property
     def nest(self) -> LoopNest:
@@ -174,4 +182,5 @@ ToolOfCalls = partial(
     family=IntrinsicDesign.family,
     configured=CalledNest.of,
     edition=CalledNest.edition,
+    architecture=architecture_files,
 )

@@ -9,9 +9,8 @@ from ithaca.exports.charts.codesign import accelerators_chart, energy_chart
 from ithaca.exports.report.answer import Card, findings, verdict
 from ithaca.exports.report.blocks import Block, Section, chart_figure, view_blocks
 from ithaca.exports.report.network import layer_folded
-from ithaca.exports.report.page import rendered
+from ithaca.exports.report.page import SECTIONS, rendered
 from ithaca.files.numbers import engineering, number
-from ithaca.formulations.families import module_of
 from ithaca.results.codesign_layers import metric_of
 from ithaca.results.view import Table
 from ithaca.studies.codesign.result import CodesignResult, HardwarePoint
@@ -28,7 +27,7 @@ def codesign_page(result: CodesignResult, statements: Sequence[str]) -> str:
         ("minimised", ", ".join(o.text for o in question.objectives)),
     ]
     sections = [_answer(result)]
-    own = module_of("ithaca.exports.report.families", question.space.accelerator.family)
+    own = SECTIONS.get(question.space.accelerator.family)
     if architecture is not None and own is not None and not several:
         sections.append(own.accelerator_section(architecture))
     sections.append(

@@ -24,9 +24,8 @@ from ithaca.exports.report.blocks import (
     chart_figure,
     view_blocks,
 )
-from ithaca.exports.report.page import rendered
+from ithaca.exports.report.page import SECTIONS, rendered
 from ithaca.files.numbers import counted, number
-from ithaca.formulations.families import module_of
 from ithaca.results.network_explanation import NetworkExplanation, whole_taken
 from ithaca.results.view import Table
 from ithaca.studies.network.parts import layer_result
@@ -147,7 +146,7 @@ def layer_folded(result: NetworkResult, layer: LayerResult, index: int) -> Folde
     blocks: list[Block] = [text]
     blocks += view_blocks(alone.view[1:])
     if best is not None:
-        own = module_of("ithaca.exports.report.families", best.problem.design.family)
+        own = SECTIONS.get(best.problem.design.family)
         outline = getattr(own, "outline", None)
         blocks += () if outline is None else outline(best, f"array-{index}")
     on = "" if layer.array is None else f", array {layer.array}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from importlib.resources import files
+from types import ModuleType
 
 from ithaca import __version__
 from ithaca.exports.charts.page import STYLE, environment, text_hash
@@ -21,7 +22,7 @@ from ithaca.exports.report.answer import (
 from ithaca.exports.report.blocks import Section, view_blocks
 from ithaca.exports.report.landscape import AROUND, landscape
 from ithaca.exports.report.proof import certificate, designs
-from ithaca.formulations.families import module_of
+from ithaca.files.registry import Registry
 from ithaca.results.view import Loops
 from ithaca.solver.result import Result
 
@@ -97,12 +98,16 @@ def rendered(
     )
 
 
+#: What draws the sections that only a family has: modules.
+SECTIONS: Registry[ModuleType] = Registry("report sections")
+
+
 def family_sections(
     best: BestConfiguration, checkpoint: Callable[[], None] | None = None
 ) -> FamilySections:
     """The sections of a configuration that only its family has; with a simulated run of it, if
     there is a checkpoint."""
-    own = module_of("ithaca.exports.report.families", best.problem.design.family)
+    own = SECTIONS.get(best.problem.design.family)
     return FamilySections() if own is None else own.sections(best, checkpoint)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from itertools import chain
 from pathlib import Path
 
-from ithaca.exports.configuration import RecurrenceConfiguration
+from ithaca.exports.recurrences import RecurrenceConfiguration
 from ithaca.exports.rtl.folder import STREAM, written_again
 from ithaca.exports.rtl.record import RECORD, read_record
 from ithaca.exports.rtl.recurrence_folder import obstacles, recurrence_files

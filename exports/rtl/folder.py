@@ -277,6 +277,11 @@ def _obstacles(chosen: ArrayConfiguration) -> tuple[str, ...]:
 def rtl_tool(sum_bits: int | None = None, memory: str = STREAM) -> Tool:
     """The exporter for sums of so many bits (default: the result's), and one of `MEMORIES`."""
     files = partial(_written_files, sum_bits=sum_bits, memory=memory)
+
+    def chosen(options: Mapping[str, Any]) -> Tool:
+        stream = parse_choice("--memory", options["memory"] or memory, MEMORIES)
+        return rtl_tool(options["accumulator"], stream)
+
     return Tool(
         "RTL cannot be generated of",
         lambda nest: (),
@@ -285,6 +290,9 @@ def rtl_tool(sum_bits: int | None = None, memory: str = STREAM) -> Tool:
         "`ithaca build` on every folder",
         'ithaca build "$here/$folder" "$@"',
         shared=files,
+        options=("accumulator", "memory"),
+        with_options=chosen,
+        remark=remark,
     )
 
 

@@ -15,7 +15,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, create_model
 
-from ithaca.exports.configuration import ArrayConfiguration, RecurrenceConfiguration
+from ithaca.exports.configuration import ArrayConfiguration
+from ithaca.exports.recurrences import RecurrenceConfiguration
 from ithaca.files.documents import validated
 from ithaca.files.errors import InputError
 from ithaca.files.messages import errors_at, quoted

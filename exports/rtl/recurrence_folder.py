@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ithaca.exports.configuration import RecurrenceConfiguration
+from ithaca.exports.configuration import Tool
+from ithaca.exports.recurrences import RecurrenceConfiguration, refuse_options
 from ithaca.exports.rtl.bench_text import BenchMemory, hexadecimal
 from ithaca.exports.rtl.float_sums import bit_patterns, rounded
 from ithaca.exports.rtl.folder import RTL, STREAM, fixed_files, limit
@@ -135,11 +136,17 @@ def _computed(nest: Recurrence) -> Mapping[tuple[str, Point], int]:
     return dict(zip(values, patterns.tolist(), strict=True))
 
 
-RECURRENCE_RTL = replace(
+def _chosen(options: Mapping[str, Any]) -> Tool:
+    refuse_options(options, {"memory": STREAM, "accumulator": 32})
+    return RECURRENCE_RTL
+
+
+RECURRENCE_RTL: Tool = replace(
     RTL,
     obstacles=obstacles,
     files=recurrence_files,
     family=RecurrenceDesign.family,
     configured=RecurrenceConfiguration.of,
     shared=None,
+    with_options=_chosen,
 )

@@ -43,6 +43,8 @@ class MappedNest:
     mapping: Mapped
     metrics: Mapping[str, Fraction]
     """By name."""
+    proven: bool = False
+    """Whether a certificate says that nothing is better."""
     edition: ClassVar[str] = "timeloop"
 
     @classmethod
@@ -51,7 +53,13 @@ class MappedNest:
         design = mapping_design(solution.problem.design)
         assert solution.configuration is not None
         mapping = design.mapping(solution.configuration)
-        return cls(design.nest, design.architecture, mapping, solution.metrics)
+        return cls(
+            design.nest,
+            design.architecture,
+            mapping,
+            solution.metrics,
+            solution.certificate.status.proven,
+        )
 
     @property
     def description(self) -> str:
@@ -115,6 +123,11 @@ def files(mapped: MappedNest) -> dict[str, str]:
     }
 
 
+def architecture_files(architecture: Architecture) -> dict[str, str]:
+    """The file of an architecture by itself."""
+    return {"arch.yaml": architecture_text(architecture)}
+
+
 MAPPINGS = Tool(
     "Timeloop cannot express",
     nest_obstacles,
@@ -125,6 +138,7 @@ MAPPINGS = Tool(
     MappingDesign.family,
     MappedNest.of,
     edition=MappedNest.edition,
+    architecture=architecture_files,
 )
 
 

@@ -23,7 +23,7 @@ from ithaca.files.reading import packaged_names
 from ithaca.formulations.algebra.expression import Expression, Symbol
 from ithaca.formulations.algebra.parsing import FUNCTIONS, expression_text, parse_expression
 from ithaca.formulations.design import Metric
-from ithaca.formulations.families import ACCELERATORS
+from ithaca.formulations.families import ACCELERATORS, unnamed_accelerators
 from ithaca.formulations.hardware.documents import (
     MAX_BYTES,
     MAX_DEPTH,
@@ -76,12 +76,10 @@ def space_model(family: str) -> type[Document]:
 
 def read_space(document: Any, where: object) -> HardwareSpace:
     """The space of a document; ``where`` begins error lines, and relative paths."""
-    family = (
-        document.get("family", next(iter(ACCELERATORS))) if isinstance(document, dict) else None
-    )
+    family = document.get("family") if isinstance(document, dict) else None
     if family is not None and (not isinstance(family, str) or family not in ACCELERATORS):
         raise refuse(where, f"family is {quoted(family)}{among(family, ACCELERATORS)}")
-    family = family or next(iter(ACCELERATORS))
+    family = family or unnamed_accelerators()
     with errors_at(where):
         read = validated(space_model(family), document, where)
         space = _space(read, ACCELERATORS[family], where)

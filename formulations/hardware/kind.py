@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.expression import Expression
@@ -17,6 +17,9 @@ from ithaca.formulations.schema import Document
 
 class AcceleratorKind(Protocol):
     """A kind of accelerator: how spaces state those of a family."""
+
+    unnamed: ClassVar[bool] = False
+    """Whether spaces that name no family have such accelerators."""
 
     @property
     def document(self) -> type[Document]:

@@ -142,6 +142,8 @@ class Hierarchies(AcceleratorKind):
     """The kind of accelerator that is a memory hierarchy (see
     `ithaca.formulations.hardware.kind.AcceleratorKind`)."""
 
+    unnamed = True
+
     document = HierarchyDocument
     tags = TAGS
 

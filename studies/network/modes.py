@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from types import ModuleType
 
 from ithaca.files.errors import InputError
+from ithaca.files.registry import Registry
 from ithaca.files.words import parse_choice
-from ithaca.formulations.families import UNNAMED, module_of
+from ithaca.formulations.families import UNNAMED
 from ithaca.formulations.question import Question
 from ithaca.studies.network import fused, layers
 from ithaca.studies.network.result import NetworkResult
@@ -36,6 +38,10 @@ FUSED: Mapping[str, str] = {
 #: one.
 ONE_SEARCH = frozenset({SHARED_ARRAY, MULTI_ARRAY})
 
+#: What solves these by the family of the designs, and proves their answers in another way: modules
+#: with the functions of such modes.
+ARRAY_SEARCHES: Registry[ModuleType] = Registry("array searches")
+
 #: Modes with more than one array.
 SEVERAL_ARRAYS = frozenset({MULTI_ARRAY})
 
@@ -59,6 +65,6 @@ def mode(name: str, family: str = UNNAMED, *, fuse: bool = False) -> SolveNetwor
     if name not in known:
         raise InputError(f"--fuse does not go with --mode {name}; allowed: {', '.join(FUSED)}")
     general = fused if fuse else layers
-    own = module_of("ithaca.studies.families", family) if name in ONE_SEARCH else general
+    own = ARRAY_SEARCHES.get(family) if name in ONE_SEARCH else general
     solve: SolveNetwork = getattr(own, known[name])
     return solve

@@ -154,3 +154,7 @@ def run_hardware_peer(
     return HardwareTrace(
         name, seed, tuple(evaluator.history.values()), ended, tuple(evaluator.trail)
     )
+
+
+#: Each with everything but its name; `ithaca codesign --method` asks for them.
+random, nsga2, tpe, gp, explained = (partial(run_hardware_peer, name) for name in HARDWARE_PEERS)

@@ -226,15 +226,22 @@ def test_answers_of_other_kinds_are_refused_in_one_line(target: str, tmp_path: P
     succeed("map", "mm", "-s", "i=4,j=4,k=4", "--arch", "simple", "-o", levels)
     calls = answered(tmp_path)
     for path, more, reason in (
-        (array, (), rf"--to {target} does not go with family systolic; allowed: --to autosa, time"),
-        (levels, (), rf"--to {target} does not go with a mapping of edition timeloop; allowed: --"),
+        (array, (), rf"--to {target} does not go with family systolic; allowed: --to autosa, scal"),
+        (
+            levels,
+            (),
+            rf"--to {target} does not go with edition timeloop of family spatial; allowed: --",
+        ),
         (calls, ("--nearest",), "--nearest does not go with a mapping; allowed: without it"),
     ):
         text = refused("export", path, "--to", target, "-o", tmp_path / "out", *more)
         assert re.match(f"ithaca: {reason}", text)
         assert text.count("\n") == 1
     text = refused("export", calls, "--to", "timeloop", "-o", tmp_path / "out")
-    assert "edition intrinsic; allowed: --to instructions, gemmini, tensorlib" in text
+    assert (
+        "edition intrinsic of family spatial; allowed: --to instructions, gemmini, tensorlib"
+        in text
+    )
     assert not (tmp_path / "out").exists()
 
 

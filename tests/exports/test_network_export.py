@@ -13,9 +13,8 @@ from pathlib import Path
 import pytest
 
 import ithaca
-from ithaca.commands.api.exporting import TARGETS
 from ithaca.exports.autosa.requirements import obstacles
-from ithaca.exports.configuration import ArrayConfiguration
+from ithaca.exports.configuration import TARGETS, ArrayConfiguration
 from ithaca.exports.layers import ExportedLayer, export_layers
 from ithaca.files.errors import InputError
 from ithaca.files.writing import write_folder

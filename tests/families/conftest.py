@@ -1,4 +1,4 @@
-"""The toy family is one of the registry here."""
+"""The toy family is installed here."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ from collections.abc import Iterator
 
 import pytest
 
-from ithaca.formulations.families import FAMILIES, QUESTION_KINDS, QUESTIONS
-from tests.families.fir import KIND, FirFamily, FirQuestion
+from ithaca.files.plugin import plugins
+from tests.families.stranger import install
 
 
 @pytest.fixture(autouse=True, scope="module")
-def _registered() -> Iterator[None]:
+def _installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    folder = tmp_path_factory.mktemp("site")
+    install(folder)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(FAMILIES, "fir", FirFamily())
-        patch.setitem(QUESTIONS, "fir", FirQuestion)
-        patch.setitem(QUESTION_KINDS, "fir", KIND)
+        patch.syspath_prepend(folder)
+        plugins.cache_clear()
         yield
+    plugins.cache_clear()

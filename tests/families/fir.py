@@ -152,3 +152,6 @@ def fir_problem(
     bounds = {name: Fraction(bound) for name, bound in limits.items()}
     asked = FirQuestion(objective=FirQuestion.minimised(objective), bounds=bounds)
     return asked.problem(Fir(taps, samples, transposed))
+
+
+FAMILY = FirFamily()

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from ithaca.commands.schemas import READ as OF_ANY
-from ithaca.commands.schemas import WRITTEN, schema
+from ithaca.commands.schemas import SCHEMAS, schema
 from ithaca.files.timeloop_files import TAGS
 from ithaca.files.yaml_documents import parse_yaml
 from ithaca.formulations.families import FAMILIES
@@ -28,6 +27,9 @@ from ithaca.workloads.recurrence import find_recurrence
 from tests.command_line import ithaca, succeed
 
 ROOT = Path(__file__).parents[2]
+
+#: Kinds of any family that people write.
+OF_ANY = ("workload", "problem", "network", "platform", "space", "graph")
 
 #: Kinds of files that people write.
 READ = [*OF_ANY, *(kind for family in FAMILIES.values() for kind in family.inputs)]
@@ -75,7 +77,7 @@ def kind_of(document: Any) -> str:
     return next(kind for key, kind in KEYS.items() if key in document)
 
 
-@pytest.mark.parametrize("kind", [*READ, *WRITTEN, "result", "mapping"])
+@pytest.mark.parametrize("kind", [*dict.fromkeys((*READ, *SCHEMAS, "result", "mapping"))])
 def test_it_is_a_schema(kind: str) -> None:
     Draft202012Validator.check_schema(schema(kind))
 
@@ -216,7 +218,7 @@ def test_what_commands_write_is_what_the_schemas_say(tmp_path: Path) -> None:
     (tmp_path / "layers.csv").write_text(ROWS)
     small = "name: mm\nstatement: C[i,j] += A[i,k] * B[k,j]\nextents: {i: 2, j: 2, k: 2}\n"
     (tmp_path / "mm.yaml").write_text(small)
-    assert {*COMMANDS.values()} == {*WRITTEN, "result", "mapping", "network"}
+    assert {*COMMANDS.values()} == {*SCHEMAS} - {*READ} | {"result", "mapping", "network"}
     for line, kind in COMMANDS.items():
         words = line.format(**WORDS).split()
         done = ithaca(*words, cwd=tmp_path)
@@ -255,4 +257,6 @@ def test_the_command_prints_it() -> None:
     found = json.loads(succeed("list", "schema", "pareto").stdout)
     assert found["properties"]["study"]["const"] == "pareto"
     line = ithaca("list", "schema", "x").stderr
-    assert line.startswith("ithaca: document is 'x'; allowed: result, mapping, architecture")
+    assert line.startswith(
+        "ithaca: document is 'x'; allowed: result, custom, mapping, architecture"
+    )

@@ -5,13 +5,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ithaca.files.answer import Answer
+from ithaca.files.documents import validated
 from ithaca.files.numbers import counted, json_ready, number
 from ithaca.files.writing import SCHEMA
 from ithaca.formulations.spatial.mapping_design import mapping_design
 from ithaca.formulations.spatial.published.dmazerunner.tilings import TilingDesign
+from ithaca.results.files import check_same, read_result
 from ithaca.results.schema import FirstPart
 from ithaca.results.view import View, tabled
 from ithaca.solver.certificate import Status, least
@@ -150,3 +153,11 @@ def _answer(result: Result) -> dict[str, Any]:
         if name in design.orders
     }
     return {**answer, "mapping": {**stated, **orders}, "metrics": json_ready(best.metrics)}
+
+
+def read_layers(document: Any, path: Path) -> MappedLayers:
+    """The layers of a file, each a result. Raises `InputError` if what is said of them differs."""
+    read = validated(LayersDocument, document, path)
+    layers = MappedLayers(tuple(read_result(each, path) for each in read.results))
+    check_same(document, layers.document, "")
+    return layers

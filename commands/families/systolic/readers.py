@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ithaca.commands.families.systolic.simulating import STUDY, SimulationDocument, simulated
+from ithaca.commands.families.systolic.simulating import SimulationDocument, simulated
 from ithaca.files.documents import validated
 from ithaca.formulations.data_models import built
 from ithaca.formulations.machine import Machine, MemoryTiming
@@ -32,6 +32,3 @@ def read_simulation(document: Any, path: Path) -> Simulation:
     )
     check_same(claims(document), claims(again.document), "")
     return again
-
-
-READERS = {STUDY: read_simulation}

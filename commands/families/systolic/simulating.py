@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict
 from typer import Argument, Option
@@ -18,9 +18,9 @@ from ithaca.files.answer import Answer
 from ithaca.files.errors import InputError
 from ithaca.files.messages import errors_at
 from ithaca.files.numbers import json_number
+from ithaca.files.registry import Registry
 from ithaca.files.words import REPEATED, parse_choice, parse_counts
 from ithaca.formulations.algebra.parsing import quoted
-from ithaca.formulations.families import module_of
 from ithaca.formulations.machine import (
     IDEAL,
     Machine,
@@ -40,11 +40,10 @@ from ithaca.results.studies import ConfigurationDocument, configuration_document
 from ithaca.solver import result as results
 from ithaca.solver.solution import Solution
 
-if TYPE_CHECKING:
-    pass
-
-
 STUDY = "simulation"
+
+#: Simulations of solutions of other families than arrays of loop nests.
+RUNS: Registry[Callable[[Solution], Answer]] = Registry("runs")
 
 
 @public
@@ -118,12 +117,12 @@ def simulate(
     result = source if isinstance(source, results.Result) else one_result(Path(source), layer)
     chosen = _chosen(result, design)
     family = chosen.problem.design.family
-    if (other := module_of("ithaca.commands.families", family, "simulated")) is not None:
+    if (other := RUNS.get(family)) is not None:
         stated = {"regime": regime, "param": param, "fifo-depth": fifo_depth}
         for name, value in (stated | {"memory": memory, "sums": sums}).items():
             if value is not None:
                 raise InputError(f"--{name} does not go with family {family}; allowed: without it")
-        answer: Answer = other.simulated(chosen)
+        answer: Answer = other(chosen)
         return answer
     platform = systolic(chosen.problem).technology
     machine = changed_machine(platform.machine, machine_changes(regime, param, fifo_depth, sums))

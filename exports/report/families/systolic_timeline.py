@@ -14,6 +14,7 @@ from ithaca.files import signals
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import number, percent
 from ithaca.formulations.systolic.design import systolic
+from ithaca.formulations.systolic.simulation.compared import Simulation
 from ithaca.results.view import Table
 
 if TYPE_CHECKING:
@@ -78,6 +79,11 @@ def _run(best: BestConfiguration, checkpoint: Callable[[], None]) -> tuple[Block
         return f"{text} It is too long to be drawn.", table
     text += " Dark is at work, light waits; modules that begin first are at the top."
     return text, chart_figure("run-chart", chart), table
+
+
+def simulation_chart(simulation: Simulation) -> HeatMap:
+    """The chart of when each module of a simulated array works."""
+    return run_chart(simulation.run)
 
 
 def run_chart(run: SimulatedRun, checkpoint: Callable[[], None] = signals.check) -> HeatMap:

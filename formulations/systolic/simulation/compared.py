@@ -8,7 +8,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ithaca.files import later
 from ithaca.files.answer import Answer
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import json_ready, number
@@ -101,7 +100,7 @@ class Simulation(Answer):
 
     @property
     def view(self) -> Any:
-        return tuple(later.find("simulation_view")(self))
+        return tuple(super().view)
 
     @property
     def headline(self) -> str:
@@ -118,7 +117,7 @@ class Simulation(Answer):
         Raises `InputError` if the run hangs or is too long to be drawn.
         """
         title = f"{self.headline}: when modules work"
-        return self.drawn(replace(later.find("run_chart")(self.run), title=title), path)
+        return self.drawn(replace(self.made("chart"), title=title), path)
 
     def to_xarray(self) -> xr.Dataset:
         """The activity of each module as labelled arrays: shares of the run, on average over its

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from ithaca.exports.configuration import RecurrenceConfiguration
+from ithaca.exports.recurrences import RecurrenceConfiguration
 from ithaca.exports.rtl.recurrence_folder import RECURRENCE_RTL, obstacles
 from ithaca.exports.rtl.tools import compiled
 from ithaca.files.writing import write_folder

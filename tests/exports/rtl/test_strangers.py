@@ -14,7 +14,7 @@ import pytest
 
 import ithaca
 from ithaca.commands.api import building
-from ithaca.exports.configuration import RecurrenceConfiguration
+from ithaca.exports.recurrences import RecurrenceConfiguration
 from ithaca.exports.rtl import folder as written
 from ithaca.exports.rtl import tools
 from ithaca.exports.rtl.again import READ, differences, made_again

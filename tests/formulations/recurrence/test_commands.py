@@ -81,7 +81,14 @@ REFUSED = {
     ("match", "lu", "--intrinsic", "gemm"): "workload 'lu' is a system of recurrences; allowed",
     ("list", "designs", "lu"): "workload 'lu' is a system of recurrences; allowed here",
     ("simulate", "lu.json", "--regime", "hls"): "--regime does not go with family recurrence",
-    ("export", "lu.json", "--to", "scalesim", "-o", "x"): "--to scalesim takes no recurrences",
+    (
+        "export",
+        "lu.json",
+        "--to",
+        "scalesim",
+        "-o",
+        "x",
+    ): "--to scalesim does not go with family recurrence; allowed: --to autosa, rtl",
     (
         *("export", "lu.json", "--to", "rtl", "--memory", "axi4", "-o", "x"),
     ): "--memory axi4 takes no recurrences; allowed: stream",

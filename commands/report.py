@@ -1,0 +1,10 @@
+"""``ithaca report``: a line on stderr, since the page may go to /dev/stdout."""
+
+from __future__ import annotations
+
+from ithaca.commands.api import reporting
+from ithaca.commands.api.live_line import tell
+from ithaca.commands.plain import line
+from ithaca.commands.typed import calls
+
+report = calls(reporting.report)(line(tell))

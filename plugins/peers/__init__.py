@@ -1,0 +1,15 @@
+"""Search tools to compare with."""
+
+from __future__ import annotations
+
+from ithaca.files.plugin import Plugin
+
+_HARDWARE = "ithaca.studies.peers.hardware_methods"
+
+PLUGIN = Plugin(
+    {
+        "hardware searches": {
+            name: f"{_HARDWARE}:{name}" for name in ("random", "nsga2", "tpe", "gp", "explained")
+        }
+    }
+)

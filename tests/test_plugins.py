@@ -1,0 +1,113 @@
+"""Plug-ins: found where their packages are installed, refused in one line where they are broken."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ithaca.files.errors import InputError
+from ithaca.files.plugin import CORE, plugins
+from ithaca.files.registry import Registry
+from tests.command_line import refused
+from tests.families.stranger import install
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder of installed packages."""
+    monkeypatch.syspath_prepend(tmp_path)
+    plugins.cache_clear()
+    yield tmp_path
+    plugins.cache_clear()
+
+
+def test_the_core_is_first(site: Path) -> None:
+    install(site)
+    assert next(iter(plugins())) == CORE
+    assert next(iter(Registry("families"))) == "systolic"
+    assert "fir" in Registry("families")
+
+
+def test_every_place_is_there() -> None:
+    """Every place in a registry can be imported."""
+    kinds = {kind for plugin in plugins().values() for kind in plugin.things}
+    assert all(thing is not None for kind in kinds for thing in Registry[object](kind).values())
+
+
+def test_every_command_has_a_line_of_help() -> None:
+    for plugin in plugins().values():
+        assert plugin.commands.keys() == plugin.things.get("commands", {}).keys()
+
+
+@pytest.mark.parametrize(
+    ("place", "line"),
+    [
+        ("no_such_package:PLUGIN", "plug-in filters (no_such_package:PLUGIN): No module named"),
+        ("tests.families.stranger:NOTHING", "plug-in filters (tests.families.stranger:NOTHING):"),
+        ("tests.families.stranger:install", "plug-in filters (tests.families.stranger:install) is"),
+    ],
+)
+def test_a_broken_plugin_is_named(site: Path, place: str, line: str) -> None:
+    install(site, place)
+    with pytest.raises(InputError) as error:
+        plugins()
+    assert str(error.value).startswith(line)
+
+
+def test_a_broken_plugin_is_one_line_of_the_command(site: Path) -> None:
+    install(site, "no_such_package:PLUGIN")
+    assert refused("list", "platforms").startswith("ithaca: plug-in filters (no_such_package")
+
+
+def test_names_are_of_one_plugin(site: Path) -> None:
+    (site / "second.py").write_text(
+        "from ithaca.files.plugin import Plugin\n"
+        'PLUGIN = Plugin({"families": {"systolic": "second:PLUGIN"}})\n'
+    )
+    install(site, "second:PLUGIN")
+    with pytest.raises(InputError, match="plug-in filters: families systolic is another's name"):
+        list(Registry("families"))
+
+
+@pytest.mark.ci
+def test_a_package_of_somebody_else_is_a_family(tmp_path: Path) -> None:
+    """Installed by pip, asked in a process of its own."""
+    source, site = tmp_path / "filters", tmp_path / "site"
+    source.mkdir()
+    (source / "fir_filters.py").write_text("from tests.families.stranger import PLUGIN\n")
+    (source / "pyproject.toml").write_text(
+        '[build-system]\nrequires = ["setuptools"]\nbuild-backend = "setuptools.build_meta"\n'
+        '[project]\nname = "filters"\nversion = "1.0"\n'
+        '[project.entry-points."ithaca.plugins"]\nfilters = "fir_filters:PLUGIN"\n'
+        '[tool.setuptools]\npy-modules = ["fir_filters"]\n'
+    )
+    words = f"-m pip install -q --no-deps --no-index --no-build-isolation --target {site} {source}"
+    subprocess.run([sys.executable, *words.split()], check=True, timeout=300)
+    paths = os.pathsep.join([str(site), str(ROOT), os.environ.get("PYTHONPATH", "")])
+    environment = os.environ | {"PYTHONPATH": paths}
+
+    def ithaca(line: str) -> str:
+        command = [sys.executable, "-m", "ithaca.cli", *line.split()]
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=False, cwd=tmp_path, env=environment
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    asked = "filter -s taps=12,samples=100 --limit dsp=9,noise=4"
+    assert "(optimal" in ithaca(f"solve {asked} -o fir.json")
+    assert json.loads((tmp_path / "fir.json").read_text())["family"] == "fir"
+    assert "confirmed" in ithaca("verify fir.json")
+    assert "Design: transposed" in ithaca("explain fir.json --quick")
+    ithaca("report fir.json -o fir.html --quick")
+    assert "filter" in (tmp_path / "fir.html").read_text()
+    assert "complete:" in ithaca(f"pareto {asked} --objectives latency,dsp")
+    assert '"taps"' in ithaca("list schema filter")
