@@ -178,6 +178,10 @@ class Design(ABC):
         their size."""
         return None
 
+    def passing(self, limits: Sequence[Any]) -> Mapping[str, Fraction] | None:
+        """Roofs whatever tiles it takes and passes on; None if it can do neither."""
+        return None
+
     def tiled(self, following: Sequence[Design]) -> Tiled | None:
         """How this and what runs after it may pass tiles on; None if they cannot."""
         return None

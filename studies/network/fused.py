@@ -116,6 +116,7 @@ def _solve_fused(network: Network, request: Question, options: RunOptions) -> Ne
     }
     tiled = apart.solve(values, budget, options.report)
     chosen = chain.best(values, {span: t.values for span, t in tiled.items() if t.solutions})
+    bounds = apart.loosened(bounds)
     bound = chain.best(bounds, {s: (t.bound,) for s, t in tiled.items() if t.bound is not None})
     # where tiles may be passed on there may be room for these
     several = {run.source for a, b in tiled for run in chain.runs[a + 1 : b + 1]}
@@ -129,7 +130,7 @@ def _solve_fused(network: Network, request: Question, options: RunOptions) -> Ne
     layers = _layers(chain, kept, solved, best, members)
     tiles = chain.tiles({n: solution.problem.design.kept for n, solution in members.items()})
     proofs = [solution.certificate for solution in best.values()]
-    proofs += [each.certificate for each in tiled.values()]
+    proofs += [each.certificate for each in tiled.values() if not each.unknown]
     known = all(proof.lower_bound is not None or proof.empty for proof in proofs)
     certificate = conclude(
         None if chosen is None else chosen[0][0],
