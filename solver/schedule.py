@@ -198,11 +198,13 @@ class Schedule:
         """Let problems that keep tensors on chip begin with what is known of them without that."""
         known: dict[str, list[ProofState]] = {}
         for course in (self.entries[n].course for n in plain):
-            known.setdefault(course.problem.design.name, []).append(course)
+            if course.state.incumbent is not None:
+                known.setdefault(course.problem.design.name, []).append(course)
         for entry in self.entries:
             design = entry.course.problem.design
-            without = design.keeping(()) if design.kept else None
-            for course in known.get(design.name, ()):
+            own = known.get(design.name, ()) if design.kept else ()
+            without = design.keeping(()) if own else None
+            for course in own:
                 if course.problem.design == without:
                     entry.course.adopt_from(course)
         self._set_rivals()

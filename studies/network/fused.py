@@ -71,7 +71,25 @@ def solve_fused(network: Network, request: Question, options: RunOptions) -> Net
     fused = with_products(_solve_fused)(network, request, replace(options, search=budget.share()))
     assert fused.fusing is not None
     assert apart.total is not None
-    return replace(fused, fusing=replace(fused.fusing, without=apart.total))
+    fused = replace(fused, fusing=replace(fused.fusing, without=apart.total))
+    return _or_apart(fused, apart)
+
+
+def _or_apart(fused: NetworkResult, apart: NetworkResult) -> NetworkResult:
+    """The better of both, layers alone as those of which none keeps anything."""
+    assert fused.fusing is not None
+    assert fused.total is not None
+    if apart.value is None or (fused.value is not None and fused.value <= apart.value):
+        return fused
+    proof = conclude(apart.value, fused.total.certificate.lower_bound, method=fused.method)
+    edges = tuple(replace(edge, kept=False, tile=0) for edge in fused.fusing.edges)
+    return replace(
+        fused,
+        network=replace(apart.network, order=fused.network.order),
+        layers=apart.layers,
+        total=Total(apart.value, proof.within(fused.total.certificate.among, "")),
+        fusing=replace(fused.fusing, edges=edges),
+    )
 
 
 def _solve_fused(network: Network, request: Question, options: RunOptions) -> NetworkResult:

@@ -88,17 +88,18 @@ class TiledRuns:
     def searches(self) -> Mapping[Span, Tiled]:
         """How, by the runs, the fewest first; those that there was no time to look at are left
         out."""
-        ways, spans = dict[Span, Tiled](), self._spans
+        ways, left = dict[Span, Tiled](), self._spans[::-1]
         with ending(), suppress(StoppedError):
-            for done, (first, last) in enumerate(spans):
+            while left:
                 poll()
+                first, last = left[-1]
                 runs = self._chain.runs[first : last + 1]
                 designs = [self._problems_of[run.nest][0].design for run in runs]
                 tiled = designs[0].tiled(designs[1:])
                 if tiled is not None:
                     ways[first, last] = tiled
-            return ways
-        self._leave(*spans[done:])
+                left.pop()
+        self._leave(*left)
         return ways
 
     @cached_property

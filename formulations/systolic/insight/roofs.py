@@ -185,7 +185,8 @@ def least_metrics(
     units: Fraction | int | None = _allowed_units(data, array.factors, limits)
     if units is None:
         spans = {
-            name: Interval(Fraction(low), Fraction(high)) for name, (low, high) in ranges.items()
+            name: Interval(Fraction(low), Fraction(high))
+            for name, (low, high) in space().ranges.items()
         }
         units = as_interval((array.pe.count * array.pe.simd).evaluate(spans, INTERVAL)).high
     least_words = _least_words(nest, groups, data).items()
