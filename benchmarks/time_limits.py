@@ -57,6 +57,9 @@ QUESTIONS = (
     "network resnet50 --mode multi-array --arrays 2",
     "network resnet50 --arch eyeriss --fuse",
     "network resnet50 --arch eyeriss --edition uneven --fuse",
+    "network CHAIN",
+    "network CHAIN --fuse",
+    "network CHAIN --arch eyeriss",
     "codesign hasco-gemm",
     "pareto mm -s i=512,j=512,k=512 --objectives latency,dsp",
     "whatif mm -s k=512 --vary i=256,512,1024 --vary j=256,512",
@@ -74,19 +77,38 @@ def architecture() -> str:
     )
 
 
+def chain(layers: int = 300) -> bytes:
+    """A model of so many layers, no two alike, each of which reads what the one before writes."""
+    from onnx import TensorProto, helper
+
+    sizes = [8 + n % 7 * 4 + n // 7 for n in range(layers + 1)]
+    names = [f"t{n}" for n in range(layers + 1)]
+    first, last = (
+        helper.make_tensor_value_info(names[n], TensorProto.FLOAT, [64, sizes[n]]) for n in (0, -1)
+    )
+    weights = [
+        helper.make_tensor_value_info(f"w{n}", TensorProto.FLOAT, [*sizes[n : n + 2]])
+        for n in range(layers)
+    ]
+    nodes = [helper.make_node("MatMul", [names[n], f"w{n}"], [names[n + 1]]) for n in range(layers)]
+    graph = helper.make_graph(nodes, "chain", [first, *weights], [last])
+    return bytes(helper.make_model(graph).SerializeToString())
+
+
 def measured(question: str, limit: float, arch: Path) -> tuple[float, float]:
     """Shares of the time and of the memory that a question may take under a limit.
 
     Parameters
     ----------
     question : str
-        The command without the limit; ARCH is the file of four levels.
+        The command without the limit; ARCH is the file of four levels, CHAIN that of a model.
     limit : float
         The limit (s).
     arch : Path
         That file.
     """
-    words = question.replace("ARCH", str(arch)).split()
+    model = arch.parent / "chain.onnx"
+    words = question.replace("ARCH", str(arch)).replace("CHAIN", str(model)).split()
     command = [sys.executable, "-c", PROGRAM, *words, "--time-limit", str(limit)]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     seconds, memory = json.loads(run.stderr.rpartition("@ ")[2])
@@ -98,6 +120,7 @@ def lines(word: str) -> Iterator[str]:
     with tempfile.TemporaryDirectory() as folder:
         arch = Path(folder) / "four_levels.yaml"
         arch.write_text(architecture())
+        (arch.parent / "chain.onnx").write_bytes(chain())
         for question in (question for question in QUESTIONS if word in question):
             for limit in LIMITS:
                 time, memory = measured(question, limit, arch)

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 
 #: Share of a time limit that is left to a call at least, however long the program took to start.
 LEAST_SHARE = 0.5
@@ -25,9 +26,18 @@ class StoppedError(Exception):
     """Raised where work ends without an answer: time is up, or a stop is asked for."""
 
 
-#: When the command began, until it is called; when the call's time is over, and its grace.
+@dataclass
+class _Ends:
+    """When a call's time is over, its grace, and at last that of all which needs no search."""
+
+    time: float
+    grace: float
+    last: float | None = None
+
+
+#: When the command began, until it is called; when the call is to end.
 _began: ContextVar[float | None] = ContextVar("began", default=None)
-_ends: ContextVar[tuple[float, float] | None] = ContextVar("ends", default=None)
+_ends: ContextVar[_Ends | None] = ContextVar("ends", default=None)
 
 #: Whether a stop is asked for, before time is over.
 _stop: ContextVar[Callable[[], bool] | None] = ContextVar("stop", default=None)
@@ -56,8 +66,9 @@ def running(seconds: float | None) -> Iterator[None]:
         return
     now, began = time.perf_counter(), _began.get()
     own = now + seconds if began is None else max(began + seconds, now + LEAST_SHARE * seconds)
-    ends = own, own + GRACE + GRACE_SHARE * seconds
-    tokens = _began.set(None), _ends.set(ends if before is None else min(before, ends))
+    inner = before is not None and before.time <= own
+    ends = before if inner else _Ends(own, own + GRACE + GRACE_SHARE * seconds)
+    tokens = _began.set(None), _ends.set(ends)
     try:
         yield
     finally:
@@ -78,13 +89,24 @@ def until(stop: Callable[[], bool]) -> Iterator[None]:
 def left() -> float | None:
     """Seconds that are left of the call's time; None: it has no end."""
     ends = _ends.get()
-    return None if ends is None else max(ends[0] - time.perf_counter(), 0.0)
+    return None if ends is None else max(ends.time - time.perf_counter(), 0.0)
 
 
 def up() -> bool:
     """Whether the call's time is over, or a stop is asked for."""
     ends, stop = _ends.get(), _stop.get()
-    return (stop is not None and stop()) or (ends is not None and time.perf_counter() >= ends[0])
+    return (stop is not None and stop()) or (ends is not None and time.perf_counter() >= ends.time)
+
+
+def late() -> bool:
+    """Whether the grace is over that all have together which is known without a search: it begins
+    when this is first asked after the call's time."""
+    ends, now = _ends.get(), time.perf_counter()
+    if ends is None or now < ends.time:
+        return False
+    if ends.last is None:
+        ends.last = max(ends.grace, now + GRACE)
+    return now >= ends.last
 
 
 @contextmanager
@@ -103,7 +125,7 @@ def ending(stop: Callable[[], bool] | None = None) -> Iterator[None]:
 def finishing() -> Iterator[None]:
     """Let `poll` raise only after a moment beyond the call's time: for what an answer needs."""
     ends = _ends.get()
-    last = None if ends is None else max(ends[1], time.perf_counter() + MOMENT)
+    last = None if ends is None else max(ends.grace, time.perf_counter() + MOMENT)
     with _asking(None if last is None else lambda: time.perf_counter() >= last):
         yield
 

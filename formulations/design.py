@@ -177,6 +177,10 @@ class Design(ABC):
         their size."""
         return None
 
+    def passing(self, limits: Sequence[Any]) -> Mapping[str, Fraction] | None:
+        """Roofs whatever tiles it takes and passes on; None if it can do neither."""
+        return None
+
     def tiled(self, following: Sequence[Design]) -> Tiled | None:
         """Designs that may pass tiles on, from this to what runs after it; None if they cannot."""
         return None

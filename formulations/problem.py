@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from ithaca.files.clock import StoppedError, finishing, uninterrupted
+from ithaca.files.clock import StoppedError, finishing, late, uninterrupted
 from ithaca.files.errors import InputError
 from ithaca.files.messages import among
 from ithaca.files.words import split_values
@@ -383,21 +383,20 @@ class Problem:
     @cached_property
     @uninterrupted()
     def floor(self) -> Fraction | None:
-        """No configuration has a smaller objective: its least value over what roofs, limits and
-        ranges let metrics be.
-
-        None if nothing is known, also where the objective falls below 0 with a metric that nothing
-        of these keeps small, or the call's time is over before it is.
-        """
+        """No configuration has a smaller objective: its least over what roofs, limits and ranges
+        let metrics be, once it is `late` over all that is not negative; None if there is none."""
         expression, most = self.guarded[0], dict[str, Fraction]()
         for limit in self.limits:
             most[limit.metric] = min(limit.bound, most.get(limit.metric, limit.bound))
-        falls, least = falling(expression), self.design.least(self.limits)
+        falls, over = falling(expression), late()
+        least = {} if over else self.design.least(self.limits)
         ranges: dict[str, Any] = {
             name: Interval(x, x) for name, x in least.items() if name in expression.symbols - falls
         }
         try:
-            if loose := expression.symbols - ranges.keys():
+            if over:
+                ranges = dict.fromkeys(expression.symbols, Interval(Fraction(0), Fraction(LARGEST)))
+            elif loose := expression.symbols - ranges.keys():
                 with finishing():
                     ranges |= self.design.metrics(self.intervals, INTERVAL, loose)
             for name in falls:

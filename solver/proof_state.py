@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ithaca.files.clock import StoppedError
@@ -68,9 +69,8 @@ class ProofState:
         stage: Stage | None = None,
         widens: bool = True,
     ) -> None:
-        self.problem = problem
+        self.problem, self._start = problem, start
         self._stage = stage or problem.design.stage(problem)
-        self.state = unsearched(problem, start)
         self.seconds = 0.0
         self.others = others and self._stage is None
         self._left_to_cpsat = others  #: What stages leave open, until it has said all it can
@@ -85,6 +85,11 @@ class ProofState:
         self._part: float | None = None  #: Seconds that each of them may take
 
     # -- what is known -----------------------------------------------------------------
+
+    @cached_property
+    def state(self) -> SearchState:
+        """How far it is; what is known without a search where it has not begun."""
+        return unsearched(self.problem, self._start)
 
     def closed(self, options: SolveOptions) -> bool:
         """Whether enough is known, or a stop is asked for."""

@@ -100,7 +100,6 @@ class Schedule:
         )
         self._resumes, self._rivalry = isinstance(executor, InProcess), True
         self._among: Sequence[int] = range(len(self.entries))
-        self._set_rivals()
 
     def run(self) -> Iterator[tuple[int, Solution | Exception]]:
         """Solve; yields the number of a problem with what came of it, for every step: the last
@@ -111,13 +110,15 @@ class Schedule:
             until = whole.options.time_limit * PLAIN_SHARE
 
             def stop() -> bool:
-                late = whole.spent >= until and not any(map(self._unanswered, plain))
+                late = not any(map(self._unanswered, plain)) and whole.spent >= until
                 return late or whole.options.stopped
 
             self._among, self._budget = plain, Budget(replace(whole.share(), stop=stop))
+            self._set_rivals()
             yield from self._decide()
             self._among, self._budget = everything, Budget(whole.share())
             self._hand_on(plain)
+        self._set_rivals()
         yield from self._decide()
         if (
             not self._best_only
@@ -197,11 +198,13 @@ class Schedule:
         """Let problems that keep tensors on chip begin with what is known of them without that."""
         known: dict[str, list[ProofState]] = {}
         for course in (self.entries[n].course for n in plain):
-            known.setdefault(course.problem.design.name, []).append(course)
+            if course.state.incumbent is not None:
+                known.setdefault(course.problem.design.name, []).append(course)
         for entry in self.entries:
             design = entry.course.problem.design
-            without = design.keeping(()) if design.kept else None
-            for course in known.get(design.name, ()):
+            own = known.get(design.name, ()) if design.kept else ()
+            without = design.keeping(()) if own else None
+            for course in own:
                 if course.problem.design == without:
                     entry.course.adopt_from(course)
         self._set_rivals()
@@ -290,13 +293,14 @@ class Schedule:
     def _set_rivals(self) -> None:
         """Let every problem know its best rival, and whether others are left to be proven."""
         gap, best = Fraction(self._budget.options.gap), dict[Hashable, tuple[Fraction, int]]()
-        left = Counter(e.rivals for e in self.entries if not e.course.state.complete)
-        for number, entry in enumerate(self.entries):
+        among = [(number, self.entries[number]) for number in self._among]
+        left = Counter(e.rivals for _, e in among if not e.course.state.complete)
+        for number, entry in among:
             entry.contested = left[entry.rivals] > (not entry.course.state.complete)
             value = entry.course.state.value
             if value is not None and (entry.rivals not in best or value < best[entry.rivals][0]):
                 best[entry.rivals] = value, number
-        for number, entry in enumerate(self.entries):
+        for number, entry in among:
             entry.rival, entry.best = None, None
             if entry.rivals in best:
                 entry.best, holder = best[entry.rivals]

@@ -16,6 +16,18 @@ import pytest
 import ithaca
 from ithaca.files import clock
 from ithaca.files.clock import StoppedError
+from ithaca.formulations.spatial.options import HierarchyOptions
+from ithaca.formulations.spatial.question import MappingQuestion
+from ithaca.formulations.systolic.options import ArrayOptions
+from ithaca.formulations.systolic.question import ArrayQuestion
+from ithaca.studies.network.fused import solve_fused
+from ithaca.studies.network.runner import RunOptions
+from ithaca.workloads.affine import Access
+from ithaca.workloads.library import workload
+from ithaca.workloads.networks.network import LayerRun
+from ithaca.workloads.recurrence import find_recurrence
+from ithaca.workloads.sums import elements
+from tests.studies.network.chains import chain_of
 
 #: Calls of functions that may follow the end of the time: of those that make the answer, above all;
 #: and of those that bound each of a network's layers on each design.
@@ -163,6 +175,86 @@ def test_what_is_known_by_then_is_so(name: str) -> None:
         assert answer.value is None or answer.value >= optimum
         assert (answer.status == "optimal") == (answer.value == answer.lower_bound)
     assert len(seen) > 1
+
+
+# -- what is bounded without a search ------------------------------------------------------
+
+
+@pytest.mark.ci
+def test_runs_that_there_is_no_time_to_bound_are_left_open(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    options = HierarchyOptions(arch="eyeriss", edition="uneven", divisors_only=True)
+    question = MappingQuestion.read(options, "energy")
+    nests = [workload("mm", {"i": 2, "j": 2, "k": 2}) for _ in range(2)]
+    network = chain_of([LayerRun(f"l{n}", nest, 1, n > 0) for n, nest in enumerate(nests)])
+    whole = solve_fused(network, question, RunOptions())
+    assert whole.lower_bound is not None
+    for at in ("poll", "search_tiles"):
+        with monkeypatch.context() as patch:
+            patch.setattr(f"ithaca.studies.network.tiled_runs.{at}", _stop)
+            open_ = solve_fused(network, question, RunOptions())
+        assert open_.lower_bound is not None
+        assert 0 < open_.lower_bound <= whole.lower_bound
+        assert open_.value is not None
+
+
+def _stop(*_: object) -> None:
+    raise StoppedError
+
+
+def test_arrays_have_no_runs_to_look_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    # of hundreds of layers there are tens of thousands
+    monkeypatch.setattr("ithaca.formulations.systolic.design.SystolicDesign.tiled", _stop)
+    assert ithaca.network("vgg16", layers=["conv5_*"], fuse=True, dataflow="r,o").value is not None
+
+
+def test_floors_build_no_space_and_end_with_the_grace_of_all(now: list[float]) -> None:
+    question = ArrayQuestion.read(ArrayOptions())
+    nests = [workload("mm", {"i": 60 + n, "j": 64, "k": 64}) for n in range(3)]
+    first, second, third = (question.problems(nest)[0] for nest in nests)
+    with clock.running(1):
+        now[0] += 100  # whatever could not be stopped
+        assert first.floor > 0
+        assert "space" not in vars(first.design)
+        now[0] += clock.GRACE / 2
+        assert second.floor > 0
+        now[0] += clock.GRACE
+        assert third.floor == 0
+    assert question.problems(nests[2])[0].floor > 0
+
+
+@pytest.mark.parametrize("edition", ["dmazerunner", "timeloop"])
+def test_tables_of_stages_end_in_time(edition: str) -> None:
+    arch = {"dmazerunner": "dmazerunner-256", "timeloop": "simba-like"}[edition]
+    question = MappingQuestion.read(HierarchyOptions(arch=arch, edition=edition), "edp")
+    nest = workload("conv2d", {"o": 64, "i": 64, "r": 28, "c": 28})
+    problem = question.problems(nest)[0]
+    stage = problem.design.stage(problem)
+    assert stage is not None
+    calls = 0
+
+    def over() -> bool:
+        nonlocal calls
+        calls += 1
+        return calls > 3
+
+    with clock.ending(over), pytest.raises(StoppedError):
+        for _ in stage.blocks(lambda: None):
+            pass
+    assert calls == 4
+
+
+def test_reading_recurrences_lists_no_elements_of_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    listed = list[str]()
+
+    def record(access: Access, *rest: Any) -> Any:
+        listed.append(access.tensor)
+        return elements(access, *rest)
+
+    monkeypatch.setattr("ithaca.workloads.recurrence.elements", record)
+    nest: Any = find_recurrence("lu", {"n": 8})
+    assert {*listed} == {*nest.tensors}  # which takes as long as all else
 
 
 # -- the clock itself ----------------------------------------------------------------------

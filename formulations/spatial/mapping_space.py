@@ -319,8 +319,14 @@ class MappingSpace(MappingDesign):
         }
 
     def least(self, limits: Sequence[Limit]) -> Mapping[str, Fraction]:
+        return self.least_without((), limits)
+
+    def least_without(
+        self, tensors: Collection[str], limits: Sequence[Limit]
+    ) -> Mapping[str, Fraction]:
+        """Roofs where words of some tensors may cost nothing."""
         always = [
-            self.keeps(place) - self.may_bypass(place)
+            self.keeps(place) - self.may_bypass(place) - {*tensors}
             for place in range(len(self.architecture.levels))
         ]
         known = least_metrics(self.nest, self.architecture, always, limits)

@@ -6,7 +6,12 @@ from collections.abc import Sequence
 
 from ithaca.files.errors import InputError
 from ithaca.formulations.machine import Sums
-from ithaca.formulations.systolic.dataflows import dataflows, find_dataflow, permutations
+from ithaca.formulations.systolic.dataflows import (
+    any_extents,
+    dataflows,
+    find_dataflow,
+    permutations,
+)
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.systolic_array import (
     SERIALIZED,
@@ -70,7 +75,8 @@ def choose_designs(
     pairs = [(loops, order) for loops in chosen for order in orders]
     if dram.two_level:
         pairs = with_two_levels(nest, pairs)
-    arrays = tuple(derive(nest, loops, order, edition, dram) for loops, order in pairs)
+    alike = any_extents(nest)
+    arrays = tuple(derive(alike, loops, order, edition, dram) for loops, order in pairs)
     if target is not None:
         refused = {a.name: "; ".join(design_obstacles(nest, a)) for a in arrays}
         if all(refused.values()):

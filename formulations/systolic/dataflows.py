@@ -7,12 +7,14 @@ within each part costs nothing.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import among, meant, quoted
 from ithaca.workloads.dependences import far_dependences
 from ithaca.workloads.nest import LoopNest
+from ithaca.workloads.sparsity import BLOCKS
 
 
 def space_loops(nest: LoopNest) -> tuple[str, ...]:
@@ -84,3 +86,11 @@ def loop_order(nest: LoopNest, permutation: str) -> tuple[str, ...]:
             return indexing + reusing
     known = among(permutation, permutations(nest))
     raise InputError(f"unknown permutation '{permutation}' of {nest.name}{known}")
+
+
+def any_extents(nest: LoopNest) -> LoopNest:
+    """The nest that stands for all which differ in extents alone: they share arrays, and all that
+    is known of these."""
+    # a window of one iteration is none, and leaves gaps between strided elements; blocks divide
+    extents = tuple((loop, 1 if loop in nest.once else BLOCKS[-1]) for loop in nest.loops)
+    return nest if nest.extents == extents else replace(nest, extents=extents)

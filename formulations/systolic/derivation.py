@@ -19,7 +19,7 @@ from functools import lru_cache
 
 from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.expression import ONE, ZERO, Expression, add, multiply
-from ithaca.formulations.systolic.dataflows import dataflows, loop_order, permutations
+from ithaca.formulations.systolic.dataflows import any_extents, dataflows, loop_order, permutations
 from ithaca.formulations.systolic.ports import serialized, split
 from ithaca.formulations.systolic.quantities import extent, lanes, t1, t2, tiles
 from ithaca.formulations.systolic.systolic_array import (
@@ -38,7 +38,6 @@ from ithaca.formulations.systolic.systolic_array import (
 from ithaca.formulations.systolic.two_level import with_outer_buffers
 from ithaca.workloads.affine import Access, Affine
 from ithaca.workloads.nest import LoopNest
-from ithaca.workloads.sparsity import BLOCKS
 
 #: Widest data pack of a buffer next to the PEs, and of any other (bytes).
 L1_PACK_BYTES, OUTER_PACK_BYTES = 16, 64
@@ -91,10 +90,7 @@ def derive(
             "--no-host-serialize does not go with --edition odyssey, which publishes data that the "
             "host lays out; allowed: --edition cycle or exact"
         )
-    # nests that differ in extents alone share arrays, and all that is known of these; a window of
-    # one iteration is none, and leaves gaps between strided elements; blocks divide their extent
-    extents = tuple((loop, 1 if loop in nest.once else BLOCKS[-1]) for loop in nest.loops)
-    return _derive(replace(nest, extents=extents), dataflow, permutation, edition, dram)
+    return _derive(any_extents(nest), dataflow, permutation, edition, dram)
 
 
 def in_edition(nest: LoopNest, array: SystolicArray, edition: Edition) -> SystolicArray:

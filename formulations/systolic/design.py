@@ -188,7 +188,7 @@ class SystolicDesign(Design):
             self.data,
             self.technology,
             dict(self.kept),
-            self.space.ranges,
+            lambda: self.space,
             limits,
             most_ports(self.options.ports),
         )

@@ -71,7 +71,25 @@ def solve_fused(network: Network, request: Question, options: RunOptions) -> Net
     fused = with_products(_solve_fused)(network, request, replace(options, search=budget.share()))
     assert fused.fusing is not None
     assert apart.total is not None
-    return replace(fused, fusing=replace(fused.fusing, without=apart.total))
+    fused = replace(fused, fusing=replace(fused.fusing, without=apart.total))
+    return _or_apart(fused, apart)
+
+
+def _or_apart(fused: NetworkResult, apart: NetworkResult) -> NetworkResult:
+    """The better of both, layers alone as those of which none keeps anything."""
+    assert fused.fusing is not None
+    assert fused.total is not None
+    if apart.value is None or (fused.value is not None and fused.value <= apart.value):
+        return fused
+    proof = conclude(apart.value, fused.total.certificate.lower_bound, method=fused.method)
+    edges = tuple(replace(edge, kept=False, tile=0) for edge in fused.fusing.edges)
+    return replace(
+        fused,
+        network=replace(apart.network, order=fused.network.order),
+        layers=apart.layers,
+        total=Total(apart.value, proof.within(fused.total.certificate.among, "")),
+        fusing=replace(fused.fusing, edges=edges),
+    )
 
 
 def _solve_fused(network: Network, request: Question, options: RunOptions) -> NetworkResult:
@@ -116,6 +134,7 @@ def _solve_fused(network: Network, request: Question, options: RunOptions) -> Ne
     }
     tiled = apart.solve(values, budget, options.report)
     chosen = chain.best(values, {span: t.values for span, t in tiled.items() if t.solutions})
+    bounds = apart.loosened(bounds)
     bound = chain.best(bounds, {s: (t.bound,) for s, t in tiled.items() if t.bound is not None})
     # where tiles may be passed on there may be room for these
     several = {run.source for a, b in tiled for run in chain.runs[a + 1 : b + 1]}
@@ -129,7 +148,7 @@ def _solve_fused(network: Network, request: Question, options: RunOptions) -> Ne
     layers = _layers(chain, kept, solved, best, members)
     tiles = chain.tiles({n: solution.problem.design.kept for n, solution in members.items()})
     proofs = [solution.certificate for solution in best.values()]
-    proofs += [each.certificate for each in tiled.values()]
+    proofs += [each.certificate for each in tiled.values() if not each.unknown]
     known = all(proof.lower_bound is not None or proof.empty for proof in proofs)
     certificate = conclude(
         None if chosen is None else chosen[0][0],

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
+from ithaca.files.clock import StoppedError, ending, poll
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
 from ithaca.formulations.problem import Objective, Problem
+from ithaca.formulations.remembered import remembered
 from ithaca.formulations.tiles import Tiled
 from ithaca.solver.certificate import Certificate
 from ithaca.solver.options import Budget
@@ -46,9 +49,15 @@ class TiledRun:
 
     @property
     def bound(self) -> Fraction | None:
-        """A lower bound of the objective of all runs."""
+        """A lower bound of the objective of all runs; None where nothing is known, or they cannot be
+        run."""
         least = self.certificate.lower_bound
         return None if least is None else self.count * least
+
+    @property
+    def unknown(self) -> bool:
+        """Whether there was no time to bound them."""
+        return self.bound is None and not self.certificate.empty
 
 
 class TiledRuns:
@@ -60,6 +69,7 @@ class TiledRuns:
         problems_of: Mapping[LoopNest, tuple[Problem, ...]],
     ) -> None:
         self._chain, self._problems_of = chain, problems_of
+        self._open = set[LoopNest]()
 
     def check(self, objective: Objective) -> None:
         """Refuse what the searches do not take: several objectives, and those that fall."""
@@ -77,17 +87,62 @@ class TiledRuns:
 
     @cached_property
     def searches(self) -> Mapping[Span, Tiled]:
-        """The searches of runs, the fewest runs first."""
-        ways = {}
-        for first, last in sorted(self._chain.spans, key=lambda span: span[1] - span[0]):
-            runs = self._chain.runs[first : last + 1]
-            if len({run.count for run in runs}) > 1:
-                continue
-            designs = [self._problems_of[run.nest][0].design for run in runs]
-            tiled = designs[0].tiled(designs[1:])
-            if tiled is not None and all(len(self._problems_of[run.nest]) == 1 for run in runs):
-                ways[first, last] = tiled
+        """The searches of runs, the fewest runs first; those that there was no time to look at are
+        left out."""
+        ways, left = dict[Span, Tiled](), self._spans[::-1]
+        with ending(), suppress(StoppedError):
+            while left:
+                poll()
+                first, last = left[-1]
+                runs = self._chain.runs[first : last + 1]
+                designs = [self._problems_of[run.nest][0].design for run in runs]
+                tiled = designs[0].tiled(designs[1:])
+                if tiled is not None:
+                    ways[first, last] = tiled
+                left.pop()
+        self._leave(*left)
         return ways
+
+    @cached_property
+    def _spans(self) -> list[Span]:
+        """The runs that may, the fewest first: each of one design, all as often as the first."""
+        able = [self._least(run.nest) is not None for run in self._chain.runs]
+        spans = []
+        for first in range(len(able)):
+            for last in range(first + 1, len(able)):
+                before, run = self._chain.runs[last - 1 : last + 1]
+                if not (
+                    able[last - 1]
+                    and able[last]
+                    and self._chain.may_keep[last]
+                    and before.count == run.count
+                ):
+                    break
+                spans.append((first, last))
+        return sorted(spans, key=lambda span: span[1] - span[0])
+
+    @remembered
+    def _least(self, nest: LoopNest) -> Fraction | None:
+        """At least the objective of a nest that passes tiles on, or takes some; None if it
+        cannot."""
+        problem, *others = self._problems_of[nest]
+        roofs = None if others else problem.design.passing(problem.limits)
+        return None if roofs is None else problem.objective.value(roofs)
+
+    def _leave(self, *spans: Span) -> None:
+        """Leave some runs open: there was no time to bound all that they may do together."""
+        ends = dict(sorted(spans))  # of those that begin with the same run the longest
+        numbers = {n for first, last in ends.items() for n in range(first, last + 1)}
+        self._open |= {self._chain.runs[n].nest for n in numbers}
+
+    def loosened(self, bounds: Costs) -> Costs:
+        """Lower bounds of variants, where what was left open may go on below them."""
+        least: dict[LoopNest, tuple[Fraction, ...]] = {}
+        for nest in self._open:
+            own = self._least(nest)
+            known = [bound for v, bound in bounds.items() if v[0] == nest and bound is not None]
+            least[nest] = min([*known, *([] if own is None else [(own,)])])
+        return {v: least.get(v[0], bound) for v, bound in bounds.items()}
 
     def solve(
         self, values: Costs, budget: Budget, report: Callable[[NetworkProgress], Any] | None
@@ -106,25 +161,29 @@ class TiledRuns:
         """
         known: dict[RunQuestion, TiledRun] = {}
         tiled_runs: dict[Span, TiledRun] = {}
-        for done, (span, tiled) in enumerate(self.searches.items()):
-            part = self._chain.part(span)
-            runs, count = part.runs, part.runs[0].count
-            key = tuple(run.nest for run in runs), count
-            if report is not None:
-                place = " → ".join(run.source for run in runs)
-                report(NetworkProgress(done, len(self.searches), 0, f"tiles of {place}"))
-            if key not in known:
-                parts = {
-                    (first - span[0], last - span[0]): each.values
-                    for (first, last), each in tiled_runs.items()
-                    if span[0] <= first and last <= span[1] and each.solutions
-                }
-                other = part.best(values, parts)
-                problems = [self._problems_of[run.nest][0] for run in runs]
-                rival = None if other is None else other[0][0] / count
-                share = budget.share(len(self.searches) - done)
-                solutions, proof = search_tiles(problems, tiled, share, rival)
-                words = sum(run.written_words for run in runs[:-1])
-                known[key] = TiledRun(count, solutions, proof, words)
-            tiled_runs[span] = known[key]
+        with ending(), suppress(StoppedError):
+            for done, (span, tiled) in enumerate(self.searches.items()):
+                poll()
+                part = self._chain.part(span)
+                runs, count = part.runs, part.runs[0].count
+                key = tuple(run.nest for run in runs), count
+                if report is not None:
+                    place = " → ".join(run.source for run in runs)
+                    report(NetworkProgress(done, len(self.searches), 0, f"tiles of {place}"))
+                if key not in known:
+                    parts = {
+                        (first - span[0], last - span[0]): each.values
+                        for (first, last), each in tiled_runs.items()
+                        if span[0] <= first and last <= span[1] and each.solutions
+                    }
+                    other = part.best(values, parts)
+                    problems = [self._problems_of[run.nest][0] for run in runs]
+                    rival = None if other is None else other[0][0] / count
+                    share = budget.share(len(self.searches) - done)
+                    solutions, proof = search_tiles(problems, tiled, share, rival)
+                    words = sum(run.written_words for run in runs[:-1])
+                    known[key] = TiledRun(count, solutions, proof, words)
+                tiled_runs[span] = known[key]
+        every = self.searches
+        self._leave(*(s for s in every if s not in tiled_runs or tiled_runs[s].unknown))
         return tiled_runs

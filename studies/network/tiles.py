@@ -8,13 +8,16 @@ by run, until these reach the best.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
+from functools import cached_property
 from heapq import heappop, heappush
 from itertools import count
 from math import prod
 from typing import Any
 
+from ithaca.files.clock import StoppedError, ending, poll
 from ithaca.formulations.problem import Problem, read_objective
 from ithaca.formulations.tiles import Tiled, Ways
 from ithaca.solver.certificate import Certificate
@@ -41,11 +44,7 @@ class TileSearch:
         """The runs of the best; none where nothing better is known."""
         self._known: dict[Problem, Solution] = {}
         self._inside = tuple(dict[Any, Fraction]() for _ in problems)
-        runs = zip(problems, tiled.least, strict=True)
-        self._roofs = [
-            _least_of_all([each.least(problem.limits) for each in designs])
-            for problem, designs in runs
-        ]
+        self._bound: Fraction | None = None
         self._nodes = 0
 
     def wider(self, tiled: Tiled, options: SolveOptions) -> TileSearch:
@@ -54,12 +53,38 @@ class TileSearch:
         search.best, search._known = self.best, self._known
         return search
 
+    @cached_property
+    def _roofs(self) -> list[dict[str, Fraction]]:
+        """The least of each metric, by run."""
+        runs = zip(self._problems, self._tiled.least, strict=True)
+        return [
+            _least_of_all([each.least(problem.limits) for each in designs])
+            for problem, designs in runs
+        ]
+
     def run(self) -> Certificate:
-        """Search, and say what is proven of the least of the rival and all ways."""
+        """Search, and say what is proven of the least of the rival and all ways; where the call's
+        time is over before all of these have bounds, nothing is."""
+        complete = False
+        with ending(), suppress(StoppedError):
+            complete = self._search()
+        return conclude(
+            self.value,
+            self._bound,
+            self._budget.options,
+            complete=complete,
+            method="staged",
+            nodes=self._nodes,
+            seconds=self._budget.spent,
+        ).within(among := self._tiled.plans.among, among)
+
+    def _search(self) -> bool:
+        """Search; whether nothing better is left."""
         numbers, queue = count(), list[tuple[Fraction, int, int, Ways]]()
 
         def push(parts: Iterable[Ways]) -> None:
             for part in parts:
+                poll()
                 bound = sum(self._bounds(part), Fraction(0))
                 if self._may_improve(bound):
                     trips = prod(map(prod, part.trips))
@@ -71,15 +96,14 @@ class TileSearch:
             if part.trips == least:
                 self._search_inside(part)
         push(parts)
-        bound: Fraction | None = None
         while queue and self._may_improve(queue[0][0]):
-            bound, _, _, part = queue[0]
-            if self._budget.options.ends(self._budget.spent, self.value, bound):
+            self._bound, _, _, part = queue[0]
+            if self._budget.options.ends(self._budget.spent, self.value, self._bound):
                 break
             designs = part.designs
             if designs:
                 self._search_inside(part)
-            if sum(self._bounds(part), Fraction(0)) > bound:
+            if sum(self._bounds(part), Fraction(0)) > self._bound:
                 heappop(queue)
                 push([part])
             elif designs is None:
@@ -89,16 +113,7 @@ class TileSearch:
                 heappop(queue)
             else:
                 break
-        complete = not queue or not self._may_improve(queue[0][0])
-        return conclude(
-            self.value,
-            bound,
-            self._budget.options,
-            complete=complete,
-            method="staged",
-            nodes=self._nodes,
-            seconds=self._budget.spent,
-        ).within(among := self._tiled.plans.among, among)
+        return not queue or not self._may_improve(queue[0][0])
 
     def _search_inside(self, part: Ways) -> None:
         """Find out what runs cost inside at least."""

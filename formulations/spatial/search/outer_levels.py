@@ -11,6 +11,7 @@ from math import inf, prod
 import numpy as np
 from numpy.typing import NDArray
 
+from ithaca.files.clock import poll
 from ithaca.formulations.algebra.array_types import Mask
 from ithaca.formulations.algebra.number_systems import ceilings
 from ithaca.formulations.algebra.rounding import ROUNDING
@@ -274,6 +275,7 @@ class OuterLevels:
             costs, table = self._costs(count, level), np.empty(prod(self.shape))
             groups = [g for g in self.groups if key[2] is None or key[2] in g.tensors]
             for begin in range(0, table.size if costs else 0, CHUNK):
+                poll()
                 places = np.arange(begin, min(begin + CHUNK, table.size))
                 table[places] = self._fill(count, level, costs, places, groups)
                 yield

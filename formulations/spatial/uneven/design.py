@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from ithaca.formulations.design import Design
-from ithaca.formulations.problem import Problem
+from ithaca.formulations.problem import Limit, Problem
+from ithaca.formulations.spatial.constraints import NONE
 from ithaca.formulations.spatial.uneven.space import UnevenSpace
 from ithaca.formulations.spatial.uneven.stage import UnevenStage
 from ithaca.formulations.spatial.uneven.tiles import TiledNests, tiled_nests
@@ -21,6 +23,11 @@ class UnevenDesign(UnevenSpace):
     def stage(self, problem: Problem) -> Stage | None:
         """Options of all loops, joined (`ithaca.formulations.spatial.uneven.stage`)."""
         return UnevenStage(self, problem) if self.moving and not problem.falling else None
+
+    def passing(self, limits: Sequence[Limit]) -> Mapping[str, Fraction] | None:
+        if self.constraints != NONE or not self.moving:
+            return None
+        return self.least_without((self.nest.inputs[0].tensor, self.nest.output.tensor), limits)
 
     def tiled(self, following: Sequence[Design]) -> TiledNests | None:
         nests = [design for design in (self, *following) if isinstance(design, UnevenDesign)]

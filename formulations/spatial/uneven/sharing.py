@@ -9,6 +9,7 @@ from functools import cached_property
 from math import prod
 from typing import Any
 
+from ithaca.files.clock import poll
 from ithaca.formulations.remembered import remembered
 from ithaca.formulations.spatial.uneven.model import HOME
 from ithaca.formulations.spatial.uneven.space import UnevenSpace
@@ -104,6 +105,7 @@ class SharingNests:
             Words at a time of what it takes from the nest before, and of what it passes on; of the
             first nest the former says nothing.
         """
+        poll()
         shared = self.shared(number, trips, {})
         nest = replace(self.nests[number], nest=self.turned(number, trips), shared=shared)
         kept = tuple(zip(self.passed(number), words[number == 0 :], strict=False))

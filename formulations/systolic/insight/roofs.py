@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor
@@ -11,6 +11,7 @@ from ithaca.formulations.algebra.interval import Interval, as_interval
 from ithaca.formulations.algebra.number_systems import INTERVAL
 from ithaca.formulations.data_types import DataType
 from ithaca.formulations.problem import Limit
+from ithaca.formulations.space import Space
 from ithaca.formulations.systolic.cost_model import Costs
 from ithaca.formulations.systolic.cycles import holds_transfers
 from ithaca.formulations.systolic.metrics import tensor_words
@@ -143,7 +144,7 @@ def least_metrics(
     data: DataType,
     technology: Technology,
     kept: Mapping[str, int],
-    ranges: Mapping[str, tuple[int, int]],
+    space: Callable[[], Space],
     limits: Sequence[Limit],
     most_ports: int = 1,
 ) -> dict[str, Fraction]:
@@ -166,8 +167,9 @@ def least_metrics(
         Clock, energies and machine.
     kept : Mapping of str to int
         Tensors that stay on chip, with their copies.
-    ranges : Mapping of str to tuple of int
-        Ends of hardware quantities.
+    space : callable
+        The space of its configurations, which is asked for where no limit says how many units there
+        may be.
     limits : Sequence of Limit
         The limits.
     most_ports : int, optional
@@ -183,7 +185,8 @@ def least_metrics(
     units: Fraction | int | None = _allowed_units(data, array.factors, limits)
     if units is None:
         spans = {
-            name: Interval(Fraction(low), Fraction(high)) for name, (low, high) in ranges.items()
+            name: Interval(Fraction(low), Fraction(high))
+            for name, (low, high) in space().ranges.items()
         }
         units = as_interval((array.pe.count * array.pe.simd).evaluate(spans, INTERVAL)).high
     least_words = _least_words(nest, groups, data).items()

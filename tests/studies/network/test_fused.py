@@ -7,6 +7,7 @@ import json
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -217,21 +218,59 @@ def test_a_run_without_time_says_what_it_knows() -> None:
 
 @pytest.mark.ci
 @pytest.mark.usefixtures("counted_time")
-@pytest.mark.parametrize(("method", "part"), [(Method.EXACT, 1.0), (Method.AUTO, 0.5)])
-def test_without_much_time_fusing_loses_nothing(method: Method, part: float) -> None:
+@pytest.mark.parametrize(
+    ("method", "limit", "part"),
+    [
+        *((Method.EXACT, limit, 1.0) for limit in (0.02, 0.03, 0.05)),
+        (Method.AUTO, 0.05, 1.0),
+        (Method.AUTO, 0.2, 0.5),
+    ],
+)
+def test_without_much_time_fusing_loses_nothing(method: Method, limit: float, part: float) -> None:
     sizes = [(64, 128), (128, 64), (192, 128), (64, 64)]
     nests = [workload("mm", {"i": i, "j": j, "k": 128}) for i, j in sizes]
     network = chain_of([LayerRun(f"l{n}", nest, 1, n > 0) for n, nest in enumerate(nests)])
     request = asked("latency", 1000, space=SpaceOptions(), dataflow=None)
 
-    def value(solve: Any, seconds: float) -> Fraction:
+    def values(solve: Any, seconds: float) -> list[Fraction | float]:
         options = RunOptions(method=method, search=SolveOptions(time_limit=seconds))
-        total = solve(network, request, options).total
-        assert total is not None
-        assert total.value is not None
-        return total.value
+        found = solve(network, request, options)
+        return [
+            inf if n is None else n for n in (found.value, *(x.answer.value for x in found.layers))
+        ]
 
-    assert value(solve_fused, 0.5) <= value(solve_per_layer, part * 0.5)
+    apart, fused = values(solve_per_layer, part * limit), values(solve_fused, limit)
+    assert fused[0] <= apart[0]
+    assert apart[1] < inf
+    if apart[0] == inf:  # what one of the two could not finish, the other could not
+        assert fused[1:] == apart[1:]
+
+
+@pytest.mark.ci
+def test_products_are_no_worse_than_of_layers_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where there is no time for fusing, layers alone are the answer."""
+    nest = workload("mm", {"i": 4, "j": 6, "k": 8})
+    network = chain_of([LayerRun("a", nest, 1), LayerRun("b", nest, 1, True)])
+    request, over, known = asked("edp", 400), False, []
+
+    def alone(network: Network, request: Any, options: RunOptions) -> Any:
+        nonlocal over
+        known.append(solve_per_layer(network, request, RunOptions()))
+        over = True
+        return known[-1]
+
+    monkeypatch.setattr("ithaca.studies.network.fused.solve_per_layer", alone)
+    options = RunOptions(search=SolveOptions(stop=lambda: over))
+    result = solve_fused(network, request, options)
+    assert result.value == known[0].value
+    assert result.lower_bound is not None
+    assert result.lower_bound <= known[0].lower_bound
+    assert result.fusing is not None
+    assert not any(edge.kept for edge in result.fusing.edges)
+    (tmp_path / "r.json").write_text(document_text(network_document(result)))
+    assert load_network_result(tmp_path / "r.json").value == result.value
 
 
 @pytest.mark.ci

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ithaca.files.clock import poll
 from ithaca.formulations.algebra.array_types import Floats, Integers, Mask
 from ithaca.formulations.spatial.constraints import Constraints
 from ithaca.formulations.spatial.orders import sharing
@@ -115,6 +116,7 @@ class InnerChoices:
         each tile's begin."""
         ps, ds, begins = [], [], [0]
         for trips in self.trips.T:
+            poll()
             options = []
             for loop, count in zip(self.loops, trips, strict=True):
                 p, d = quotients(int(count), exact=self.exact)

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ithaca.files.clock import poll
 from ithaca.formulations.algebra.array_types import Floats, Integers, Mask
 from ithaca.formulations.spatial.constraints import NONE, Constraints
 from ithaca.formulations.spatial.published.dmazerunner.choices import (
@@ -136,6 +137,7 @@ class Tables(ABC):
         costs, looked, number = tuple(inf for _ in self.least_of_words(0.0)), 0, itertools.count()
         open_ = [(0.0, next(number), np.zeros(1), np.zeros((0, 1), np.int64))]
         while open_:
+            poll()
             bound, _, bounds, made = heappop(open_)
             least = tuple(map(min, costs, self.least_of_words(bound)))
             if looked > MOST_OUTER or least == costs:
@@ -223,6 +225,7 @@ class Tables(ABC):
         owner, rows = np.arange(tiles.shape[1]), np.zeros((0, tiles.shape[1]), np.int64)
         columns: ChoiceColumns | None = None
         for place, (group, part) in enumerate(zip(self.groups, self.rows, strict=True)):
+            poll()
             tile = tiles[place, owner]
             entry, number = ragged(group.counts[tile])
             own = group.first[tile][entry] + number
@@ -280,6 +283,7 @@ class Tables(ABC):
             for t in self.tensors
         ]
         for place in range(len(made), len(self.groups)):
+            poll()
             part, begins = self.outer[place], self.groups[place].outer[2]
             tile = tiles[place, owner]
             entry, number = ragged(np.diff(begins)[tile])
@@ -316,6 +320,7 @@ class Tables(ABC):
 
     def _moved(self, tiles: Integers, choices: Integers) -> list[tuple[Any, ...]]:
         """Costs of outer choices, one of a tile each."""
+        poll()
         tile, whole = {}, {}
         for group, choice, of in zip(self.groups, choices, tiles, strict=True):
             p, d, _ = group.outer
