@@ -18,7 +18,7 @@ from pydantic import create_model
 from ithaca.files.documents import find_document, validated
 from ithaca.files.errors import InputError
 from ithaca.files.messages import among, errors_at, quoted, refuse
-from ithaca.files.numbers import json_number, json_ready
+from ithaca.files.numbers import json_number, json_ready, number
 from ithaca.files.reading import packaged_names
 from ithaca.formulations.algebra.domains import Guard, positive_within
 from ithaca.formulations.algebra.expression import Expression, Symbol
@@ -149,7 +149,7 @@ def _space(read: Any, kind: AcceleratorKind, where: object) -> HardwareSpace:
         known = regressions(
             read.technology,
             kind.sized(accelerator, formulas),
-            lambda text, at: _expression(text, box, at, named),
+            lambda text, at: _size(text, box, at, named),
         )
     for name, cost in (read.costs or {name: CostDocument(of=name) for name in known}).items():
         costs[name] = _figure(cost, box, f"costs.{name}", named, known)
@@ -279,6 +279,16 @@ def _expression(
     guard = Guard(reach, safe)
     guard.check((divisor.substitute(known or {}) for divisor in under), where)
     return guard(expression.substitute(known or {}), where)
+
+
+def _size(text: str, box: Region, where: str, named: Mapping[str, Figure]) -> Expression:
+    """An expression that is nowhere negative."""
+    size = _expression(text, box, where, named)
+    if (low := Figure(size, others=_others(size, named)).range(box).low) < 0:
+        raise InputError(
+            f"{where} is {quoted(text)}, which may be {number(low)}; allowed: what is not negative"
+        )
+    return size
 
 
 def _check(
