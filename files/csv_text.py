@@ -16,6 +16,9 @@ from ithaca.files.messages import escaped, quoted, refuse
 _FORMULA = ("=", "+", "-", "@")
 
 
+#: Most columns of a table that is read.
+MAX_COLUMNS = 4_096
+
 #: Rows of a table in Python.
 Rows = Mapping[str, Any] | Iterable[Mapping[str, Any]]
 
@@ -74,7 +77,11 @@ def read_rows(
     """
     lines, empty = csv.reader(io.StringIO(text, newline=""), strict=True), True
     try:
-        header = check(next(lines, []))
+        first = next(lines, [])
+        if len(first) > MAX_COLUMNS:
+            allowed = f"at most {MAX_COLUMNS:,}"
+            raise refuse(file, f"has {len(first):,} columns; allowed: {allowed}")
+        header = check(first)
         for row in lines:
             where = f"{file} row {lines.line_num}"
             if row and len(row) != len(header):

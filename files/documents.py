@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin
 
@@ -19,6 +20,9 @@ from ithaca.files.messages import MAX_HINTED, among, meant, quoted, refuse
 from ithaca.files.numbers import json_number
 from ithaca.files.reading import location, packaged_names, packaged_text, parse_json, read_text
 from ithaca.files.yaml_documents import MAX_DEPTH, parse_yaml
+
+#: Most faults of a document that are listed: pydantic takes a kilobyte and microseconds for each.
+MAX_ERRORS = 1_000
 
 _Model = TypeVar("_Model", bound=BaseModel)
 
@@ -116,11 +120,52 @@ def validated(
     try:
         return model.model_validate(document, context=context)
     except ValidationError as error:
+        if error.error_count() > MAX_ERRORS:
+            raise _first_of_many(where, error.error_count(), model, document, context) from None
         places = [e["loc"] for e in error.errors() if e["type"] == "extra_forbidden"]
         if unread is None or len(places) < error.error_count():
             raise _refusal(where, error, model, document) from None
         unread += [location(place) for place in places]
         return validated(model, _without(document, places), where, context)
+
+
+def _first_of_many(
+    where: object, count: int, model: type[BaseModel], document: Any, context: Any
+) -> InputError:
+    """The complaint about a document with more faults than pydantic lists in bounded time and
+    memory: of the beginnings of its lists and mappings, beside fields that have a name."""
+    names = _names(model)
+    for most in (20, MAX_HINTED):
+        try:
+            model.model_validate(_beginning(document, names, most), context=context)
+        except ValidationError as error:
+            if error.error_count() <= MAX_ERRORS:
+                return _refusal(where, error, model, document)
+    return refuse(where, f"has {count:,} fields or values that are not allowed; allowed: none")
+
+
+def _names(model: type[BaseModel]) -> set[str]:
+    """The names of fields of a model, and of all in it."""
+    names, seen, stack = set[str](), list[Any](), list[Any]([model])
+    while stack:
+        if (kind := stack.pop()) in seen:
+            continue
+        seen.append(kind)
+        for name, field in getattr(kind, "model_fields", {}).items():
+            names.add(field.alias or name)
+            stack.append(field.annotation)
+        stack += get_args(kind)
+    return names
+
+
+def _beginning(document: Any, names: Collection[str], most: int) -> Any:
+    """A document with the first few entries of every list and mapping, and all that have names."""
+    if isinstance(document, list):
+        return [_beginning(each, names, most) for each in document[:most]]
+    if not isinstance(document, dict):
+        return document
+    kept = {*islice(document, most), *(names & document.keys())}
+    return {key: _beginning(own, names, most) for key, own in document.items() if key in kept}
 
 
 def _without(document: Any, places: Collection[Sequence[str | int]]) -> Any:

@@ -33,6 +33,9 @@ _WORDS |= {
 }
 
 
+#: Most values of a document, names of fields among them.
+MAX_NODES = 100_000
+
 #: Most values of a document whose references are written out.
 MAX_VALUES = 200_000
 
@@ -72,9 +75,9 @@ def parse_yaml(
     """
 
     class Loader(yaml.SafeLoader):
-        """Refuses aliases, tags and deep nesting before it makes nodes of them."""
+        """Refuses aliases, tags, deep nesting and very many values before it makes nodes."""
 
-        depth = 0
+        depth = nodes = 0
 
         def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
             event = self.peek_event()  # type: ignore[no-untyped-call]
@@ -91,6 +94,9 @@ def parse_yaml(
                 raise refuse(_line(where, event), f"tag {quoted(tag)}; allowed: {allowed}")
             if isinstance(event, yaml.CollectionStartEvent) and self.depth == depth:
                 raise refuse(_line(where, event), f"nested too deeply; allowed: {depth} levels")
+            self.nodes += 1
+            if self.nodes > MAX_NODES:
+                raise refuse(_line(where, event), f"more than {MAX_NODES:,} values; allowed: fewer")
             self.depth += 1
             node = super().compose_node(parent, index)
             self.depth -= 1

@@ -159,7 +159,7 @@ def network_dataset(result: NetworkResult) -> xr.Dataset:
 
 def shared_attributes(result: NetworkResult | CodesignResult) -> dict[str, Any]:
     """Whether a result is complete, and how much of the arithmetic it is about, as attributes."""
-    share = result.share.document
+    share = {name: own for name, own in result.share.document.items() if own is not None}
     uncounted = ", ".join(share.pop("uncounted"))
     return {"complete": int(result.complete), **share, "uncounted": uncounted}
 
@@ -262,7 +262,7 @@ def codesign_dataset(result: CodesignResult) -> xr.Dataset:
         [list(map(float, point.values)) for point in result.front],
     )
     if not result.share.whole:
-        share = shared_attributes(result)
+        share = {"share": np.nan, **shared_attributes(result)}
         columns |= {
             name: ("point", [share[name]] * len(result.front)) for name in ("share", "uncounted")
         }

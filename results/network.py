@@ -122,7 +122,7 @@ def read_network_result(document: Any, path: Path) -> NetworkResult:
             for name in ("utilisation", "share"):  # earlier versions did not state them
                 if name not in own:
                     part.pop(name, None)
-        if "share" not in document["total"]:
+        if not document["total"].keys() & {"share", "uncounted"}:
             model |= {"complete": read.complete}
             model.pop("finished", None)
             for name in ("left_out", "uncounted"):

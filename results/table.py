@@ -19,7 +19,7 @@ def network_table(result: NetworkResult) -> str:
 
     ``sizes`` and ``dataflow`` read as on the command line; factors are iterations, packs words.
     ``share``, alike in all rows, is how much of the network's multiply-accumulates the layers are;
-    at most, where ``uncounted`` names operators.
+    at most, where ``uncounted`` names operators, and empty where nothing is known of it.
     """
     known = dict.fromkeys(
         name for layer in result.layers for name in layer.answer.problem.design.vocabulary
@@ -27,7 +27,7 @@ def network_table(result: NetworkResult) -> str:
     own = TABLES.get(result.family)
     share, rows = result.share, []
     counted = {
-        "share": json_number(share.value),
+        "share": share.document["share"],
         "uncounted": ", ".join(share.uncounted),
     }
     for each in result.layers:

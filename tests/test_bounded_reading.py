@@ -6,7 +6,11 @@ import os
 from pathlib import Path
 
 import pytest
+from pydantic import Field
 
+from ithaca.files import documents
+from ithaca.files.csv_text import read_rows
+from ithaca.files.documents import InputDocument
 from ithaca.files.errors import InputError
 from ithaca.files.seals import own_key
 from ithaca.files.yaml_documents import parse_yaml
@@ -22,6 +26,48 @@ def test_work_on_yaml_is_bounded() -> None:
         text = f"a: &e {{z: {value}}}\nb:\n  {how}: [{taken}]\n  z: {value}\n{fields}"
         with pytest.raises(InputError, match="written out to more than 200,000 values"):
             parse_yaml(text, "file", references=True)
+
+
+def test_files_of_very_many_values_are_refused_before_these_are_made() -> None:
+    for text in ("a: [" + "[]," * 110_000 + "]", "\n".join(f"k{n}: 1" for n in range(55_000))):
+        with pytest.raises(InputError, match="more than 100,000 values; allowed: fewer"):
+            parse_yaml(text, "file")
+    cells = ",".join(map(str, range(5000)))
+    with pytest.raises(InputError, match="has 5,000 columns; allowed: at most 4,096"):
+        next(read_rows(f"{cells}\n{cells}\n", Path("file"), list))
+
+
+class _Inner(InputDocument):
+    own: int
+
+
+class _Outer(InputDocument):
+    parts: list[_Inner] = Field(default_factory=list)
+    by_name: dict[str, _Inner] = Field(default_factory=dict)
+    last: int
+
+
+@pytest.mark.parametrize(
+    ("document", "line"),
+    [
+        ({**dict.fromkeys(map(str, range(5000)), 1), "last": 1}, "'0' is unknown; allowed: parts"),
+        ({"parts": [{}] * 5000, "last": 1}, r"parts\[0\].own is missing; allowed: own"),
+        ({"parts": [{"own": 1}] * 4000 + [{}] * 4000, "last": 1}, "4,000 fields or values"),
+        ({"by_name": {f"n{n}": {"own": "x"} for n in range(5000)}, "last": 1}, "n0.own is 'x'"),
+    ],
+)
+def test_of_very_many_faults_few_are_listed(
+    document: dict[str, object], line: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What pydantic makes of a million faults takes seconds and a gigabyte."""
+    listed = []
+    refusal = documents._refusal
+    monkeypatch.setattr(
+        documents, "_refusal", lambda at, e, *rest: listed.append(e) or refusal(at, e, *rest)
+    )
+    with pytest.raises(InputError, match=line):
+        documents.validated(_Outer, document, "file")
+    assert all(error.error_count() <= documents.MAX_ERRORS for error in listed)
 
 
 def test_a_key_that_never_ends_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

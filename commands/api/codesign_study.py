@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -216,7 +217,8 @@ class CodesignStudy(PointAnswer):
 
 def counted_columns(share: Share) -> dict[str, Any]:
     """The share of the arithmetic that a point counts, as columns of a table."""
-    return {"share": float(share.value), "uncounted": ", ".join(share.uncounted)}
+    known = nan if share.known is None else float(share.known)
+    return {"share": known, "uncounted": ", ".join(share.uncounted)}
 
 
 def run_codesign_study(

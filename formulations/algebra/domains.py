@@ -9,10 +9,15 @@ other one is refused.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from math import floor, inf, prod
+from typing import Any
+
+import numpy as np
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
@@ -36,6 +41,7 @@ from ithaca.formulations.algebra.expression import (
 )
 from ithaca.formulations.algebra.interval import Interval
 from ithaca.formulations.algebra.monotonicity import bounds
+from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.algebra.rounding import magnitude
 from ithaca.formulations.remembered import remembered
 
@@ -193,6 +199,62 @@ class Guard:
         if span.low > 0:
             return 1, maximum(divisor, _below(span.low))
         return -1, maximum(multiply(-1, divisor), _below(-span.high))
+
+
+@dataclass(frozen=True, slots=True)
+class Defined(Expression):
+    """An expression that has a value only where nothing that its text divides by is 0; for
+    evaluation, not for bounds."""
+
+    expression: Expression
+    """The expression."""
+    divisors: tuple[Expression, ...]
+    """All that its text divides by, also what the expression cancels."""
+
+    __hash__ = Expression.__hash__
+
+    @property
+    def children(self) -> tuple[Expression, ...]:
+        return (self.expression, *self.divisors)
+
+    def _value(self, at: Any) -> Any:
+        for divisor in self.divisors:
+            if np.any(at(divisor) == 0):
+                raise ZeroDivisionError(f"{divisor} is 0")
+        return at(self.expression)
+
+    def __str__(self) -> str:
+        return str(self.expression)
+
+
+def parse_defined(text: str, *, where: str, allowed: Collection[str] | None) -> Expression:
+    """Parse an expression as `parse_expression` does; where evaluation divides by 0 in any step of
+    the text, also in one that the expression cancels or takes the least of, it says so.
+
+    Parameters
+    ----------
+    text : str
+        The expression.
+    where : str
+        What the text is, for error lines.
+    allowed : collection of str, optional
+        Names that it may use; None: any.
+    """
+    under: list[Expression] = []
+    expression = parse_expression(text, where=where, allowed=allowed, under=under)
+    open_ones = tuple(d for d in under if not isinstance(d, Constant))
+    return Defined(expression, open_ones) if open_ones else expression
+
+
+def within(ranges: Mapping[str, Interval]) -> Guard:
+    """The gate where names have ranges; divisors that these keep positive stay as they are."""
+    return Guard(lambda divisor: bounds(divisor, ranges), partial(positive_within, ranges))
+
+
+def positive_within(ranges: Mapping[str, Interval], divisor: Expression) -> bool:
+    """Whether ranges of names alone keep a divisor positive, in every part of them, too."""
+    span = bounds(divisor, ranges)
+    return span is not None and span.low > 0
 
 
 def guarded_form(

@@ -57,6 +57,9 @@ def trends(expression: Expression, ranges: Mapping[str, Interval]) -> dict[Expre
 #: move.
 POSITIVE = Interval(Fraction(1, 10**30), Fraction(10**60))
 
+#: Where quantities and extents are.
+WHOLE = Interval(Fraction(1), POSITIVE.high)
+
 
 def falling(*expressions: Expression) -> frozenset[str]:
     """The metrics that some of these expressions may fall with."""

@@ -78,24 +78,15 @@ class Custom(AcceleratorKind):
         own = (name for name in accelerator.model.figures if name not in figures)
         return accelerator, {name: Figure(Symbol(name)) for name in own} | dict(figures)
 
-    def check_range(self, accelerator: CustomAccelerator, figure: str, span: Interval) -> None:
-        """Raise `InputError` unless a figure is positive in its whole range, as trends are known of
-        positive figures only.
-
-        Parameters
-        ----------
-        accelerator : CustomAccelerator
-            The accelerator of the space.
-        figure : str
-            Name of the figure.
-        span : Interval
-            The values that it may have over the whole space, whatever the rules exclude.
-        """
-        if span.low not in POSITIVE or span.high not in POSITIVE:
-            raise InputError(
-                f"figures.{figure} may be {number(span.low)} to {number(span.high)}; "
-                "allowed: positive numbers, whatever the rules exclude"
-            )
+    def check_ranges(self, accelerator: CustomAccelerator, spans: Mapping[str, Interval]) -> None:
+        """Trends are known of positive figures only."""
+        for figure, span in spans.items():
+            if span.low not in POSITIVE or span.high not in POSITIVE:
+                raise InputError(
+                    f"figures.{figure} may be {number(span.low)} to {number(span.high)}; "
+                    "allowed: positive numbers, whatever the rules exclude"
+                )
+        accelerator.model.check(spans)
 
 
 #: How spaces state them.

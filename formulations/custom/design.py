@@ -17,13 +17,10 @@ from ithaca.formulations.algebra.number_systems import (
     NumberSystem,
     exactly,
 )
-from ithaca.formulations.custom.model import LAYER, Model, facts
+from ithaca.formulations.custom.model import LARGEST, LAYER, Model, facts
 from ithaca.formulations.design import Design, Metric
 from ithaca.formulations.space import Axis, Quantity, QuantityKind, Space, make_space
 from ithaca.workloads.nest import LoopNest
-
-#: The largest value that a layer may choose: all of them are looked at.
-LARGEST = 10**7
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from ithaca.formulations.algebra.expression import Constant
+from ithaca.formulations.algebra.expression import ZERO, Expression
+from ithaca.formulations.algebra.interval import Interval
 from ithaca.formulations.custom.design import CustomDesign
 from ithaca.formulations.custom.model import Model, ModelDocument, read_model
 from ithaca.formulations.design import Metric
@@ -75,12 +76,18 @@ class CustomProfile(Profile[CustomDesign]):
         }
         for name, wanted in model.mitigations:
             remedies[name] = tuple(
-                Remedy(
-                    figure, stated=Constant(Fraction(0)) if of is None else of.substitute(values)
-                )
-                for figure, of in wanted
+                Remedy(figure, stated=_stated(of, values)) for figure, of in wanted
             )
         return remedies
+
+
+def _stated(of: Expression | None, values: Mapping[str, Fraction]) -> Expression:
+    """The value that a mitigation states, over its scales; 0, which has no end, where it states
+    none, or divides by 0."""
+    try:
+        return ZERO if of is None else of.substitute(values)
+    except ZeroDivisionError:
+        return ZERO
 
 
 class CustomFamily(Family[CustomDesign]):
@@ -97,7 +104,9 @@ class CustomFamily(Family[CustomDesign]):
         }
 
     def setting(self, head: LayerHeadDocument) -> tuple[LoopNest, Model, dict[str, Fraction]]:
-        return head.problem.nest(), read_model(head.model, head.figures), head.figures
+        model = read_model(head.model, head.figures)
+        model.check({name: Interval(value, value) for name, value in head.figures.items()})
+        return head.problem.nest(), model, head.figures
 
     def vocabulary(self, setting: Any) -> Mapping[str, Metric]:
         _, model, _ = setting

@@ -9,7 +9,7 @@ that these should have where it binds.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -20,8 +20,10 @@ from pydantic import Field
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import among, quoted
+from ithaca.formulations.algebra.domains import ALLOWED, within
 from ithaca.formulations.algebra.expression import Expression, Symbol
-from ithaca.formulations.algebra.monotonicity import POSITIVE, bounds, trends
+from ithaca.formulations.algebra.interval import Interval
+from ithaca.formulations.algebra.monotonicity import POSITIVE, WHOLE, bounds, trends
 from ithaca.formulations.algebra.parsing import FUNCTIONS, expression_text, parse_expression
 from ithaca.formulations.design import Metric
 from ithaca.formulations.hardware.accelerator import Trend
@@ -32,6 +34,9 @@ from ithaca.workloads.nest import LoopNest
 
 #: What begins the names of a layer's facts.
 LAYER = "layer."
+
+#: The largest value that a layer may choose: all of them are looked at.
+LARGEST = 10**7
 
 #: What mitigations may speak of beside the model's names: the figure as it is; s, the part that
 #: binds over the next one; f, the share of the factor in that part.
@@ -98,6 +103,10 @@ class Model:
     next one of the space."""
     fields: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
     """The document that states it."""
+    divisors: Mapping[str, tuple[Expression, ...]] = field(
+        default_factory=dict, compare=False, repr=False
+    )
+    """All that its texts divide by, by place in the document, also what expressions cancel."""
 
     @cached_property
     def metrics(self) -> dict[str, Metric]:
@@ -116,8 +125,8 @@ class Model:
         of it, and a condition that never gets tighter stays met; so is the least over all choices.
         """
         moves = [self._moves(whole, 1) for whole in self.wholes.values()]
-        for _, *sides in self.conditions:
-            left, right = (side.substitute(self.wholes) for side in sides)
+        for text, *sides in self.conditions:
+            left, right = (_substituted(side, self.wholes, quoted(text)) for side in sides)
             moves += [self._moves(left, 1), self._moves(right, -1)]
         meaning = {(): Trend.IDLE, (-1,): Trend.HELPS, (1,): Trend.HURTS}
         return {
@@ -130,21 +139,50 @@ class Model:
         """Every factor over figures, choices and facts alone."""
         known: dict[str, Expression] = {}
         for name, expression in self.factors:
-            known[name] = expression.substitute(known)
+            known[name] = _substituted(expression, known, f"metrics.{name}")
         return known
+
+    @cached_property
+    def ranges(self) -> dict[str, Interval]:
+        """All that figures, facts of layers and choices may be."""
+        known = dict.fromkeys(self.figures, POSITIVE) | dict.fromkeys(self.facts, WHOLE)
+        for choice in self.choices:
+            low, high = (bounds(end, known) or WHOLE for end in (choice.low, choice.high))
+            least = max(low.low, 1)
+            known[choice.name] = Interval(least, max(least, min(high.high, LARGEST)))
+        return known
+
+    def check(self, figures: Mapping[str, Interval]) -> None:
+        """Refuse what divides by what may be 0, and metrics that may be negative: totals of metrics
+        are compared with products and shares of them.
+
+        Parameters
+        ----------
+        figures : mapping of str to Interval
+            All that the figures of the hardware may be.
+        """
+        ranges = self.ranges | dict(figures)
+        guard = within(ranges)
+        for where, under in self.divisors.items():
+            guard.check((divisor.substitute(self.wholes) for divisor in under), where)
+        for name, whole in self.wholes.items():
+            span = bounds(whole, ranges)
+            if span is None or span.low < 0:
+                raise InputError(
+                    f"metrics.{name} may be negative; allowed: max(0, …) around differences"
+                )
 
     @cached_property
     def facts(self) -> frozenset[str]:
         """The facts of layers that it speaks of."""
         sides = (side for _, *pair in self.conditions for side in pair)
         ends = (end for choice in self.choices for end in (choice.low, choice.high))
-        spoken = (each.symbols for each in (*self.wholes.values(), *sides, *ends))
+        under = (divisor for each in self.divisors.values() for divisor in each)
+        spoken = (each.symbols for each in (*self.wholes.values(), *sides, *ends, *under))
         return frozenset(name for names in spoken for name in names if name.startswith(LAYER))
 
-    @staticmethod
-    def _moves(expression: Expression, way: int) -> dict[str, int]:
-        ranges = dict.fromkeys(expression.symbols, POSITIVE)
-        known = trends(expression, ranges)
+    def _moves(self, expression: Expression, way: int) -> dict[str, int]:
+        known = trends(expression, self.ranges)
         return {name: way * known.get(Symbol(name), 0) for name in expression.symbols}
 
 
@@ -187,7 +225,12 @@ def read_model(document: ModelDocument, hardware: Collection[str]) -> Model:
     if facts_too := [name for name in hardware if name.startswith(LAYER)]:
         raise InputError(f"figures.{facts_too[0]} is named like a fact of layers; allowed: others")
     known = [*hardware, *document.choices, *document.metrics]
-    stated = {n: _parsed(m.of, f"metrics.{n}", known) for n, m in document.metrics.items()}
+    divisors: dict[str, list[Expression]] = {}
+
+    def parsed(text: str, where: str, names: Collection[str] = known) -> Expression:
+        return _parsed(text, where, names, divisors.setdefault(where, []))
+
+    stated = {n: parsed(m.of, f"metrics.{n}") for n, m in document.metrics.items()}
     graph = {name: expression.symbols & stated.keys() for name, expression in stated.items()}
     try:
         order = tuple(TopologicalSorter(graph).static_order())
@@ -196,7 +239,7 @@ def read_model(document: ModelDocument, hardware: Collection[str]) -> Model:
             f"metrics follow from each other: {' → '.join(circle.args[1])}; allowed: no circle"
         ) from None
     conditions = tuple(
-        _condition(text, f"conditions[{place}]", known)
+        _condition(text, f"conditions[{place}]", parsed)
         for place, text in enumerate(document.conditions)
     )
     mitigations = []
@@ -206,21 +249,20 @@ def read_model(document: ModelDocument, hardware: Collection[str]) -> Model:
         for figure, text in wanted.items():
             where = f"mitigations.{factor}.{figure}"
             check_name(figure, where, hardware)
-            value = None if text is None else _parsed(text, where, [*SCALES, *known])
+            value = None if text is None else _parsed(text, where, [*SCALES, *known], [])
             values.append((figure, value))
         mitigations.append((factor, tuple(values)))
-    model = Model(
+    choices = tuple(_choice(name, each, parsed) for name, each in document.choices.items())
+    return Model(
         tuple((name, stated[name]) for name in order),
         tuple(document.metrics[name].unit for name in order),
         tuple(hardware),
-        tuple(_choice(name, each) for name, each in document.choices.items()),
+        choices,
         conditions,
         tuple(mitigations),
         document.model_dump(include={*ModelDocument.model_fields}, exclude_defaults=True),
+        {where: tuple(under) for where, under in divisors.items()},
     )
-    for name, whole in model.wholes.items():
-        _check_positive(whole, f"metrics.{name}")
-    return model
 
 
 def check_name(name: str, where: str, known: Collection[str]) -> None:
@@ -241,38 +283,41 @@ def check_name(name: str, where: str, known: Collection[str]) -> None:
         )
 
 
-def _parsed(text: str, where: str, known: Collection[str]) -> Expression:
-    expression = parse_expression(text, where=where, allowed=None)
-    for name in sorted(expression.symbols):
+def _substituted(expression: Expression, known: Mapping[str, Expression], where: str) -> Expression:
+    try:
+        return expression.substitute(known)
+    except ZeroDivisionError:
+        raise InputError(f"{where} divides by what is always 0; allowed: {ALLOWED}") from None
+
+
+def _parsed(text: str, where: str, known: Collection[str], under: list[Expression]) -> Expression:
+    expression = parse_expression(text, where=where, allowed=None, under=under)
+    for name in sorted(expression.symbols.union(*(divisor.symbols for divisor in under))):
         if not name.startswith(LAYER):
             check_name(name, f"{where}: {quoted(text)}: {quoted(name)}", known)
     return expression
 
 
-def _check_positive(whole: Expression, where: str) -> None:
-    """Refuse a metric that may be negative, or divide by 0, where figures, facts and choices are
-    positive: totals of metrics are compared with products and shares of them."""
-    span = bounds(whole, dict.fromkeys(whole.symbols, POSITIVE))
-    if span is None:
-        raise InputError(f"{where} may divide by 0; allowed: divisors that are positive")
-    if span.low < 0:
-        raise InputError(f"{where} may be negative; allowed: max(0, …) around differences")
-
-
-def _condition(text: str, where: str, known: Collection[str]) -> tuple[str, Expression, Expression]:
+def _condition(
+    text: str, where: str, parsed: Callable[[str, str], Expression]
+) -> tuple[str, Expression, Expression]:
     parts = re.split(r"(<=|>=)", text)
     if len(parts) != 3:
         raise InputError(
             f"{where} is {quoted(text)}; allowed: two expressions with <= or >= between them"
         )
-    left, right = (_parsed(parts[place], where, known) for place in (0, 2))
+    left, right = (parsed(parts[place], where) for place in (0, 2))
     return (text, left, right) if parts[1] == "<=" else (text, right, left)
 
 
-def _choice(name: str, read: LayerChoiceDocument) -> Choice:
+def _choice(
+    name: str,
+    read: LayerChoiceDocument,
+    parsed: Callable[[str, str, Collection[str]], Expression],
+) -> Choice:
     ends = [each for each in (read.range, read.powers_of_two) if each is not None]
     if len(ends) != 1:
         has = "both" if ends else "neither"
         raise InputError(f"choices.{name} has {has}; allowed: one of range and powers_of_two")
-    low, high = (_parsed(text, f"choices.{name}", ()) for text in ends[0])
+    low, high = (parsed(text, f"choices.{name}", ()) for text in ends[0])
     return Choice(name, low, high, read.powers_of_two is not None)

@@ -18,8 +18,8 @@ from ithaca.files.errors import InputError
 from ithaca.files.messages import among, quoted
 from ithaca.files.reading import packaged_text
 from ithaca.files.yaml_documents import parse_yaml
+from ithaca.formulations.algebra.domains import parse_defined
 from ithaca.formulations.algebra.expression import ZERO, Expression
-from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.hardware.documents import FORMULA, Name
 from ithaca.formulations.schema import Document
 
@@ -38,7 +38,7 @@ def _term(value: Any) -> Any:
         raise ValueError("a number, or an expression")
     if isinstance(value, Expression):
         return value
-    return parse_expression(str(value), where="expression", allowed=None)
+    return parse_defined(str(value), where="expression", allowed=None)
 
 
 Term = Annotated[Any, PlainValidator(_term), WithJsonSchema(FORMULA)]

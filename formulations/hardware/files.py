@@ -18,9 +18,11 @@ from pydantic import create_model
 from ithaca.files.documents import find_document, validated
 from ithaca.files.errors import InputError
 from ithaca.files.messages import among, errors_at, quoted, refuse
-from ithaca.files.numbers import json_number, json_ready
+from ithaca.files.numbers import json_number, json_ready, number
 from ithaca.files.reading import packaged_names
+from ithaca.formulations.algebra.domains import Guard, positive_within
 from ithaca.formulations.algebra.expression import Expression, Symbol
+from ithaca.formulations.algebra.interval import Interval
 from ithaca.formulations.algebra.parsing import FUNCTIONS, expression_text, parse_expression
 from ithaca.formulations.design import Metric
 from ithaca.formulations.families import ACCELERATORS, unnamed_accelerators
@@ -131,11 +133,10 @@ def _space(read: Any, kind: AcceleratorKind, where: object) -> HardwareSpace:
     for figure in stated:
         if figure not in accelerator.trends:
             raise InputError(f"figures.{figure} is unknown{among(figure, accelerator.trends)}")
+    _check(tables, box, rules, None)  # what follows is calculated of them
     own = {name: _figure(one, box, f"figures.{name}", tables) for name, one in stated.items()}
     accelerator, figures = kind.completed(accelerator, own)
-    # what follows is calculated of them
-    for one, check in ((tables, None), (figures, partial(kind.check, accelerator))):
-        _check(one, box, rules, check)
+    _check(figures, box, rules, partial(kind.check, accelerator))
     costs, units = {}, {}
     named, known = {**tables, **figures}, dict[str, Expression]()
     if read.technology is not None:
@@ -143,7 +144,11 @@ def _space(read: Any, kind: AcceleratorKind, where: object) -> HardwareSpace:
             name: Symbol(name) if figure.table else figure.expression
             for name, figure in figures.items()
         }
-        known = regressions(read.technology, kind.sized(accelerator, formulas), [*names, *named])
+        known = regressions(
+            read.technology,
+            kind.sized(accelerator, formulas),
+            lambda text, at: _size(text, box, at, named),
+        )
     for name, cost in (read.costs or {name: CostDocument(of=name) for name in known}).items():
         costs[name] = _figure(cost, box, f"costs.{name}", named, known)
         units[name] = Metric(name, cost.unit or UNITS.get(cost.of, ""), "of the hardware")
@@ -153,8 +158,7 @@ def _space(read: Any, kind: AcceleratorKind, where: object) -> HardwareSpace:
                 f"{', '.join(accelerator.metrics)}"
             )
     _check(costs, box, rules, None)
-    for name, figure in figures.items():
-        kind.check_range(accelerator, name, figure.range(box))
+    kind.check_ranges(accelerator, {name: figure.range(box) for name, figure in figures.items()})
     metrics = [*accelerator.metrics, *costs]
     if read.objective is not None:
         read_objective(read.objective, "objective", metrics)
@@ -179,10 +183,7 @@ def _rule(text: str, box: Region, where: str) -> Link:
             f"{where} is {quoted(text)}; allowed: two expressions with "
             "<=, >=, = or divides between them"
         )
-    names = [quantity.name for quantity in box.quantities]
-    left, right = (
-        parse_expression(part.strip(), where=where, allowed=names) for part in (parts[0], parts[2])
-    )
+    left, right = (_expression(part.strip(), box, where) for part in (parts[0], parts[2]))
     if parts[1] == ">=":
         left, right = right, left
     relation = {"=": Relation.EQUAL, "divides": Relation.DIVIDES}.get(parts[1], Relation.AT_MOST)
@@ -226,11 +227,8 @@ def _figure(
     known: Mapping[str, Expression] | None = None,
 ) -> Figure:
     """A figure over quantities, others that are ``named``, and what is ``known`` of all of them."""
-    names = [*(quantity.name for quantity in box.quantities), *(named or {}), *(known or {})]
-    expression = parse_expression(read.of, where=where, allowed=names).substitute(known or {})
-    others = tuple(
-        (name, figure) for name, figure in (named or {}).items() if name in expression.symbols
-    )
+    expression = _expression(read.of, box, where, named, known)
+    others = _others(expression, named)
     if not read.table:
         return Figure(expression, others=others)
     if box.combinations(Figure(expression, others=others).symbols) is None:
@@ -250,23 +248,57 @@ def _figure(
     return Figure(expression, tuple(table), others)
 
 
+def _others(
+    expression: Expression, named: Mapping[str, Figure] | None
+) -> tuple[tuple[str, Figure], ...]:
+    return tuple((name, one) for name, one in (named or {}).items() if name in expression.symbols)
+
+
+def _expression(
+    text: str,
+    box: Region,
+    where: str,
+    named: Mapping[str, Figure] | None = None,
+    known: Mapping[str, Expression] | None = None,
+) -> Expression:
+    """An expression over quantities, figures that are ``named``, and what is ``known`` of these; it
+    divides by nothing that may be 0."""
+    names = {*(q.name for q in box.quantities), *(named or {}), *(known or {})}
+    under: list[Expression] = []
+    expression = parse_expression(text, where=where, allowed=names, under=under)
+
+    def reach(divisor: Expression) -> Interval:
+        return Figure(divisor, others=_others(divisor, named)).range(box)
+
+    def safe(divisor: Expression) -> bool:
+        spans = {name: one.range(box) for name, one in _others(divisor, named)}
+        return positive_within(box.intervals | spans, divisor)
+
+    guard = Guard(reach, safe)
+    guard.check((divisor.substitute(known or {}) for divisor in under), where)
+    return guard(expression.substitute(known or {}), where)
+
+
+def _size(text: str, box: Region, where: str, named: Mapping[str, Figure]) -> Expression:
+    """An expression that is nowhere negative."""
+    size = _expression(text, box, where, named)
+    if (low := Figure(size, others=_others(size, named)).range(box).low) < 0:
+        raise InputError(
+            f"{where} is {quoted(text)}, which may be {number(low)}; allowed: what is not negative"
+        )
+    return size
+
+
 def _check(
     figures: Mapping[str, Figure],
     box: Region,
     rules: tuple[Link, ...],
     check: Callable[[str, Fraction], None] | None,
 ) -> None:
-    """Refuse figures that some accelerator cannot have: no entry in a table, a division by 0, a
-    value that is not allowed."""
+    """Refuse figures that some accelerator cannot have: no entry in a table, a value that is not
+    allowed."""
     for name, figure in figures.items():
         options = box.combinations(figure.symbols)
-        if options is None:
-            try:
-                figure.range(box)
-            except ZeroDivisionError:
-                raise InputError(
-                    f"{name} may divide by 0; allowed: divisors that are positive"
-                ) from None
         corners = [dict(box.corner(high=high)) for high in (False, True)]
         for values in corners if options is None else options:
             place = ", ".join(
@@ -281,10 +313,6 @@ def _check(
                 raise InputError(
                     f"{name} has no entry for {missing.args[0]} ({place}); "
                     f"allowed by its table: {keys}"
-                ) from None
-            except ZeroDivisionError:
-                raise InputError(
-                    f"{name} divides by 0 at {place}; allowed: divisors that are positive"
                 ) from None
             if check is not None and all(
                 rule.allows(values) for rule in rules if rule.symbols <= values.keys()

@@ -78,19 +78,17 @@ class AcceleratorKind(Protocol):
         """
         return
 
-    def check_range(self, accelerator: Any, figure: str, span: Interval) -> None:
-        """Refuse a figure for what it may be over the whole space, rules or not.
+    def check_ranges(self, accelerator: Any, spans: Mapping[str, Interval]) -> None:
+        """Refuse figures for what they may be over the whole space, rules or not.
 
-        Raises `InputError` if the figure cannot be all of that.
+        Raises `InputError` if they cannot be all of that.
 
         Parameters
         ----------
         accelerator : object
             The accelerator of the space.
-        figure : str
-            The figure.
-        span : Interval
-            The values that it may have.
+        spans : mapping of str to Interval
+            The values that each figure may have.
         """
         return
 

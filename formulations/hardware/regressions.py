@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
 from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.expression import SYMBOLIC, Expression
-from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.hardware.silicon import Silicon
 from ithaca.formulations.platform_files import load_platform
 
@@ -21,7 +20,7 @@ PARTS = ("pes", "lanes", "private_bytes", "shared_bytes", "bandwidth")
 
 
 def regressions(
-    stated: Any, sized: Mapping[str, Expression], names: Collection[str]
+    stated: Any, sized: Mapping[str, Expression], read: Callable[[str, str], Expression]
 ) -> dict[str, Expression]:
     """Area and power by the technology that a file states.
 
@@ -31,8 +30,8 @@ def regressions(
         Name of the platform, and expressions for some of `PARTS`.
     sized : mapping of str to Expression
         The other parts, as the accelerator states them.
-    names : collection of str
-        Names that the expressions may use.
+    read : callable
+        The expression of a text, and of its place for error lines.
 
     Returns
     -------
@@ -53,7 +52,7 @@ def regressions(
     parts = {}
     for part in PARTS:
         if (text := getattr(stated, part)) is not None:
-            parts[part] = parse_expression(text, where=f"technology.{part}", allowed=names)
+            parts[part] = read(text, f"technology.{part}")
         elif part in sized:
             parts[part] = sized[part]
         else:

@@ -11,8 +11,9 @@ from typing import Any, Literal
 
 from ithaca.files.messages import MAX_HINTED, meant, quoted, refuse
 from ithaca.files.numbers import fraction
+from ithaca.formulations.algebra.domains import parse_defined
 from ithaca.formulations.algebra.number_systems import FRACTION
-from ithaca.formulations.algebra.parsing import MAX_BITS, parse_expression
+from ithaca.formulations.algebra.parsing import MAX_BITS
 
 #: Attributes that nothing counted here depends on: they describe a component to Accelergy, or say
 #: how compressed tensors are stored.
@@ -80,7 +81,7 @@ def calculated(
         return value
     if depth > _DEEPEST:
         raise refuse(where, f"is {quoted(value)}, which depends on itself; allowed: a number")
-    expression = parse_expression(value, where=where, allowed=names)
+    expression = parse_defined(value, where=where, allowed=names)
     known = {} if known is None else known
     for name in expression.symbols - known.keys():
         own = calculated(names[name], names, where, known, depth + 1)

@@ -17,6 +17,7 @@ from typing import NoReturn
 
 from ithaca.files.messages import SHOWN, quoted, refuse
 from ithaca.files.reading import location, parse_json, read_text
+from ithaca.formulations.algebra.domains import within
 from ithaca.formulations.algebra.expression import (
     ONE,
     Constant,
@@ -28,6 +29,7 @@ from ithaca.formulations.algebra.expression import (
     multiply,
     walk,
 )
+from ithaca.formulations.algebra.monotonicity import WHOLE
 from ithaca.formulations.algebra.number_systems import FRACTION, exactly
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.systolic.quantities import extent, lanes, t1, t2, tiles
@@ -160,7 +162,11 @@ class Reader:
 
     def expression(self, field: Field) -> Expression:
         """An expression over the description's names."""
-        return parse_expression(field.text(), where=field.path, allowed=self.names)
+        under: list[Expression] = []
+        read = parse_expression(field.text(), where=field.path, allowed=self.names, under=under)
+        what = f"{field.path}: {quoted(field.text())}"
+        within(dict.fromkeys(self.names, WHOLE)).check(under, what)
+        return read
 
     def agree(self, described: Expression, derived: Expression) -> bool:
         """Whether two expressions have the same values, exactly."""

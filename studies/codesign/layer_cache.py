@@ -49,6 +49,8 @@ class Ask:
     stored: Stored
     figures: tuple[tuple[str, Fraction], ...]
     expression: Expression
+    divisors: tuple[Expression, ...] = ()
+    """All that it divides by, and cancels."""
 
     @property
     def work(self) -> Work:
@@ -109,9 +111,8 @@ UNKNOWN = LayerAnswer(-inf)
 
 def problems_of(accelerator: Accelerator, ask: Ask) -> tuple[Problem, ...]:
     """The problems of a layer, one per design that may run it."""
-    return accelerator.problems(
-        ask.work, dict(ask.figures), Objective(wording(ask.expression), ask.expression)
-    )
+    objective = Objective(wording(ask.expression), ask.expression, divisors=ask.divisors)
+    return accelerator.problems(ask.work, dict(ask.figures), objective)
 
 
 def solve_layer(
@@ -209,7 +210,7 @@ class LayerCache:
         kept = tuple(
             sorted((name, value) for name, value in figures.items() if name not in self._idle)
         )
-        return CachedRun(Ask(work.nest, work.stored, kept, expression), factor)
+        return CachedRun(Ask(work.nest, work.stored, kept, expression, objective.divisors), factor)
 
     def serves(self, ask: Ask, target: Fraction | None) -> bool:
         """Whether a question can be answered without a search."""

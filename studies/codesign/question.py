@@ -48,19 +48,24 @@ class Amount:
     """The two sums of which it is the product; None: it is a sum itself."""
     degree: int = 1
     """To which power counts how often a layer runs: 2 of a product of what one layer takes."""
+    divisors: tuple[Expression, ...] = ()
+    """All that its text divides by, also what the expression cancels."""
 
     def of_layer(self, costs: Mapping[str, Fraction]) -> Objective:
         """The objective of a run, on hardware that costs so much. Raises `InputError` if there it
         divides by zero."""
         known = {name: costs[name] for name in self.expression.symbols & costs.keys()}
         try:
+            under = [divisor.substitute(known) for divisor in self.divisors]
             expression = self.expression.substitute(known)
         except ZeroDivisionError:
             at = ", ".join(f"{name} = {number(value)}" for name, value in sorted(known.items()))
             allowed = "divisors that are positive"
             raise InputError(f"{self.text} divides by 0 at {at}; allowed: {allowed}") from None
         text = self.text if expression == self.expression else wording(expression)
-        return Objective(text, expression, summed=self.factors is None)
+        kept = {*all_divisors(expression)}
+        cancelled = tuple(d for d in under if d.symbols and d not in kept)
+        return Objective(text, expression, summed=self.factors is None, divisors=cancelled)
 
 
 @dataclass(frozen=True)
@@ -112,15 +117,16 @@ class CodesignQuestion:
     def _amount(self, objective: Objective, bound: Fraction | None = None) -> Amount:
         """An objective as an amount."""
         expression, factors = objective.expression, factors_of(objective)
+        plain = Amount(objective.words, expression, bound=bound, divisors=objective.divisors)
         if not self.of_runs(expression):
-            return Amount(objective.words, expression, bound=bound)
+            return plain
         degree = 1
         if len(self.works) == 1 and factors is not None:  # of one layer it is a multiple of a run's
             degree, factors = factors.degree, None
         if factors is not None and factors.symbols & self.space.costs.keys():
             factors = None
         shares = tuple(work.factor**degree for work in self.works)
-        return Amount(objective.words, expression, shares, bound, factors=factors, degree=degree)
+        return replace(plain, shares=shares, factors=factors, degree=degree)
 
     def among_optima(self, value: Fraction) -> CodesignQuestion | None:
         """The question of the next objective, among accelerators and mappings of an optimum; None
@@ -163,7 +169,18 @@ class CodesignQuestion:
                 shares = tuple(
                     Fraction(work.count if work.workload == name else 0) for work in self.works
                 )
-                amounts.append(Amount(limit.metric, limit.expression, shares, limit.bound, name))
+                amounts.append(
+                    Amount(
+                        limit.metric,
+                        limit.expression,
+                        shares,
+                        limit.bound,
+                        name,
+                        None,
+                        1,
+                        limit.divisors,
+                    )
+                )
         counted = (*self.minimised, *amounts)
         idle = [not any(a.shares and a.shares[n] for a in counted) for n in range(len(self.works))]
         if any(idle):
@@ -302,6 +319,8 @@ def _check_costs(question: CodesignQuestion) -> None:
     costs, box = question.space.costs, question.space.box
 
     def reach(divisor: Expression) -> Interval | None:
+        if divisor.symbols - costs.keys():
+            return None
         return bounds(divisor, {name: costs[name].range(box) for name in divisor.symbols})
 
     ordered = [each for objective in question.objectives for each in objective.order]
@@ -311,4 +330,5 @@ def _check_costs(question: CodesignQuestion) -> None:
     ]
     for what, each in terms:
         every = (*each.divisors, *all_divisors(each.expression))
-        Guard(reach).check([d for d in every if d.symbols <= costs.keys()], what)
+        runs = question.of_runs(each.expression)  # the layers' problems know what their metrics are
+        Guard(reach).check([d for d in every if not runs or d.symbols <= costs.keys()], what)

@@ -358,6 +358,29 @@ def test_numbers_that_mean_nothing_are_refused(name: str, value: float, line: st
         run(numbers(), z=1)
 
 
+def test_what_divides_by_0_is_refused_where_it_cancels() -> None:
+    """Also where a minimum hides it, of zeros that are drawn."""
+    own = {"of": {"cycles": "min(4/(in.items - 4), 3)*(in.items - 4)/(in.items - 4)"}}
+    feed = {"of": "x", "shape": ["n"]}
+    parts: dict[str, Any] = {
+        "library": own,
+        "components": {"it": {"of": "of"}},
+        "edges": [],
+        "parameters": {"n": 8, "r": 3},
+    }
+    graph = small(**parts, intervals={"all": {"inputs": {"it.in": feed}}})
+    assert run(graph).cycles == 1
+    with pytest.raises(InputError, match="it divides by 0; allowed: other divisors"):
+        run(graph, n=4)
+    again = {"repeat": "r*(n - 8)/(n - 8)", "inputs": {"it.in": feed}}
+    with pytest.raises(InputError, match="repeat divides by 0; allowed"):
+        run(small(**parts, intervals={"all": again}))
+    parts["library"] = {"of": {"cycles": "min(4/in.nonzeros, 3)"}}
+    parts["tensors"] = {"x": {"bits": 8, "density": 0.1}}
+    with pytest.raises(InputError, match="it divides by 0; allowed: other divisors"):
+        run(small(**parts, intervals={"all": {"inputs": {"it.in": feed}}}))
+
+
 def test_data_in_several_steps_do_not_meet() -> None:
     feed = {"of": "x", "shape": [4], "steps": 2}
     intervals = {"all": {"inputs": {"unit.weights": feed, "buffer.in": feed | {"steps": 3}}}}

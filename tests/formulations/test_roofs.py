@@ -4,6 +4,7 @@ configurations of every kind."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from random import Random
 
@@ -33,6 +34,7 @@ from ithaca.formulations.technology import Technology
 from ithaca.workloads.library import workload, workload_names
 from tests.formulations.spatial.cases import random_architecture, random_mapping, random_nest
 from tests.formulations.spatial.test_trends import drawn, some_configurations
+from tests.problems import mm_problem
 
 #: Limits that are roofs' business, by metric.
 LIMITED = ("dsp", "comp", "bandwidth", "pes", "latency", "energy")
@@ -156,3 +158,12 @@ def test_no_mapping_at_all_is_below_its_roofs() -> None:
         if all(model.instances(place) <= part.instances for place, part in parts):  # it has so many
             says += is_below(design, values, ("pes", "latency", "energy"))
     assert says > 15
+
+
+@pytest.mark.parametrize("edition", ["cycle", "exact", "odyssey"])
+@pytest.mark.parametrize("dataflow", [("k",), ("i", "j")])
+def test_every_metric_may_be_divided_by(edition: str, dataflow: tuple[str, ...]) -> None:
+    """The main phase of the cycle edition is a difference, which its roof keeps above 0."""
+    problem = mm_problem((4, 4, 8), dataflow, edition=edition)
+    for name in problem.design.vocabulary:
+        replace(problem, objective=objective(f"latency/{name}")).check_divisors()

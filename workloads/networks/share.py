@@ -35,11 +35,16 @@ class Share:
         return self.counted / (self.counted + self.left_out)
 
     @property
+    def known(self) -> Fraction | None:
+        """The share, or the most that it can be; None where that says nothing."""
+        return None if self.uncounted and not self.left_out else self.value
+
+    @property
     def document(self) -> dict[str, Any]:
         """The fields of documents that say how much of the arithmetic totals are about."""
         return {
             "operations": json_number(self.counted),
-            "share": json_number(self.value),
+            "share": None if self.known is None else json_number(self.known),
             "left_out": json_number(self.left_out),
             "uncounted": list(self.uncounted),
         }
@@ -49,9 +54,9 @@ class Share:
         """The share in per cent, never rounded to all."""
         if self.whole:
             return "100 %"
-        if not self.left_out:
+        if self.known is None:
             return "unknown share"
-        part = "more than 99.9 %" if self.value > NEARLY_ALL else percent(self.value)
+        part = "more than 99.9 %" if self.known > NEARLY_ALL else percent(self.known)
         return f"at most {part}" if self.uncounted else part
 
     @property

@@ -153,7 +153,9 @@ def least_metrics(
     Words off chip are those of every tensor once, but of those kept there. DRAM modules move no
     more than a port's width per cycle; in the cycle edition results are held to that where
     `holds_transfers`, and all words to the memory's bandwidth. What a limit allows off chip per
-    second holds for the run. Energy is that of all operations and of these words.
+    second holds for the run. Energy is that of all operations and of these words. The main phase is
+    no shorter than all trips of all tiles; in the cycle edition, too: until the last tile begins it
+    takes what fills the first one and the trips of those between, and then its own.
 
     Parameters
     ----------
@@ -203,14 +205,16 @@ def least_metrics(
         for tensor, n in words.items()
         if not cycle or tensor != nest.output.tensor or holds_transfers(array)
     ]
+    main = Fraction(nest.operations, max(units, 1))
     latency = max(
-        Fraction(nest.operations, max(units, 1)),
+        main,
         max(held),
         *(moved / rate for rate in rates),
     )
     per_operation = technology.mac * (array.factors - 1) + technology.register * len(words)
     energy = (nest.operations * per_operation + off_chip * technology.dram) * technology.mac_pj
     least = {
+        "main": main,
         "latency": latency,
         "time": latency / (technology.clock_mhz * 1000),
         "off_chip_words": off_chip,

@@ -202,6 +202,47 @@ def test_what_a_space_cannot_state_is_refused(
     assert line in refused("codesign", file, "mm", "-s", "i=8,j=8,k=8")
 
 
+@pytest.mark.parametrize(
+    ("latency", "first"),
+    [
+        ("tile + 5 / (tile - 1/2)", 1),
+        ("tile + 9 / (tile - 1)", 2),  # the least tile
+        ("tile * 7 / tile + 3 / (1/2 - pes)", 1),  # negative throughout
+        ("trips - 1 + 60 / (pes - 3)", 1),  # by the least number of PEs
+        ("tile - 1 + 5 / (l2_words - 255)", 1),  # by the least figure
+    ],
+)
+def test_divisors_that_ranges_keep_from_0_are_allowed(latency: str, first: int) -> None:
+    """Tiles are 1 or 2 at least, PEs 4, words 256; the least of all by Python's own arithmetic."""
+    text = {**EDGE["metrics"], "latency": latency}
+    space = EDGE | {"metrics": text, "choices": {"tile": {"range": [first, "layer.i"]}}}
+    exact = re.sub(r"(?<![\w.])([0-9]+)", r"Fraction(\1)", latency)
+    i, j, k = 8, 6, 4
+    every = [
+        eval(exact, {"Fraction": Fraction, "tile": tile, "pes": pes, "trips": -(-i // tile)} | of)
+        for pes in (4, 8, 16, 32, 64)
+        for of in ({"l2_words": 256 * kb} for kb in (1, 2, 4, 8))
+        for tile in range(first, i + 1)
+        if tile * (k + j) <= of["l2_words"]
+    ]
+    answer = ithaca.codesign(space, "mm", sizes={"i": i, "j": j, "k": k})
+    assert answer.certificate.status.value == "optimal"
+    assert answer.value == min(every)
+
+
+def test_divisors_of_several_quantities_are_bounded_where_those_are_tried() -> None:
+    """pes² − pes − 11 ≥ 1 of PEs from 4 on; of its terms apart, nobody would know."""
+    many = {**EDGE["quantities"], "wide": {"range": [1, 1000]}}
+    space = EDGE | {
+        "quantities": many,
+        "costs": {"area": "1000 / (pes * pes - pes - 11)"},
+        "objective": "area",
+    }
+    assert ithaca.codesign(space, "mm", sizes="i=4,j=4,k=4").value == Fraction(1000, 64 * 63 - 11)
+    both = space | {"costs": {"wide": "wide / (pes * pes - pes - 11)"}, "objective": "wide"}
+    assert ithaca.codesign(both, "mm", sizes="i=4,j=4,k=4").value == Fraction(1, 64 * 63 - 11)
+
+
 def test_objectives_in_order_and_products_are_those_of_the_runs(tmp_path: Path) -> None:
     """An accelerator that an inner search has certified already is certified again."""
     every = [each for pes in (4, 64) for each in costs((8, 8, 8), pes, 8, 5)]

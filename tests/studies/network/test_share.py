@@ -121,13 +121,31 @@ def test_a_share_that_was_edited_is_refused(part: Path, tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_counted_is_said_by_name(tmp_path: Path) -> None:
-    text = succeed("network", model(tmp_path, known=False), *LIMITS, "-o", tmp_path / "u.json")
+    text = succeed(
+        "network",
+        model(tmp_path, known=False),
+        *LIMITS,
+        "-o",
+        tmp_path / "u.json",
+        "--table",
+        tmp_path / "u.csv",
+    )
     assert "(optimal of the unknown share counted)" in text
     assert "Mystery × 1, how many multiply-accumulates is not known" in text
     document = json.loads((tmp_path / "u.json").read_text())
     assert document["complete"] is False
-    assert document["total"]["uncounted"] == ["some.vendor.Mystery"]
-    assert ithaca.load(tmp_path / "u.json").share.uncounted == ("some.vendor.Mystery",)
+    total = document["total"]
+    assert ("share" in total, total["uncounted"]) == (False, ["some.vendor.Mystery"])
+    result = ithaca.load(tmp_path / "u.json")
+    assert (result.complete, result.share.uncounted) == (False, ("some.vendor.Mystery",))
+    data = result.to_xarray()
+    assert ("share" in data.attrs, data.attrs["uncounted"]) == (False, "some.vendor.Mystery")
+    assert (tmp_path / "u.csv").read_text().splitlines()[1].endswith(",,some.vendor.Mystery")
+    explained = json.loads(succeed("explain", tmp_path / "u.json", "--json"))
+    assert explained["counted"].get("share") is None
+    total["share"] = 1
+    (tmp_path / "e.json").write_text(json.dumps(document))
+    assert "total.share" in refused("verify", tmp_path / "e.json")
 
 
 @pytest.mark.ci
