@@ -49,8 +49,7 @@ class TiledRun:
 
     @property
     def bound(self) -> Fraction | None:
-        """A lower bound of the objective of all runs; None where nothing is known, or they cannot be
-        run."""
+        """A lower bound of the objective of all runs; None where nothing is known of it."""
         least = self.certificate.lower_bound
         return None if least is None else self.count * least
 

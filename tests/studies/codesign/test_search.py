@@ -9,13 +9,12 @@ from functools import partial
 from itertools import product
 from pathlib import Path
 from random import Random
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from ithaca.files.plugin import plugins
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.families import FAMILIES
 from ithaca.formulations.hardware.files import find_space
 from ithaca.formulations.problem import Limit, Objective
 from ithaca.solver.certificate import Status
@@ -30,15 +29,20 @@ from ithaca.studies.codesign.question import CodesignQuestion, make_question
 from ithaca.studies.codesign.result import CodesignResult, HardwarePoint
 from ithaca.studies.codesign.workloads import find_workloads
 from ithaca.studies.store import Store
-from tests.studies.codesign.toy import ToyProfile, brute_force, expression, random_question
+from tests.families.stranger import install
+from tests.studies.codesign.toy import brute_force, expression, random_question
 
 
 @pytest.fixture(autouse=True, scope="module")
-def _registered() -> Iterator[None]:
-    """Register the toy's family, as far as its words go."""
+def _installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """The toy's family, as far as its words go."""
+    folder = tmp_path_factory.mktemp("site")
+    install(folder, "tests.studies.codesign.toy:PLUGIN")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(FAMILIES, "toy", SimpleNamespace(profile=ToyProfile))
+        patch.syspath_prepend(folder)
+        plugins.cache_clear()
         yield
+    plugins.cache_clear()
 
 
 @pytest.mark.parametrize(

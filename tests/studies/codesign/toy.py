@@ -13,10 +13,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from math import inf
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
 
+from ithaca.files.plugin import Plugin
 from ithaca.formulations.algebra.expression import Constant, Symbol
 from ithaca.formulations.algebra.number_systems import FRACTION, NumberSystem
 from ithaca.formulations.algebra.parsing import parse_expression
@@ -368,3 +370,8 @@ def _sums(
 
 def _below(a: tuple[Fraction, ...], b: tuple[Fraction, ...]) -> bool:
     return a != b and all(x <= y for x, y in zip(a, b, strict=True))
+
+
+#: The family, as far as its words go, and the package of somebody else that has it.
+TOY = SimpleNamespace(profile=ToyProfile)
+PLUGIN = Plugin({"families": {"toy": "tests.studies.codesign.toy:TOY"}})
