@@ -28,7 +28,7 @@ class StoppedError(Exception):
 
 @dataclass
 class _Ends:
-    """When a call's time is over, its grace, and at last that of all which needs no search."""
+    """The ends of a call's time, of its grace, and of that of all which needs no search."""
 
     time: float
     grace: float

@@ -71,10 +71,9 @@ class ProofState:
     ) -> None:
         self.problem, self._start = problem, start
         self._stage = stage or problem.design.stage(problem)
-        self.seconds = 0.0
+        self.seconds = self._cpsat_seconds = 0.0  #: Seconds in all, and of CP-SAT
         self.others = others and self._stage is None
         self._left_to_cpsat = others  #: What stages leave open, until it has said all it can
-        self._cpsat_seconds = 0.0  #: Seconds of it
         self._methods: list[str] = []
         self._search: Search | StagedSearch | None = None
         self._combined = self._looked_ahead = self._evolved = False
@@ -84,11 +83,9 @@ class ProofState:
         self._narrower: list[ProofState] | None = None if widens else []
         self._part: float | None = None  #: Seconds that each of them may take
 
-    # -- what is known -----------------------------------------------------------------
-
     @cached_property
     def state(self) -> SearchState:
-        """How far it is; what is known without a search where it has not begun."""
+        """The state of the search; before it begins, what is known without one."""
         return unsearched(self.problem, self._start)
 
     def closed(self, options: SolveOptions) -> bool:
@@ -159,8 +156,6 @@ class ProofState:
         self._methods = [name for name in known.method.split("+") if name != METHOD]
         # a copy may not have looked for others yet
         self._chosen = solution if known.ties_broken or known.then is not None else None
-
-    # -- steps -------------------------------------------------------------------------
 
     def solve(self, options: SolveOptions, report: Report | None = None) -> Solution:
         """Take all steps, and say what they came to."""

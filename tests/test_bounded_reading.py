@@ -59,7 +59,7 @@ class _Outer(InputDocument):
 def test_of_very_many_faults_few_are_listed(
     document: dict[str, object], line: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What pydantic makes of a million faults takes seconds and a gigabyte."""
+    """Pydantic's words on a million faults take seconds and a gigabyte."""
     listed = []
     refusal = documents._refusal
     monkeypatch.setattr(

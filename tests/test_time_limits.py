@@ -22,11 +22,8 @@ from ithaca.formulations.systolic.options import ArrayOptions
 from ithaca.formulations.systolic.question import ArrayQuestion
 from ithaca.studies.network.fused import solve_fused
 from ithaca.studies.network.runner import RunOptions
-from ithaca.workloads.affine import Access
 from ithaca.workloads.library import workload
 from ithaca.workloads.networks.network import LayerRun
-from ithaca.workloads.recurrence import find_recurrence
-from ithaca.workloads.sums import elements
 from tests.studies.network.chains import chain_of
 
 #: Calls of functions that may follow the end of the time: of those that make the answer, above all;
@@ -243,18 +240,6 @@ def test_tables_of_stages_end_in_time(edition: str) -> None:
         for _ in stage.blocks(lambda: None):
             pass
     assert calls == 4
-
-
-def test_reading_recurrences_lists_no_elements_of_values(monkeypatch: pytest.MonkeyPatch) -> None:
-    listed = list[str]()
-
-    def record(access: Access, *rest: Any) -> Any:
-        listed.append(access.tensor)
-        return elements(access, *rest)
-
-    monkeypatch.setattr("ithaca.workloads.recurrence.elements", record)
-    nest: Any = find_recurrence("lu", {"n": 8})
-    assert {*listed} == {*nest.tensors}  # which takes as long as all else
 
 
 # -- the clock itself ----------------------------------------------------------------------

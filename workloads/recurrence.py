@@ -196,23 +196,15 @@ class Recurrence(LoopNest):
 
     def _unread(self) -> Iterator[tuple[Point, int, str]]:
         """The first iteration in which each access reads a value that nothing has computed."""
-        points, holding, here = self._holding
-        # an iteration is a number: its neighbours are as far from it wherever it is
-        codes, steps, step = np.zeros(len(points), object), list[int](), 1
-        for loop in self.loops if points else ():
-            column = here[loop] - here[loop].min() + 1
-            steps.append(step)
-            codes, step = codes + column * step, step * (column.max() + 1)
-        values = {name: set[int]() for name in self.values}
+        points, holding, _ = self._holding
+        values = {name: set[Point]() for name in self.values}
         for case, holds in zip(self.cases, holding, strict=True):
-            values.get(case.value, set()).update(codes[holds])
+            values.get(case.value, set()).update(compress(points, holds))
         for number, case in enumerate(self.cases):
             for access in (access for access in case.reads if access.tensor in values):
-                known, far = values[access.tensor], zip(access, steps, strict=bool(points))
-                read = (codes[holding[number]] + sum(s.constant * n for s, n in far)).tolist()
-                if not known.issuperset(read):
-                    first = next(n for n, code in enumerate(read) if code not in known)
-                    yield points[np.flatnonzero(holding[number])[first]], number, str(access)
+                known = values[access.tensor]
+                pairs = self._accessed(number, access)
+                yield from islice(((p, number, str(access)) for p, e in pairs if e not in known), 1)
 
     @cached_property
     def stored(self) -> Mapping[str, tuple[int, ...]]:

@@ -322,13 +322,11 @@ class MappingSpace(MappingDesign):
         return self.least_without((), limits)
 
     def least_without(
-        self, tensors: Collection[str], limits: Sequence[Limit]
+        self, free: Collection[str], limits: Sequence[Limit]
     ) -> Mapping[str, Fraction]:
         """Roofs where words of some tensors may cost nothing."""
-        always = [
-            self.keeps(place) - self.may_bypass(place) - {*tensors}
-            for place in range(len(self.architecture.levels))
-        ]
+        places = range(len(self.architecture.levels))
+        always = [self.keeps(n) - self.may_bypass(n) - {*free} for n in places]
         known = least_metrics(self.nest, self.architecture, always, limits)
         return dict.fromkeys(self.vocabulary, Fraction(0)) | known
 

@@ -359,7 +359,7 @@ def test_numbers_that_mean_nothing_are_refused(name: str, value: float, line: st
 
 
 def test_what_divides_by_0_is_refused_where_it_cancels() -> None:
-    """Also where a minimum hides it, of zeros that are drawn."""
+    """A drawn zero is seen where a minimum hides it, too."""
     own = {"of": {"cycles": "min(4/(in.items - 4), 3)*(in.items - 4)/(in.items - 4)"}}
     feed = {"of": "x", "shape": ["n"]}
     parts: dict[str, Any] = {

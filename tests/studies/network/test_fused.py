@@ -250,7 +250,7 @@ def test_without_much_time_fusing_loses_nothing(method: Method, limit: float, pa
 def test_products_are_no_worse_than_of_layers_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where there is no time for fusing, layers alone are the answer."""
+    """The layers alone are the answer where there is no time for fusing."""
     nest = workload("mm", {"i": 4, "j": 6, "k": 8})
     network = chain_of([LayerRun("a", nest, 1), LayerRun("b", nest, 1, True)])
     request, over, known = asked("edp", 400), False, []
