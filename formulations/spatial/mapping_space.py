@@ -319,11 +319,9 @@ class MappingSpace(MappingDesign):
         }
 
     def least(self, limits: Sequence[Limit]) -> Mapping[str, Fraction]:
-        return self.least_without((), limits)
+        return self.roofs((), limits)
 
-    def least_without(
-        self, free: Collection[str], limits: Sequence[Limit]
-    ) -> Mapping[str, Fraction]:
+    def roofs(self, free: Collection[str], limits: Sequence[Limit]) -> Mapping[str, Fraction]:
         """Roofs where words of some tensors may cost nothing."""
         places = range(len(self.architecture.levels))
         always = [self.keeps(n) - self.may_bypass(n) - {*free} for n in places]

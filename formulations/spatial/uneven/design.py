@@ -27,7 +27,7 @@ class UnevenDesign(UnevenSpace):
     def passing(self, limits: Sequence[Limit]) -> Mapping[str, Fraction] | None:
         if self.constraints != NONE or not self.moving:
             return None
-        return self.least_without((self.nest.inputs[0].tensor, self.nest.output.tensor), limits)
+        return self.roofs((self.nest.inputs[0].tensor, self.nest.output.tensor), limits)
 
     def tiled(self, following: Sequence[Design]) -> TiledNests | None:
         nests = [design for design in (self, *following) if isinstance(design, UnevenDesign)]
