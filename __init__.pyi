@@ -9,7 +9,6 @@ from ithaca import refine as refine
 from ithaca.commands.api.building import Build as Build
 from ithaca.commands.api.building import NetworkBuild
 from ithaca.commands.api.codesign_study import CodesignStudy as CodesignStudy
-from ithaca.commands.api.flow import list_graphs as list_graphs
 from ithaca.commands.api.grids import Grid as Grid
 from ithaca.commands.api.lists import list_networks as list_networks
 from ithaca.commands.api.lists import list_platforms as list_platforms
@@ -18,8 +17,6 @@ from ithaca.commands.api.live_line import SearchProgress as SearchProgress
 from ithaca.commands.api.matching import Matches as Matches
 from ithaca.commands.api.points import EvaluatedPoints
 from ithaca.commands.api.spaces import list_spaces as list_spaces
-from ithaca.commands.families.spatial.layers import MappedLayers
-from ithaca.commands.families.spatial.lists import list_architectures as list_architectures
 from ithaca.commands.families.systolic.points import Points as Points
 from ithaca.files.answer import Answer, Check, Wrote
 from ithaca.files.answer import Verification as Verification
@@ -31,9 +28,12 @@ from ithaca.formulations.data_types import DataType
 from ithaca.formulations.hardware.space import HardwareSpace as HardwareSpace
 from ithaca.formulations.platform import Platform as Platform
 from ithaca.formulations.problem import Objective
-from ithaca.formulations.spatial.architecture import Architecture as Architecture
 from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.simulation.compared import Simulation as Simulation
+from ithaca.plugins.flow.commands import list_graphs as list_graphs
+from ithaca.plugins.hierarchies.commands.layers import MappedLayers
+from ithaca.plugins.hierarchies.commands.lists import list_architectures as list_architectures
+from ithaca.plugins.hierarchies.formulations.architecture import Architecture as Architecture
 from ithaca.solver.certificate import Certificate as Certificate
 from ithaca.solver.certificate import Status as Status
 from ithaca.solver.cpsat.from_pyomo import solve_pyomo as solve_pyomo

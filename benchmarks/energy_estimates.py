@@ -14,10 +14,16 @@ from pathlib import Path
 
 from ithaca.files.errors import InputError
 from ithaca.files.timeloop_files import load_timeloop
-from ithaca.formulations.spatial.architecture_files import architecture_document, read_tree
-from ithaca.formulations.spatial.compound_components import compound_classes
-from ithaca.formulations.spatial.energy_estimates import estimated_table, installed_estimator
-from ithaca.formulations.spatial.energy_files import energy_tables
+from ithaca.plugins.hierarchies.formulations.architecture_files import (
+    architecture_document,
+    read_tree,
+)
+from ithaca.plugins.hierarchies.formulations.compound_components import compound_classes
+from ithaca.plugins.hierarchies.formulations.energy_estimates import (
+    estimated_table,
+    installed_estimator,
+)
+from ithaca.plugins.hierarchies.formulations.energy_files import energy_tables
 
 
 def main(folder: Path) -> None:

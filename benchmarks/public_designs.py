@@ -22,9 +22,12 @@ from typing import Any
 import ithaca
 from ithaca.files.errors import InputError
 from ithaca.files.timeloop_files import load_timeloop
-from ithaca.formulations.spatial.architecture import Architecture
-from ithaca.formulations.spatial.architecture_files import architecture_document, architecture_of
-from tests.formulations.spatial.cases import golden
+from ithaca.plugins.hierarchies.formulations.architecture import Architecture
+from ithaca.plugins.hierarchies.formulations.architecture_files import (
+    architecture_document,
+    architecture_of,
+)
+from tests.plugins.hierarchies.formulations.cases import golden
 
 TUTORIAL = "05-mapper-conv1d+oc-3level"
 

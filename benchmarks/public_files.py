@@ -23,9 +23,9 @@ from typing import Any
 
 from ithaca.files.errors import InputError
 from ithaca.files.timeloop_files import load_timeloop
-from ithaca.formulations.spatial.architecture_files import read_architecture
-from ithaca.formulations.spatial.constraint_entries import SECTIONS, entries_of
-from ithaca.formulations.spatial.mapper_files import mapper_objectives
+from ithaca.plugins.hierarchies.formulations.architecture_files import read_architecture
+from ithaca.plugins.hierarchies.formulations.constraint_entries import SECTIONS, entries_of
+from ithaca.plugins.hierarchies.formulations.mapper_files import mapper_objectives
 from ithaca.workloads.problem_files import read_problem
 
 #: Fields at the left edge of a text that cannot be read, by kind.

@@ -28,12 +28,12 @@ import yaml
 
 from ithaca.files.errors import InputError
 from ithaca.files.timeloop_files import load_timeloop
-from ithaca.formulations.spatial.architecture_files import architecture_of
-from ithaca.formulations.spatial.constraint_entries import SECTIONS
-from ithaca.formulations.spatial.points import evaluate_points, load_points
+from ithaca.plugins.hierarchies.formulations.architecture_files import architecture_of
+from ithaca.plugins.hierarchies.formulations.constraint_entries import SECTIONS
+from ithaca.plugins.hierarchies.formulations.points import evaluate_points, load_points
 from ithaca.workloads.problem_files import problem_nest
-from tests.formulations.spatial.test_sparse import unequal
-from tests.test_timeloop_mapper import figures
+from tests.plugins.hierarchies.formulations.test_sparse import unequal
+from tests.plugins.hierarchies.test_timeloop_mapper import figures
 
 #: Where mappings are, by source: the path of a mapping, and those of all else that it goes with.
 LAYOUTS = {

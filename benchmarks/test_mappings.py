@@ -15,8 +15,8 @@ import pytest
 from ithaca.solver.certificate import Status
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.staged.engine import solve_staged
-from tests.formulations.spatial.drawn import published
-from tests.formulations.spatial.test_search_figures import LAYERS, least_evaluated
+from tests.plugins.hierarchies.formulations.drawn import published
+from tests.plugins.hierarchies.formulations.test_search_figures import LAYERS, least_evaluated
 
 #: Seconds that a proof may take on one thread, by architecture and objective.
 TARGETS = {

@@ -20,8 +20,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import ithaca
-from tests.formulations.spatial.cases import nest_of
-from tests.formulations.spatial.placed import GOLDEN, STATEMENTS
+from tests.plugins.hierarchies.formulations.cases import nest_of
+from tests.plugins.hierarchies.formulations.placed import GOLDEN, STATEMENTS
 
 SCRIPT = Path(__file__).with_name("accelforge_mapper.py")
 

@@ -52,6 +52,7 @@ BUDGETS = {
     "families": 10,
     "formulations": 78,
     "paper": 4,
+    "plugins": 60,
     "refine": 5,
     "results": 15,
     "solver": 57,

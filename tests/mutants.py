@@ -23,33 +23,33 @@ from ithaca.commands.api.opening import read_answer, read_document
 from ithaca.files.timeloop_files import MAX_DEPTH, TAGS
 from ithaca.files.yaml_documents import parse_yaml
 from ithaca.formulations.data_types import DATA_TYPES
-from ithaca.formulations.flow.graph import find_graph
 from ithaca.formulations.hardware.files import find_space
 from ithaca.formulations.platform_files import read_platform
-from ithaca.formulations.spatial.architecture import Architecture
-from ithaca.formulations.spatial.architecture_files import (
+from ithaca.formulations.systolic.descriptors import load_descriptor
+from ithaca.formulations.systolic.points import load_points
+from ithaca.plugins.flow.formulations.graph import find_graph
+from ithaca.plugins.hierarchies.formulations.architecture import Architecture
+from ithaca.plugins.hierarchies.formulations.architecture_files import (
     architecture_document,
     read_architecture,
     read_tree,
 )
-from ithaca.formulations.spatial.compound_components import (
+from ithaca.plugins.hierarchies.formulations.compound_components import (
     compound_classes,
 )
-from ithaca.formulations.spatial.constraint_files import read_constraints
-from ithaca.formulations.spatial.energy_estimates import estimated_table
-from ithaca.formulations.spatial.library import fitted
-from ithaca.formulations.spatial.mapper_files import read_mapper_files
-from ithaca.formulations.spatial.points import load_points as load_mappings
-from ithaca.formulations.systolic.descriptors import load_descriptor
-from ithaca.formulations.systolic.points import load_points
+from ithaca.plugins.hierarchies.formulations.constraint_files import read_constraints
+from ithaca.plugins.hierarchies.formulations.energy_estimates import estimated_table
+from ithaca.plugins.hierarchies.formulations.library import fitted
+from ithaca.plugins.hierarchies.formulations.mapper_files import read_mapper_files
+from ithaca.plugins.hierarchies.formulations.points import load_points as load_mappings
 from ithaca.workloads.layer_files import read_layers
 from ithaca.workloads.library import workload
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.networks.find import find_network
 from ithaca.workloads.problem_files import read_problem
 from ithaca.workloads.recurrence import find_recurrence
-from tests.formulations.spatial import test_energy_estimates as estimates
-from tests.formulations.spatial import test_front_ends as front_ends
+from tests.plugins.hierarchies.formulations import test_energy_estimates as estimates
+from tests.plugins.hierarchies.formulations import test_front_ends as front_ends
 from tests.reference import unpack
 
 ROOT = Path(__file__).parents[1]
@@ -209,7 +209,7 @@ def kinds() -> dict[str, Kind]:
         shown["nodes.yaml"],
         shown["subtree.yaml"],
         *(spatial[name] for name in ("arch.yaml", "nested.yaml", "sparse.yaml")),
-        *packaged("formulations/spatial/architectures"),
+        *packaged("plugins/hierarchies/formulations/architectures"),
         compounds,
         front_ends.FIRST,
     ]
@@ -286,7 +286,7 @@ def kinds() -> dict[str, Kind]:
                     shown["graph.yaml"],
                     graphs["pruned.yaml"],
                     graphs["pooled.yaml"],
-                    *packaged("formulations/flow/graphs"),
+                    *packaged("plugins/flow/formulations/graphs"),
                 ),
                 lambda path: find_graph(str(path)),
             ),

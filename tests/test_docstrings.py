@@ -13,6 +13,9 @@ import pytest
 from tests.test_layers import LAYERS, ROOT, files, module_name, nodes
 
 #: Folders and files whose docstrings are read beside those of the layers.
+#: The package.
+PARTS = (*LAYERS, "core", "plugins")
+
 OTHERS = ("__init__.py", "__main__.py", "benchmarks", "docs/hooks", "tests")
 
 #: Pronouns and prepositions that name nothing, with which no docstring begins.
@@ -109,7 +112,7 @@ def undocumented(paths: Iterable[Path]) -> list[str]:
 
 
 def test_public_functions_say_what_their_parameters_are() -> None:
-    assert not undocumented(path for layer in LAYERS for path in files(layer))
+    assert not undocumented(path for part in PARTS for path in files(part))
 
 
 def test_a_function_that_does_not_say_it_is_seen(tmp_path: Path) -> None:
@@ -164,7 +167,7 @@ def participles(text: str) -> list[str]:
     return [f"{line}: {name}" for line, name in names if name.strip("_") in PARTICIPLES]
 
 
-@pytest.mark.parametrize("place", [*LAYERS, *OTHERS])
+@pytest.mark.parametrize("place", [*PARTS, *OTHERS])
 def test_docstrings_begin_with_what_they_document(place: str) -> None:
     paths = files(place)
     assert paths
@@ -172,11 +175,11 @@ def test_docstrings_begin_with_what_they_document(place: str) -> None:
         f"{path.relative_to(ROOT)}:{offence}"
         for path in paths
         for text in (path.read_text(encoding="utf-8"),)
-        for offence in riddles(nodes(text)[0] if place in LAYERS else ast.parse(text))
+        for offence in riddles(nodes(text)[0] if place in PARTS else ast.parse(text))
     ]
 
 
-@pytest.mark.parametrize("layer", LAYERS)
+@pytest.mark.parametrize("layer", PARTS)
 def test_names_say_what_they_hold(layer: str) -> None:
     assert not [
         f"{path.relative_to(ROOT)}:{offence}"

@@ -90,10 +90,28 @@ def test_every_package_has_its_place() -> None:
     assert packages == set(LAYERS) - {"cli"} | {"plugins"}
 
 
+def test_plugins_keep_the_same_order() -> None:
+    """Each has floors of the names of layers; it imports no later floor, layer or other plug-in."""
+    upward = []
+    for path in sorted((ROOT / "plugins").glob("*/**/*.py")):
+        _, plugin, *rest = path.relative_to(ROOT).with_suffix("").parts
+        if rest == ["__init__"]:
+            continue
+        assert rest[0] in LAYERS, path
+        allowed = LAYERS[: LAYERS.index(rest[0]) + 1]
+        for line, module in imported(path.read_text()):
+            parts = module.split(".")[1:]
+            if parts[0] == "plugins" and parts[1] == plugin:
+                parts = parts[2:]
+            if parts[0] not in (*allowed, "__version__"):
+                upward.append(f"{path.relative_to(ROOT)}:{line}: {module}")
+    assert not upward
+
+
 def test_the_order_is_the_one_contributors_read() -> None:
     guide = (ROOT / "CONTRIBUTING.md").read_text()
     named = re.findall(r"^    (\w+)(?:/|\.py) ", guide, re.MULTILINE)
-    assert tuple(name for name in named if name not in ("docs", "tests")) == LAYERS
+    assert tuple(name for name in named if name not in ("docs", "plugins", "tests")) == LAYERS
 
 
 def test_an_import_of_a_later_layer_is_seen() -> None:
@@ -144,7 +162,7 @@ def test_the_name_of_a_later_layer_is_seen(layer: str, call: str) -> None:
 FAMILIES = sorted(path.parent.name for path in (ROOT / "formulations").glob("*/family.py"))
 
 #: Layers that work with any family, and what they may not say.
-GENERIC = ("solver", "refine", "studies/peers", "results/files.py", "results/schema.py")
+GENERIC = ("solver", "refine", "plugins/peers/studies", "results/files.py", "results/schema.py")
 OWN_WORDS = re.compile(r"(t1|t2|lanes|tiles|pack|simd)(\..*)?|bram18k|systolic")
 
 #: Later layers. What is a family's own there is a module of its name in a folder `families`, which
@@ -152,12 +170,12 @@ OWN_WORDS = re.compile(r"(t1|t2|lanes|tiles|pack|simd)(\..*)?|bram18k|systolic")
 LATER = ("studies", "results", "exports", "commands")
 TOOLS = (
     "exports/autosa/",
-    "exports/timeloop/",
+    "plugins/hierarchies/exports/timeloop/",
     "exports/scalesim/",
     "exports/rtl/",
-    "exports/instructions/",
-    "exports/gemmini/",
-    "exports/tensorlib/",
+    "plugins/hierarchies/exports/instructions/",
+    "plugins/hierarchies/exports/gemmini/",
+    "plugins/hierarchies/exports/tensorlib/",
     "exports/seeds/for_",
     "exports/configuration.py",
     "exports/recurrences.py",
@@ -322,7 +340,7 @@ def circles(imports: Mapping[str, Collection[str]]) -> list[list[str]]:
 
 def test_no_files_import_each_other() -> None:
     """Imports for type checking and inside functions count, too."""
-    paths = {module_name(path): path for layer in LAYERS for path in files(layer)}
+    paths = {module_name(path): path for part in (*LAYERS, "plugins") for path in files(part)}
     imports = {
         name: targets(path.read_text(), paths.keys()) - {name} for name, path in paths.items()
     }
@@ -351,7 +369,7 @@ def lengths(paths: Iterable[Path]) -> dict[str, int]:
 
 
 def test_no_file_is_long() -> None:
-    package = [path for layer in LAYERS for path in files(layer)]
+    package = [path for part in (*LAYERS, "plugins") for path in files(part)]
     assert len(package) > 400
     assert not {name: n for name, n in lengths(package).items() if n > MOST_LINES}
 

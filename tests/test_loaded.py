@@ -8,7 +8,7 @@ from benchmarks.loaded import modules
 
 #: What is loaded of a family whose options a command has, but which it does not use.
 OPTIONS = {"options", "architecture", "sparse"}
-FAMILIES = {"systolic", "spatial", "recurrence", "custom", "flow"}
+FAMILIES = {"systolic", "hierarchies", "recurrence", "custom", "flow", "peers"}
 
 
 @pytest.mark.parametrize(
@@ -21,6 +21,8 @@ FAMILIES = {"systolic", "spatial", "recurrence", "custom", "flow"}
 )
 def test_a_command_loads_its_own_family_alone(command: str, families: set[str]) -> None:
     """Options of other families are loaded at the most."""
-    places = (name.split(".")[1:] for name in modules(command))
-    parts = (place[1:3] for place in places if place[:1] == ["formulations"] and len(place) > 2)
-    assert {family for family, part in parts if part not in OPTIONS} & FAMILIES == families
+    places = [name.split(".")[1:] for name in modules(command)]
+    parts = [place[1:3] for place in places if place[:1] == ["formulations"] and place[2:]]
+    parts += [place[1::2] for place in places if place[:1] == ["plugins"] and place[3:]]
+    used = {family for family, part, *_ in parts if part not in OPTIONS}
+    assert used & FAMILIES == families

@@ -22,7 +22,7 @@ import ithaca
 from ithaca.files import messages, reading
 from ithaca.files.errors import InputError
 from ithaca.files.messages import MAX_LINE
-from ithaca.formulations.spatial.architecture_files import read_architecture
+from ithaca.plugins.hierarchies.formulations.architecture_files import read_architecture
 from tests import mutants
 
 #: Mutants in CI of every kind, 5,100 in all.

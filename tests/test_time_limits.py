@@ -16,10 +16,10 @@ import pytest
 import ithaca
 from ithaca.files import clock
 from ithaca.files.clock import StoppedError
-from ithaca.formulations.spatial.options import HierarchyOptions
-from ithaca.formulations.spatial.question import MappingQuestion
 from ithaca.formulations.systolic.options import ArrayOptions
 from ithaca.formulations.systolic.question import ArrayQuestion
+from ithaca.plugins.hierarchies.formulations.options import HierarchyOptions
+from ithaca.plugins.hierarchies.formulations.question import MappingQuestion
 from ithaca.studies.network.fused import solve_fused
 from ithaca.studies.network.runner import RunOptions
 from ithaca.workloads.library import workload

@@ -11,7 +11,7 @@ from ithaca.exports.charts.chart import LineChart
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.families import profile_of
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.spatial.published.dmazerunner.machine import (
+from ithaca.plugins.hierarchies.formulations.published.dmazerunner.machine import (
     DRAM,
     ORDERED,
     RF,
@@ -19,10 +19,10 @@ from ithaca.formulations.spatial.published.dmazerunner.machine import (
     SPATIAL,
     SPM,
 )
-from ithaca.formulations.spatial.published.dmazerunner.tilings import TilingDesign
+from ithaca.plugins.hierarchies.formulations.published.dmazerunner.tilings import TilingDesign
+from ithaca.plugins.peers.studies.methods import run_peer
+from ithaca.plugins.peers.studies.recorder import SampleBudget
 from ithaca.solver.staged.engine import solve_staged
-from ithaca.studies.peers.methods import run_peer
-from ithaca.studies.peers.recorder import SampleBudget
 
 #: What is minimised, and how the table calls the best of all mappings, without and with padding.
 OBJECTIVES, PROVEN, PADDED, PUBLISHED = (

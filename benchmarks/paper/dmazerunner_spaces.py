@@ -9,9 +9,9 @@ from math import factorial, prod
 from benchmarks.paper.dmazerunner import BATCH, LAYERS, MACHINE, layer_problem
 from benchmarks.paper.experiment import Cell, Outcome, Run, Table, claims
 from ithaca.exports.charts.chart import LineChart
-from ithaca.formulations.spatial.published.dmazerunner.choices import divisors
-from ithaca.formulations.spatial.published.dmazerunner.machine import ORDERED, SLOTS
-from ithaca.formulations.spatial.published.dmazerunner.tilings import TilingDesign
+from ithaca.plugins.hierarchies.formulations.published.dmazerunner.choices import divisors
+from ithaca.plugins.hierarchies.formulations.published.dmazerunner.machine import ORDERED, SLOTS
+from ithaca.plugins.hierarchies.formulations.published.dmazerunner.tilings import TilingDesign
 from ithaca.solver.staged.engine import solve_staged
 
 #: Layers of quick runs: those of the fewest mappings.

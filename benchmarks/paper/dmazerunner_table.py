@@ -14,16 +14,16 @@ from benchmarks.paper.dmazerunner_spaces import FIT, TILINGS, products
 from benchmarks.paper.experiment import PUBLICATION, Cell, Measured, Outcome, Run, Table, claims
 from ithaca.exports.charts.chart import LineChart
 from ithaca.formulations.algebra.number_systems import NUMPY
-from ithaca.formulations.spatial.library import find_architecture
-from ithaca.formulations.spatial.published.dmazerunner.choices import divisors
-from ithaca.formulations.spatial.published.dmazerunner.design import DmazerunnerDesign
-from ithaca.formulations.spatial.published.dmazerunner.machine import (
+from ithaca.plugins.hierarchies.formulations.library import find_architecture
+from ithaca.plugins.hierarchies.formulations.published.dmazerunner.choices import divisors
+from ithaca.plugins.hierarchies.formulations.published.dmazerunner.design import DmazerunnerDesign
+from ithaca.plugins.hierarchies.formulations.published.dmazerunner.machine import (
     DRAM,
     ORDERED,
     SLOTS,
     StoredLayer,
 )
-from ithaca.formulations.spatial.published.dmazerunner.model import reuse
+from ithaca.plugins.hierarchies.formulations.published.dmazerunner.model import reuse
 from ithaca.workloads.layer_files import KINDS
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import parse_statement

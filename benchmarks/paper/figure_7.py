@@ -19,7 +19,7 @@ from benchmarks.paper.methods_compared import (
     methods,
 )
 from ithaca.exports.charts.chart import LineChart
-from ithaca.studies.peers.recorder import SampleBudget
+from ithaca.plugins.peers.studies.recorder import SampleBudget
 
 #: Seconds of a run in the released script.
 FULL_SECONDS = 300.0

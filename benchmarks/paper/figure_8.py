@@ -17,7 +17,7 @@ from benchmarks.paper.methods_compared import (
     methods,
 )
 from ithaca.exports.charts.chart import LineChart
-from ithaca.studies.peers.recorder import SampleBudget
+from ithaca.plugins.peers.studies.recorder import SampleBudget
 
 #: The number of samples that the paper states a quality at.
 STATED_SAMPLES = 3000

@@ -16,7 +16,7 @@ from benchmarks.paper.methods_compared import (
     methods,
 )
 from ithaca.exports.charts.chart import LineChart
-from ithaca.studies.peers.recorder import SampleBudget
+from ithaca.plugins.peers.studies.recorder import SampleBudget
 
 #: As published.
 SECONDS = 5.0

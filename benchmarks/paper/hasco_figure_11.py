@@ -11,9 +11,9 @@ from benchmarks.paper.experiment import Cell, Measured, Outcome, Run, Table, cla
 from ithaca.exports.charts.chart import LineChart
 from ithaca.formulations.hardware.accelerator import Work
 from ithaca.formulations.problem import read_objective
-from ithaca.formulations.spatial.accelerator import HierarchyAccelerator
-from ithaca.formulations.spatial.library import find_architecture
-from ithaca.formulations.spatial.mapping_space import MappingOptions
+from ithaca.plugins.hierarchies.formulations.accelerator import HierarchyAccelerator
+from ithaca.plugins.hierarchies.formulations.library import find_architecture
+from ithaca.plugins.hierarchies.formulations.mapping_space import MappingOptions
 from ithaca.solver.portfolio import solve_designs
 from ithaca.solver.solution import Solution, best_solution
 from ithaca.studies.codesign.workloads import find_workloads

@@ -9,8 +9,8 @@ from benchmarks.paper.experiment import PUBLICATION, Cell, Measured, Outcome, Ru
 from ithaca.exports.charts.chart import LineChart
 from ithaca.formulations.hardware.accelerator import Work
 from ithaca.formulations.problem import read_objective
-from ithaca.formulations.spatial.accelerator import HierarchyAccelerator
-from ithaca.formulations.spatial.library import find_architecture
+from ithaca.plugins.hierarchies.formulations.accelerator import HierarchyAccelerator
+from ithaca.plugins.hierarchies.formulations.library import find_architecture
 from ithaca.solver.portfolio import solve_designs
 from ithaca.solver.solution import best_solution
 from ithaca.workloads.library import workload

@@ -4,7 +4,7 @@
 The released script (run_method_cmp.sh) gives every method 300 s on each of 18 designs, some of them
 a number of epochs instead: simulated annealing 150,000, Bayesian optimisation 300, reinforcement
 learning 50,000. Those numbers are kept here as most samples, within the 300 s. The methods are
-those of `ithaca.studies.peers` that stand for the published ones.
+those of `ithaca.plugins.peers.studies` that stand for the published ones.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from benchmarks.paper.matrix_product import DATAFLOWS, PERMUTATIONS, SHARE, matr
 from ithaca.files.errors import InputError
 from ithaca.files.signals import at_once
 from ithaca.formulations.problem import Problem
+from ithaca.plugins.peers.studies.methods import PEERS, run_peer
+from ithaca.plugins.peers.studies.recorder import SampleBudget, Trace
 from ithaca.solver.executor import end_with_parent
-from ithaca.studies.peers.methods import PEERS, run_peer
-from ithaca.studies.peers.recorder import SampleBudget, Trace
 
 #: What each method stands for in the paper.
 STANDS_FOR: Mapping[str, str] = PUBLICATION["methods"]

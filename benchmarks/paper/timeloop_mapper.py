@@ -10,9 +10,9 @@ from benchmarks.paper.experiment import PUBLICATION, Cell, Number, Outcome, Run,
 from ithaca.exports.charts.chart import LineChart
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.problem import Objective, Problem
-from ithaca.formulations.spatial.design import SpatialDesign
-from ithaca.formulations.spatial.library import find_architecture, fitted
-from ithaca.formulations.spatial.mapping_space import MappingOptions
+from ithaca.plugins.hierarchies.formulations.design import SpatialDesign
+from ithaca.plugins.hierarchies.formulations.library import find_architecture, fitted
+from ithaca.plugins.hierarchies.formulations.mapping_space import MappingOptions
 from ithaca.solver.staged.engine import solve_staged
 from ithaca.workloads.library import workload
 

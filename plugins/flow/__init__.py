@@ -6,11 +6,11 @@ from ithaca.files.plugin import Plugin
 
 PLUGIN = Plugin(
     {
-        "schemas": {"graph": "ithaca.formulations.flow.graph:FlowGraph"},
-        "evaluations": {"graph": "ithaca.commands.api.flow:evaluate_source"},
-        "lists": {"graphs": "ithaca.commands.api.flow:print_graphs"},
+        "schemas": {"graph": "ithaca.plugins.flow.formulations.graph:FlowGraph"},
+        "evaluations": {"graph": "ithaca.plugins.flow.commands:evaluate_source"},
+        "lists": {"graphs": "ithaca.plugins.flow.commands:print_graphs"},
         "names": {
-            "list_graphs": "ithaca.commands.api.flow:list_graphs",
+            "list_graphs": "ithaca.plugins.flow.commands:list_graphs",
         },
     }
 )

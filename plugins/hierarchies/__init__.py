@@ -4,54 +4,56 @@ from __future__ import annotations
 
 from ithaca.files.plugin import Plugin
 
+_HERE = "ithaca.plugins.hierarchies"
+
 PLUGIN = Plugin(
     {
         "families": {
-            "spatial": "ithaca.formulations.spatial.family:SPATIAL",
+            "spatial": "ithaca.plugins.hierarchies.formulations.family:SPATIAL",
         },
         "question kinds": {
-            "spatial": "ithaca.formulations.spatial.options:KIND",
+            "spatial": "ithaca.plugins.hierarchies.formulations.options:KIND",
         },
         "questions": {
-            "spatial": "ithaca.formulations.spatial.question:MappingQuestion",
+            "spatial": "ithaca.plugins.hierarchies.formulations.question:MappingQuestion",
         },
         "accelerators": {
-            "spatial": "ithaca.formulations.spatial.accelerator:HIERARCHIES",
+            "spatial": "ithaca.plugins.hierarchies.formulations.accelerator:HIERARCHIES",
         },
         "network documents": {
-            "spatial": "ithaca.results.families.networks.spatial",
+            "spatial": "ithaca.plugins.hierarchies.results.networks",
         },
         "report sections": {
-            "spatial": "ithaca.exports.report.families.spatial",
+            "spatial": "ithaca.plugins.hierarchies.exports.report",
         },
         "tools": {
-            "timeloop": "ithaca.exports.timeloop.folder:TIMELOOP",
-            "instructions": "ithaca.exports.instructions.folder:INSTRUCTIONS",
-            "gemmini": "ithaca.exports.gemmini.folder:GEMMINI",
-            "tensorlib": "ithaca.exports.tensorlib.folder:TENSORLIB",
+            "timeloop": "ithaca.plugins.hierarchies.exports.timeloop.folder:TIMELOOP",
+            "instructions": "ithaca.plugins.hierarchies.exports.instructions.folder:INSTRUCTIONS",
+            "gemmini": "ithaca.plugins.hierarchies.exports.gemmini.folder:GEMMINI",
+            "tensorlib": "ithaca.plugins.hierarchies.exports.tensorlib.folder:TENSORLIB",
         },
-        "tools of families": {"spatial timeloop": "ithaca.exports.timeloop.hierarchy:MAPPINGS"},
+        "tools of families": {"spatial timeloop": f"{_HERE}.exports.timeloop.hierarchy:MAPPINGS"},
         "points": {
-            "spatial": "ithaca.commands.families.spatial.points",
+            "spatial": "ithaca.plugins.hierarchies.commands.points",
         },
         "readers": {
-            "layers": "ithaca.commands.families.spatial.layers:read_layers",
+            "layers": "ithaca.plugins.hierarchies.commands.layers:read_layers",
         },
         "schemas": {"layers": "ithaca.commands.schemas:layers"},
         "lists": {
-            "architectures": "ithaca.commands.families.spatial.lists:print_architectures",
+            "architectures": "ithaca.plugins.hierarchies.commands.lists:print_architectures",
         },
         "commands": {
-            "map": "ithaca.commands.families.spatial.map:map",
-            "timeloop-mapper": "ithaca.commands.families.spatial.timeloop_mapper:timeloop_mapper",
-            "estimate": "ithaca.commands.families.spatial.estimate:estimate",
+            "map": "ithaca.plugins.hierarchies.commands.map:map",
+            "timeloop-mapper": f"{_HERE}.commands.timeloop_mapper:timeloop_mapper",
+            "estimate": "ithaca.plugins.hierarchies.commands.estimate:estimate",
         },
         "names": {
-            "Architecture": "ithaca.formulations.spatial.architecture:Architecture",
-            "estimate": "ithaca.commands.families.spatial.estimating:estimate",
-            "list_architectures": "ithaca.commands.families.spatial.lists:list_architectures",
-            "map": "ithaca.commands.families.spatial.mapping:map",
-            "timeloop_mapper": "ithaca.commands.families.spatial.mapper:timeloop_mapper",
+            "Architecture": "ithaca.plugins.hierarchies.formulations.architecture:Architecture",
+            "estimate": "ithaca.plugins.hierarchies.commands.estimating:estimate",
+            "list_architectures": "ithaca.plugins.hierarchies.commands.lists:list_architectures",
+            "map": "ithaca.plugins.hierarchies.commands.mapping:map",
+            "timeloop_mapper": "ithaca.plugins.hierarchies.commands.mapper:timeloop_mapper",
         },
     },
     {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ithaca.files.plugin import Plugin
 
-_HARDWARE = "ithaca.studies.peers.hardware_methods"
+_HARDWARE = "ithaca.plugins.peers.studies.hardware_methods"
 
 PLUGIN = Plugin(
     {

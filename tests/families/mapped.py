@@ -11,11 +11,11 @@ from math import prod
 
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.problem import Limit, Objective, Problem
-from ithaca.formulations.spatial.architecture import Architecture, Compute, Level
-from ithaca.formulations.spatial.design import SpatialDesign
-from ithaca.formulations.spatial.mapping_space import MappingOptions
+from ithaca.plugins.hierarchies.formulations.architecture import Architecture, Compute, Level
+from ithaca.plugins.hierarchies.formulations.design import SpatialDesign
+from ithaca.plugins.hierarchies.formulations.mapping_space import MappingOptions
 from ithaca.workloads.library import workload
-from tests.exports.timeloop_rules import Lanes, Mapped, Storage, Tensor, count
+from tests.plugins.hierarchies.exports.timeloop_rules import Lanes, Mapped, Storage, Tensor, count
 
 EXTENTS = {"i": 2, "j": 2, "k": 4}
 NEST = workload("mm", EXTENTS)

@@ -37,6 +37,8 @@ from ithaca.formulations.space import (
     Space,
     make_space,
 )
+from ithaca.plugins.peers.studies.methods import PEERS, run_peer
+from ithaca.plugins.peers.studies.recorder import SampleBudget
 from ithaca.refine.grid import best_point, exact_grid
 from ithaca.refine.window import window_around
 from ithaca.results.datasets import as_table, result_dataset
@@ -54,8 +56,6 @@ from ithaca.solver.verification import verify
 from ithaca.studies.best import solve_best
 from ithaca.studies.front import pareto_front
 from ithaca.studies.grid import StudyAxis
-from ithaca.studies.peers.methods import PEERS, run_peer
-from ithaca.studies.peers.recorder import SampleBudget
 from ithaca.studies.whatif import run_study
 from tests.families.enumerated import every_point
 from tests.families.fir import Fir, fir_problem

@@ -10,10 +10,10 @@ from functools import cache
 import numpy as np
 
 from ithaca.formulations.problem import Limit, Problem, read_objective
-from ithaca.formulations.spatial.mapping_space import MappingOptions
-from ithaca.formulations.spatial.uneven.design import UnevenDesign
+from ithaca.plugins.hierarchies.formulations.mapping_space import MappingOptions
+from ithaca.plugins.hierarchies.formulations.uneven.design import UnevenDesign
 from tests.families.mapped import ARCHITECTURE, NEST
-from tests.formulations.spatial.placed import placed_models
+from tests.plugins.hierarchies.formulations.placed import placed_models
 
 DESIGN = UnevenDesign(NEST, ARCHITECTURE, MappingOptions(divisors_only=True))
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ithaca.formulations.flow.graph import find_graph
-from ithaca.formulations.flow.run import FlowRun, run_graph
+from ithaca.plugins.flow.formulations.graph import find_graph
+from ithaca.plugins.flow.formulations.run import FlowRun, run_graph
 
 WINDOW, RATE, DENSITY, COPIES, STEPS = 64, 8, 0.2, 6, 4
 

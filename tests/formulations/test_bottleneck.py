@@ -21,7 +21,7 @@ from ithaca.formulations.hardware.remedies import Remedy, amdahl
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.staged.engine import solve_staged
 from tests.families.fir import fir_problem
-from tests.test_map import PROBLEM, TINY
+from tests.plugins.hierarchies.test_map import PROBLEM, TINY
 
 
 class Stub:

@@ -17,23 +17,27 @@ from ithaca.formulations.data_types import DATA_TYPES
 from ithaca.formulations.design import Design
 from ithaca.formulations.machine import REGIMES, MemoryTiming
 from ithaca.formulations.problem import Limit, Objective, Problem
-from ithaca.formulations.spatial.design import SpatialDesign
-from ithaca.formulations.spatial.editions import (
+from ithaca.formulations.systolic.derivation import designs
+from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign
+from ithaca.formulations.systolic.systolic_array import Edition
+from ithaca.formulations.technology import Technology
+from ithaca.plugins.hierarchies.formulations.design import SpatialDesign
+from ithaca.plugins.hierarchies.formulations.editions import (
     DMAZERUNNER,
     EXPLAINABLE,
     INTRINSIC,
     TIMELOOP,
     Setting,
 )
-from ithaca.formulations.spatial.library import find_architecture
-from ithaca.formulations.spatial.mapping_space import MappingOptions
-from ithaca.formulations.systolic.derivation import designs
-from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign
-from ithaca.formulations.systolic.systolic_array import Edition
-from ithaca.formulations.technology import Technology
+from ithaca.plugins.hierarchies.formulations.library import find_architecture
+from ithaca.plugins.hierarchies.formulations.mapping_space import MappingOptions
 from ithaca.workloads.library import workload, workload_names
-from tests.formulations.spatial.cases import random_architecture, random_mapping, random_nest
-from tests.formulations.spatial.test_trends import drawn, some_configurations
+from tests.plugins.hierarchies.formulations.cases import (
+    random_architecture,
+    random_mapping,
+    random_nest,
+)
+from tests.plugins.hierarchies.formulations.test_trends import drawn, some_configurations
 from tests.problems import mm_problem
 
 #: Limits that are roofs' business, by metric.

@@ -24,7 +24,7 @@ from ithaca.exports.charts.chart import Chart
 from ithaca.files import signals
 from ithaca.files.errors import InputError
 from ithaca.files.writing import check_folder
-from ithaca.studies.peers.recorder import SampleBudget
+from ithaca.plugins.peers.studies.recorder import SampleBudget
 from tests.command_line import interrupted
 from tests.paper.test_experiments import SMALL, paper, small_outcome
 

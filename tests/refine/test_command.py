@@ -132,24 +132,3 @@ def test_what_does_not_fit_is_refused_before_anything_is_written(
     done = refused("grid", *words)
     assert message in done
     assert sorted(path.name for path in folder.iterdir()) == before
-
-
-def test_a_nest_of_one_iteration_has_no_grid(tmp_path: Path) -> None:
-    ithaca(
-        "map",
-        "--arch",
-        "simple",
-        "--problem",
-        "mm",
-        "-s",
-        "i=1,j=1,k=1",
-        "-o",
-        "one.json",
-        cwd=tmp_path,
-    )
-    done = ithaca("grid", "one.json", cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (
-        2,
-        "ithaca: one.json: mm (i=1, j=1, k=1), timeloop model edition has no factors to vary; "
-        "allowed: a nest with a loop of two iterations or more\n",
-    )

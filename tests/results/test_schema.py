@@ -15,11 +15,11 @@ from ithaca.commands.schemas import SCHEMAS, schema
 from ithaca.files.timeloop_files import TAGS
 from ithaca.files.yaml_documents import parse_yaml
 from ithaca.formulations.families import FAMILIES
-from ithaca.formulations.flow.graph import find_graph
 from ithaca.formulations.hardware.files import find_space
 from ithaca.formulations.platform_files import load_platform
-from ithaca.formulations.spatial.architecture_files import read_architecture
-from ithaca.formulations.spatial.constraint_files import read_constraints
+from ithaca.plugins.flow.formulations.graph import find_graph
+from ithaca.plugins.hierarchies.formulations.architecture_files import read_architecture
+from ithaca.plugins.hierarchies.formulations.constraint_files import read_constraints
 from ithaca.workloads.library import workload
 from ithaca.workloads.networks.find import find_network
 from ithaca.workloads.problem_files import read_problem
@@ -41,9 +41,9 @@ LIBRARY = {
     "workload": "workloads/kernels",
     "network": "workloads/networks/data",
     "platform": "formulations/platforms",
-    "architecture": "formulations/spatial/architectures",
+    "architecture": "plugins/hierarchies/formulations/architectures",
     "space": "formulations/hardware/spaces",
-    "graph": "formulations/flow/graphs",
+    "graph": "plugins/flow/formulations/graphs",
     "recurrences": "workloads/recurrences",
 }
 

@@ -13,10 +13,10 @@ import pytest
 
 from ithaca.files.errors import InputError
 from ithaca.formulations.problem import Problem, read_objective
-from ithaca.formulations.spatial.editions import Setting
-from ithaca.formulations.spatial.library import find_architecture, fitted
-from ithaca.formulations.spatial.mapping_space import MappingOptions
 from ithaca.formulations.systolic.design import SpaceOptions
+from ithaca.plugins.hierarchies.formulations.editions import Setting
+from ithaca.plugins.hierarchies.formulations.library import find_architecture, fitted
+from ithaca.plugins.hierarchies.formulations.mapping_space import MappingOptions
 from ithaca.solver.certificate import Status
 from ithaca.solver.engines import Method, engine
 from ithaca.solver.options import SolveOptions

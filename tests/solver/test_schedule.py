@@ -171,14 +171,16 @@ def test_rivals_are_those_of_one_key() -> None:
     ]
     both = solve_designs(problems, SolveOptions(), method=Method.AUTO)
     assert [s.certificate.status for s in both] == [Status.OPTIMAL] * 4
-    entries = schedule.Schedule(
+    posed = schedule.Schedule(
         problems,
         schedule.Budget(SolveOptions()),
         schedule.InProcess(),
         others=False,
         starts=[s.configuration for s in both],
         rivals=[0, 0, 1, 1],
-    ).entries
+    )
+    posed._set_rivals()  # as `run` does first
+    entries = posed.entries
     values = [s.value for s in both]
     assert [entry.rival for entry in entries] == [
         None if values[n] == min(values[m] for m in group) else min(values[m] for m in group)  # type: ignore[type-var]

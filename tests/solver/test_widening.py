@@ -10,9 +10,9 @@ import pytest
 
 import ithaca
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.spatial.design import SpatialDesign
-from ithaca.formulations.spatial.library import find_architecture, fitted
-from ithaca.formulations.spatial.mapping_space import MappingOptions
+from ithaca.plugins.hierarchies.formulations.design import SpatialDesign
+from ithaca.plugins.hierarchies.formulations.library import find_architecture, fitted
+from ithaca.plugins.hierarchies.formulations.mapping_space import MappingOptions
 from ithaca.solver.certificate import Status
 from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
@@ -20,8 +20,8 @@ from ithaca.solver.portfolio import solve_designs
 from ithaca.solver.proof_state import ProofState
 from ithaca.solver.staged.engine import solve_staged
 from ithaca.workloads.library import workload
-from tests.formulations.spatial.drawn import posed, published
-from tests.formulations.spatial.test_map_layers import ASKED, tensors, write
+from tests.plugins.hierarchies.formulations.drawn import posed, published
+from tests.plugins.hierarchies.formulations.test_map_layers import ASKED, tensors, write
 
 
 @pytest.mark.ci

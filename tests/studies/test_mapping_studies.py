@@ -9,8 +9,8 @@ import pytest
 import ithaca
 from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.number_systems import FRACTION
-from ithaca.formulations.spatial.library import find_architecture
-from ithaca.formulations.spatial.variation import with_figure
+from ithaca.plugins.hierarchies.formulations.library import find_architecture
+from ithaca.plugins.hierarchies.formulations.variation import with_figure
 from tests.whole_spaces import every_row
 
 SIZES = {"i": 4, "j": 4, "k": 2}

@@ -16,8 +16,8 @@ from ithaca.formulations.hardware.files import find_space, read_space, space_fie
 from ithaca.formulations.hardware.silicon import Silicon
 from ithaca.formulations.problem import Objective
 from ithaca.formulations.region import listed
-from ithaca.formulations.spatial.accelerator import HierarchyAccelerator
-from ithaca.formulations.spatial.mapping_space import MappingOptions
+from ithaca.plugins.hierarchies.formulations.accelerator import HierarchyAccelerator
+from ithaca.plugins.hierarchies.formulations.mapping_space import MappingOptions
 from ithaca.solver.portfolio import solve_designs
 from ithaca.studies.codesign.codesign import codesign
 from ithaca.studies.codesign.question import make_question

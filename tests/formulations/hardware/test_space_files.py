@@ -14,7 +14,7 @@ from ithaca.files.errors import InputError
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.hardware.accelerator import Trend
 from ithaca.formulations.hardware.files import find_space, read_space, space_fields, space_names
-from ithaca.formulations.spatial.accelerator import HierarchyAccelerator
+from ithaca.plugins.hierarchies.formulations.accelerator import HierarchyAccelerator
 from tests.refusals import refusals
 
 TINY = """

@@ -15,7 +15,7 @@ import pytest
 import ithaca as library
 from ithaca.commands.display import show
 from ithaca.formulations.hardware.files import find_space
-from ithaca.formulations.spatial.variation import with_figures
+from ithaca.plugins.hierarchies.formulations.variation import with_figures
 from ithaca.solver.certificate import Status
 from ithaca.studies.codesign.result import CodesignResult
 from tests.command_line import ithaca, refused, succeed

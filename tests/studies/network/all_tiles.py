@@ -12,12 +12,12 @@ import numpy as np
 
 from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.formulations.problem import read_objective
-from ithaca.formulations.spatial.architecture import Architecture
-from ithaca.formulations.spatial.mapping_space import MappingOptions
-from ithaca.formulations.spatial.uneven.design import UnevenDesign
+from ithaca.plugins.hierarchies.formulations.architecture import Architecture
+from ithaca.plugins.hierarchies.formulations.mapping_space import MappingOptions
+from ithaca.plugins.hierarchies.formulations.uneven.design import UnevenDesign
 from ithaca.workloads.nest import LoopNest
-from tests.formulations.spatial.cases import nest_of
-from tests.formulations.spatial.placed import Placed, model_of, primes
+from tests.plugins.hierarchies.formulations.cases import nest_of
+from tests.plugins.hierarchies.formulations.placed import Placed, model_of, primes
 
 #: Chains of nests, with the loops that some of them may share: their names by nest, + where a nest
 #: has none and computes the same again.

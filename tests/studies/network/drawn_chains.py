@@ -6,10 +6,10 @@ from dataclasses import replace
 from fractions import Fraction
 from random import Random
 
-from ithaca.formulations.spatial.architecture import Architecture, Compute
-from ithaca.formulations.spatial.mapping_space import MappingOptions
-from tests.formulations.spatial.cases import nest_of
-from tests.formulations.spatial.placed import level, primes
+from ithaca.plugins.hierarchies.formulations.architecture import Architecture, Compute
+from ithaca.plugins.hierarchies.formulations.mapping_space import MappingOptions
+from tests.plugins.hierarchies.formulations.cases import nest_of
+from tests.plugins.hierarchies.formulations.placed import level, primes
 from tests.studies.network.all_tiles import CHAINS, WINDOWS, Chain
 
 

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from ithaca.files.errors import InputError
 from ithaca.files.writing import document_text
-from ithaca.formulations.spatial.question import MappingQuestion
 from ithaca.formulations.systolic.design import SpaceOptions, systolic
+from ithaca.plugins.hierarchies.formulations.question import MappingQuestion
 from ithaca.results.network import load_network_result, network_document
 from ithaca.results.network_verification import verify_network
 from ithaca.solver.certificate import Status

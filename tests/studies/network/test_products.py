@@ -20,12 +20,12 @@ from hypothesis import strategies as st
 from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.problem import Limit, Problem
-from ithaca.formulations.spatial.editions import Setting
-from ithaca.formulations.spatial.library import find_architecture, fitted
-from ithaca.formulations.spatial.mapping_space import MappingOptions
-from ithaca.formulations.spatial.question import MappingQuestion
 from ithaca.formulations.systolic.design import SpaceOptions, systolic
 from ithaca.formulations.systolic.metrics import parse_objective
+from ithaca.plugins.hierarchies.formulations.editions import Setting
+from ithaca.plugins.hierarchies.formulations.library import find_architecture, fitted
+from ithaca.plugins.hierarchies.formulations.mapping_space import MappingOptions
+from ithaca.plugins.hierarchies.formulations.question import MappingQuestion
 from ithaca.solver.certificate import Status
 from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions

@@ -18,19 +18,19 @@ from typing import Any
 import pytest
 
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.spatial.architecture import Architecture, Compute
-from ithaca.formulations.spatial.mapping_space import MappingOptions
-from ithaca.formulations.spatial.uneven.design import UnevenDesign
 from ithaca.formulations.tiles import Tiled
+from ithaca.plugins.hierarchies.formulations.architecture import Architecture, Compute
+from ithaca.plugins.hierarchies.formulations.mapping_space import MappingOptions
+from ithaca.plugins.hierarchies.formulations.uneven.design import UnevenDesign
 from ithaca.results.network import load_network_result, network_document
 from ithaca.results.network_verification import verify_network
 from ithaca.solver.certificate import Status
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.studies.network.tiles import TileSearch, search_tiles
 from tests.command_line import ithaca, succeed
-from tests.formulations.spatial.cases import nest_of
-from tests.formulations.spatial.placed import GOLDEN
-from tests.formulations.spatial.test_uneven import problem
+from tests.plugins.hierarchies.formulations.cases import nest_of
+from tests.plugins.hierarchies.formulations.placed import GOLDEN
+from tests.plugins.hierarchies.formulations.test_uneven import problem
 from tests.refusals import refusals
 from tests.studies.network.all_tiles import CHAINS, Chain, fitted_to, least_of
 from tests.studies.network.drawn_chains import (

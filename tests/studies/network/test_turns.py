@@ -6,11 +6,11 @@ from math import prod
 
 import pytest
 
-from ithaca.formulations.spatial.mapping_space import MappingOptions
-from ithaca.formulations.spatial.uneven.design import UnevenDesign
-from ithaca.formulations.spatial.uneven.tiles import TiledNests
-from tests.formulations.spatial.cases import nest_of
-from tests.formulations.spatial.placed import GOLDEN
+from ithaca.plugins.hierarchies.formulations.mapping_space import MappingOptions
+from ithaca.plugins.hierarchies.formulations.uneven.design import UnevenDesign
+from ithaca.plugins.hierarchies.formulations.uneven.tiles import TiledNests
+from tests.plugins.hierarchies.formulations.cases import nest_of
+from tests.plugins.hierarchies.formulations.placed import GOLDEN
 
 
 @pytest.mark.parametrize("padding", [0, 2])

@@ -1,2 +1,0 @@
-"""The architectures that come with Ithaca, one file each, in Timeloop's format (see
-`ithaca.formulations.spatial.library`)."""

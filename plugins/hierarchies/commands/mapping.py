@@ -1,0 +1,104 @@
+"""`ithaca.map`: the proven-best mapping of a problem onto a memory hierarchy."""
+
+from __future__ import annotations
+
+from functools import partial
+from os import PathLike
+from typing import Annotated
+
+from typer import Argument, Option
+
+from ithaca.commands.api.keywords import public
+from ithaca.commands.api.live_line import note
+from ithaca.commands.api.options import (
+    Extents,
+    Method,
+    Objective,
+    ProveWith,
+    SearchOptions,
+    Sizes,
+    Start,
+)
+from ithaca.commands.api.parsing import check_sizes, parse_engines, parse_extents
+from ithaca.commands.api.solving import answers, read_start, starts_of
+from ithaca.files.errors import InputError
+from ithaca.plugins.hierarchies.commands.layers import MappedLayers
+from ithaca.plugins.hierarchies.formulations.options import HierarchyOptions
+from ithaca.plugins.hierarchies.formulations.question import MappingQuestion
+from ithaca.solver.result import Result
+from ithaca.workloads.layer_files import read_layers
+from ithaca.workloads.library import read_nest
+from ithaca.workloads.nest import LoopNest
+
+#: What is minimised unless something else is asked for, as Timeloop's mapper does.
+OBJECTIVE = "edp"
+
+
+@public
+def map(
+    workload: Annotated[
+        str | PathLike[str] | LoopNest | None,
+        Argument(
+            metavar="[WORKLOAD]",
+            help="A loop nest (ithaca list workloads), or Timeloop's problem file.",
+        ),
+    ] = None,
+    *,
+    problem: Annotated[
+        str | PathLike[str] | LoopNest | None,
+        Option("--problem", metavar="WORKLOAD", help="The same by name."),
+    ] = None,
+    problems: Annotated[
+        str | PathLike[str] | None,
+        Option(
+            "--problems",
+            metavar="CSV",
+            help="Layers, one a row: columns kind (conv, dw, gemm), extents, stride, tensors.",
+        ),
+    ] = None,
+    sizes: Sizes = None,
+    hierarchy: HierarchyOptions,
+    objective: Objective = OBJECTIVE,
+    method: Method = "auto",
+    prove_with: ProveWith = None,
+    search: SearchOptions,
+    start: Start = None,
+    **extents: Extents,
+) -> Result | MappedLayers:
+    """Find the best mapping of a problem, or of every layer of a file, onto a memory hierarchy, and
+    prove it."""
+    if workload is not None and problem is not None:
+        raise InputError("--problem is given beside a workload; allowed: one of them")
+    problem = workload if problem is None else problem
+    if problem is None and problems is None:
+        raise InputError(
+            "WORKLOAD is missing; allowed: Timeloop's problem file, or a "
+            "loop nest (ithaca list workloads)"
+        )
+    engine, second = parse_engines(method, prove_with)
+    question = MappingQuestion.read(hierarchy, objective)
+    known, name = read_start(start)
+    solved = partial(
+        answers,
+        question.place,
+        options=search.options,
+        threads=search.workers,
+        method=engine,
+        prove_again_with=second,
+    )
+    if problem is None or problems is not None:
+        if problem is not None or sizes or extents or start is not None:
+            raise InputError(
+                "--problems is given beside another problem, its sizes or --start; allowed: one "
+                "of them"
+            )
+        rows = [question.problems(row.nest, row.stored) for row in read_layers(str(problems))]
+        return MappedLayers(solved(rows))
+    own = parse_extents(sizes, extents)
+    nest = read_nest(problem, own)
+    rows = [question.problems(nest)]
+    check_sizes(problem, nest, own)
+    for line in question.remarks(nest):
+        note(line)
+    starts = None if known is None else starts_of(known, rows[0], nest, name)
+    return solved(rows, starts=starts)[0]

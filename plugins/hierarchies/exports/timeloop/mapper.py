@@ -1,0 +1,87 @@
+"""The statistics that ``timeloop-mapper`` writes of its final mapping, under its names of
+fields."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import partial
+from math import ceil
+
+from ithaca.plugins.hierarchies.exports.templates import template
+from ithaca.plugins.hierarchies.exports.timeloop.folder import yaml_text
+from ithaca.plugins.hierarchies.exports.timeloop.hierarchy import MappedNest, directives
+from ithaca.plugins.hierarchies.formulations.architecture import Level
+from ithaca.plugins.hierarchies.formulations.drawing import working
+from ithaca.plugins.hierarchies.formulations.mapping import Slot
+
+#: What the tool calls its files.
+PREFIX = "timeloop-mapper"
+
+
+def mapper_files(mapped: MappedNest) -> dict[str, str]:
+    """Content by file name."""
+    title, architecture = f"{mapped.nest} on {mapped.architecture.name}", mapped.architecture
+    facts = {
+        "levels": [
+            (level, _kept(mapped, level), [*_own_loops(mapped, level)])
+            for level in architecture.levels
+        ],
+        "metrics": mapped.metrics,
+    }
+    return {
+        f"{PREFIX}.map.yaml": yaml_text({"mapping": [*directives(mapped)]}, title),
+        f"{PREFIX}.map.txt": template("timeloop/map.txt", **facts),
+        f"{PREFIX}.stats.txt": template(
+            "timeloop/stats.txt",
+            **facts,
+            compute=architecture.compute,
+            numbers={level.name: at for at, level in enumerate(reversed(architecture.levels), 1)},
+            unpriced=architecture.unpriced,
+            moved=partial(_moved, mapped),
+            outputs=f"{architecture.levels[0].name}.{mapped.nest.output.tensor}.capacity",
+            spent=_spent(mapped),
+        ),
+    }
+
+
+def _kept(mapped: MappedNest, level: Level) -> list[str]:
+    return [
+        access.tensor
+        for access in mapped.nest.accesses
+        if access.tensor in mapped.mapping.keeps[level.name]
+    ]
+
+
+def _own_loops(mapped: MappedNest, level: Level) -> Iterator[str]:
+    """The loops of a level, outermost first, but for those of one trip."""
+    for direction, along in (("", ""), ("x", " (Spatial-X)"), ("y", " (Spatial-Y)")):
+        for loop in mapped.mapping.orders[level.name]:
+            slot = Slot(level.name, direction)
+            if mapped.mapping.factor(slot, loop) > 1:
+                yield f"for {loop} in [0:{mapped.mapping.trips(slot, loop)}){along}"
+
+
+def _spent(mapped: MappedNest) -> dict[str, Fraction]:
+    """The energy of each part, from the inside outwards, and of all (pJ)."""
+    compute, metrics = mapped.architecture.compute, mapped.metrics
+    spent = {compute.name: metrics["computes"] * compute.energy}
+    for level in reversed(mapped.architecture.levels):
+        if own := metrics.get(f"{level.name}.energy"):
+            spent[level.name] = own
+    return {**spent, "Total": sum(spent.values(), Fraction(0))}
+
+
+def _moved(
+    mapped: MappedNest, level: Level, tensor: str
+) -> tuple[dict[str, Fraction], Fraction, int]:
+    """The words of a tensor that an instance of a level moves, by kind, their energy (pJ), and the
+    number of working instances."""
+    whats = ("reads", "fills", "updates")
+    counts = {what: mapped.metrics[f"{level.name}.{tensor}.{what}"] for what in whats}
+    costs = (level.read_energy, level.write_energy, level.update_energy)
+    energies = (
+        ceil(words / level.block) * cost for words, cost in zip(counts.values(), costs, strict=True)
+    )
+    instances = working(mapped.architecture, mapped.mapping, level.name)
+    return counts, sum(energies, Fraction(0)), instances

@@ -1,0 +1,51 @@
+"""The choice of the stage for a problem of mappings, if there is one for it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import ceil
+from typing import TYPE_CHECKING
+
+from ithaca.formulations.problem import Problem
+from ithaca.formulations.stage import Stage
+from ithaca.plugins.hierarchies.formulations.search.bypasses import BypassStage
+from ithaca.plugins.hierarchies.formulations.search.stage import TimeloopStage
+
+if TYPE_CHECKING:
+    from ithaca.plugins.hierarchies.formulations.mapping_space import MappingSpace
+
+#: How metrics end that say what a level holds of a tensor.
+HELD = ".capacity"
+
+
+def stage_of(design: MappingSpace, problem: Problem) -> Stage | None:
+    """The stage of a problem; None where objective or limits may fall as a metric grows, or count
+    what the search does not."""
+    if problem.falling:
+        return None
+    if design.options.free_bypass:
+        return (
+            None
+            if any("." in name for name in problem.used_metrics)
+            else BypassStage(design, problem)
+        )
+    held = [limit for limit in problem.limits if limit.metric.endswith(HELD)]
+    others = replace(problem, limits=tuple(limit for limit in problem.limits if limit not in held))
+    if any(name.endswith(HELD) for name in others.used_metrics) or any(
+        limit.bound < 1 for limit in held
+    ):
+        return None
+    keeps = {
+        level.name: design.keeps(place) for place, level in enumerate(design.architecture.levels)
+    }
+    levels = []
+    # what a level may hold of a tensor is a capacity like the architecture's own
+    for level in design.architecture.keeping(keeps).levels:
+        names = {f"{level.name}.{tensor}{HELD}": tensor for tensor in design.tensors}
+        parts = (
+            (names[x.metric], ceil(int(x.bound) * level.buffering))
+            for x in held
+            if x.metric in names
+        )
+        levels.append(replace(level, tensor_words=(*level.tensor_words, *parts)))
+    return TimeloopStage(design, others, replace(design.architecture, levels=tuple(levels)))

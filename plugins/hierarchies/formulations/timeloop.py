@@ -1,0 +1,138 @@
+"""The edition ``timeloop``: Timeloop's costs of a mapping (`docs/memory-hierarchies.md`).
+
+Stated once, in plain arithmetic, for every number system; what costs are of is counted in
+`ithaca.plugins.hierarchies.formulations.counts`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from functools import cached_property, reduce
+
+from ithaca.formulations.remembered import remembered
+from ithaca.plugins.hierarchies.formulations.counts import MappingCounts, Number
+
+
+class TimeloopModel(MappingCounts):
+    """Costs of a mapping: cycles and energy."""
+
+    @remembered
+    def instances(self, level: int) -> Number:
+        """Instances of a level that work; of the multipliers, too."""
+        return self._product(n for lanes in self._mapping.lanes[:level] for n in lanes.values())
+
+    @property
+    def pes(self) -> Number:
+        """The number of multipliers that work."""
+        return self.instances(len(self._levels))
+
+    @property
+    def computes(self) -> Number:
+        """The number of multiply-accumulates of all multipliers, padding included."""
+        return self.operations * self.pes
+
+    @remembered
+    def cycles(self, level: int) -> Number:
+        """Cycles of the multipliers, or more where a level's words take longer."""
+        waits = self.waits(level).values()
+        return self._mapping.system.maximum(self.steps, *waits) if waits else self.steps
+
+    @remembered
+    def waits(self, place: int) -> Mapping[str, Number]:
+        """Cycles that the words of a level take at its bandwidths, by what they are: reads, writes,
+        words (both)."""
+        number, level, waits = self._mapping.system.number, self._levels[place], dict[str, Number]()
+        for what, rate, counts in level.rates:
+            over = self.moved(place, counts) * number(Fraction(rate.denominator))
+            waits[what] = self._mapping.system.ceil_div(over, number(Fraction(rate.numerator)))
+        return waits
+
+    def moved(self, place: int, counts: Sequence[str]) -> Number:
+        """Words that an instance of a level moves in time, of all tensors; ``counts`` are those of
+        reads, fills or updates."""
+        return self._total(place, *(getattr(self, count) for count in counts))
+
+    @cached_property
+    def latency(self) -> Number:
+        """Cycles of the slowest level."""
+        return self._mapping.system.maximum(
+            *(self.cycles(level) for level in range(len(self._levels)))
+        )
+
+    @remembered
+    def level_energy(self, place: int) -> Number:
+        """Energy of a level's accesses, and of what its instances that work leak, whether it keeps
+        a tensor or none (pJ)."""
+        numbers, level = self._mapping.system, self._levels[place]
+        energy = self._one * 0
+        for count, cost in level.prices.items():
+            if not cost:
+                continue
+            for tensor in self._kept(place):
+                words = getattr(self, count)(place, tensor)
+                accesses = (
+                    words
+                    if level.block == 1
+                    else numbers.ceil_div(words, numbers.number(Fraction(level.block)))
+                )
+                energy = energy + accesses * numbers.number(cost)
+        working = self.instances(place)
+        if level.cluster > 1:
+            working = numbers.minimum(working, numbers.number(Fraction(level.charged)))
+        energy = energy * working
+        return (
+            energy + self.latency * self.instances(place) * numbers.number(level.leak)
+            if level.leak
+            else energy
+        )
+
+    @cached_property
+    def compute_energy(self) -> Number:
+        """Energy of the multiply-accumulates (pJ)."""
+        return self.computes * self._mapping.system.number(self._compute.energy)
+
+    @cached_property
+    def energy(self) -> Number:
+        """Energy of everything (pJ)."""
+        return reduce(
+            lambda a, b: a + b,
+            map(self.level_energy, range(len(self._levels))),
+            self.compute_energy,
+        )
+
+    @property
+    def edp(self) -> Number:
+        """Energy times latency (pJ·cycles)."""
+        return self.energy * self.latency
+
+    def metric(self, name: str) -> Number:
+        """A metric by its name, as in `ithaca.plugins.hierarchies.formulations.metrics`."""
+        level, _, rest = name.partition(".")
+        if not rest:
+            return getattr(self, name)
+        place = [each.name for each in self._levels].index(level)
+        tensor, _, count = rest.rpartition(".")
+        if tensor:
+            return getattr(self, count)(place, tensor)
+        return self.cycles(place) if count == "cycles" else self.level_energy(place)
+
+    @property
+    def details(self) -> Mapping[str, Number]:
+        """The edition's further counts, by name; none by default."""
+        return {}
+
+    @property
+    def parts(self) -> Mapping[str, Number]:
+        """The parts of latency and energy, by name: cycles and energies of levels, and what they
+        count of tensors."""
+        named = {"computation": self.steps, "latency": self.latency, "energy": self.energy}
+        for place, level in enumerate(self._levels):
+            named |= {f"{level.name} {what}": wait for what, wait in self.waits(place).items()}
+            named[level.name] = self.level_energy(place)
+            named |= {
+                f"{level.name} {tensor} {what}": getattr(self, what)(place, tensor)
+                for what in level.prices
+                for tensor in self._kept(place)
+            }
+        return {**named, self._compute.name: self.compute_energy}

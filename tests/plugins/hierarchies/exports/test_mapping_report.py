@@ -1,0 +1,166 @@
+"""The page of a mapping onto a memory hierarchy: what it draws, on screens and phones."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+
+import ithaca
+from ithaca.exports.charts.chart import LineChart
+from ithaca.exports.charts.palette import ROLES, SERIES
+from ithaca.exports.charts.scale import AxisScale
+from ithaca.exports.charts.svg import inline_svg
+from ithaca.exports.report.answer import BestConfiguration, best_configuration
+from ithaca.files.numbers import engineering
+from ithaca.plugins.hierarchies.exports import report as spatial
+from ithaca.plugins.hierarchies.formulations.mapping_design import mapping_design
+from tests.browser import cut_texts, shown
+from tests.command_line import refused, succeed
+
+SIZES = {"o": 4, "i": 4, "p": 3, "q": 3, "r": 4, "c": 4}
+
+
+@pytest.fixture(scope="module")
+def result() -> ithaca.Result:
+    return ithaca.map("conv2d", sizes=SIZES, arch="eyeriss", divisors_only=True, objective="edp")
+
+
+@pytest.fixture(scope="module")
+def page(result: ithaca.Result, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("mapped") / "page.html"
+    result.report(file, quick=True)
+    return file
+
+
+@pytest.fixture(scope="module")
+def best(result: ithaca.Result) -> BestConfiguration:
+    found = best_configuration(result)
+    assert found is not None
+    return found
+
+
+def charts(best: BestConfiguration, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """The charts of the page, by name."""
+    made: dict[str, Any] = {}
+    plain = spatial.chart_figure
+
+    def kept(name: str, chart: Any) -> Any:
+        made[name] = chart
+        return plain(name, chart)
+
+    monkeypatch.setattr(spatial, "chart_figure", kept)
+    monkeypatch.setattr("ithaca.exports.report.blocks.chart_figure", kept)
+    spatial.sections(best)
+    return made
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("width", [390, 1280])
+def test_drawings_fit_and_are_legible(browser: Any, page: Path, width: int) -> None:
+    tab, wrong = shown(browser, page, width)
+    assert wrong == []
+    assert tab.evaluate("document.documentElement.scrollWidth") <= width
+    assert cut_texts(tab) == []
+    drawings = tab.evaluate(
+        """[...document.querySelectorAll('#hierarchy svg')].filter(svg => svg.clientWidth).map(svg =>
+            12 * svg.getBoundingClientRect().width / svg.viewBox.baseVal.width)"""
+    )
+    assert len(drawings) == 1
+    assert drawings[0] >= 11
+
+
+@pytest.mark.ci
+def test_roofs_have_colours_of_their_own_and_reach_the_edges(
+    best: BestConfiguration, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chart: LineChart = charts(best, monkeypatch)["roofline-chart"]
+    assert chart.ends is not None
+    (left, right), (low, high) = chart.ends
+    *roofs, flat, answer = chart.series
+    colours = [ROLES[s.role] if s.role else SERIES[at] for at, s in enumerate(chart.series)]
+    assert len({*colours}) == len(colours)
+    slopes = [roof.y[0] / float(roof.x[0]) for roof in roofs]
+    assert len({round(slope, 6) for slope in slopes}) == len(roofs)
+    for roof in roofs:
+        assert roof.x[0] == left or roof.y[0] == pytest.approx(low)
+        assert roof.y[1] == flat.y[0]
+    assert flat.x == (left, right)
+    for x, y in zip(answer.x, answer.y, strict=True):
+        assert left < float(x) < right
+        assert low < y <= flat.y[0] < high
+    for least, most in chart.ends:
+        assert len(AxisScale(least, most, logarithmic=True).ticks(4)) >= 3
+
+
+def test_buffers_are_as_full_as_metrics_say(
+    best: BestConfiguration, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chart, metrics = charts(best, monkeypatch)["occupancy-chart"], best.solution.metrics
+    levels = [x for x in mapping_design(best.problem.design).architecture.levels if x.words]
+    assert [bar.name for bar in chart.bars] == [level.name for level in levels]
+    for bar, level in zip(chart.bars, levels, strict=True):
+        held = [metrics.get(f"{level.name}.{tensor}.capacity", 0) for tensor in chart.parts]
+        assert bar.parts == pytest.approx([100 * float(n / level.words) for n in held])
+        assert sum(bar.parts) <= 100
+        assert bar.note.startswith(f"{int(sum(held)):,} of {level.words:,} words")
+
+
+def test_energy_is_one_bar_of_levels(
+    best: BestConfiguration, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chart, metrics = charts(best, monkeypatch)["energy-chart"], best.solution.metrics
+    (bar,) = chart.bars
+    for level, part in zip(chart.parts[:-1], bar.parts, strict=False):
+        assert part == pytest.approx(float(metrics[f"{level}.energy"]) / 1e6)
+    assert sum(bar.parts) == pytest.approx(float(metrics["energy"]) / 1e6)
+    drawing = ET.fromstring(inline_svg(chart, "energy"))
+    assert {*chart.parts} <= {text.text for text in drawing.iter("text")}
+    tips = [title.text or "" for title in drawing.findall("path/title")]
+    assert [tip.partition(":")[0] for tip in tips[1:]] == [
+        f"in all, {part}" for part in chart.parts
+    ]
+
+
+def test_no_energy_is_not_zero_energy(tmp_path: Path) -> None:
+    listed = succeed("list", "architectures").stdout
+    assert not re.search(r"\b0 pJ", listed)
+    architecture = tmp_path / "free.yaml"
+    architecture.write_text(
+        "architecture:\n  version: 0.4\n  nodes:\n"
+        "  - !Component {name: DRAM, class: DRAM, attributes: {datawidth: 16, read_energy: 0, write_energy: 0}}\n"
+        "  - !Component {name: mac, class: intmac, attributes: {datawidth: 16, compute_energy: 0}}\n"
+    )
+    words = ("--problem", "mm", "-s", "i=4,j=4,k=4", "--arch", architecture)
+    succeed("map", *words, "-o", "free.json", cwd=tmp_path)
+    succeed("report", "free.json", "-o", "free.html", "--quick", cwd=tmp_path)
+    text = (tmp_path / "free.html").read_text()
+    assert "No energy is stated." in text
+    assert not re.search(r"\b0 [pµ]J", text)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "–"), (478_298_112, "478,298,112"), (5_609_684_080_737_792, "5.61 × 10¹⁵"),
+        (10**9, "1 × 10⁹"), (-(123456 * 10**8), "-12.35 × 10¹²"), (0.5, "0.5"),
+    ],
+)  # fmt: skip
+def test_large_numbers_are_powers_of_a_thousand(value: float | None, text: str) -> None:
+    assert engineering(value) == text
+
+
+def test_a_run_is_drawn_module_by_module(tmp_path: Path) -> None:
+    words = ("mm", "-s", "i=8,j=8,k=8", "--dataflow", "i,j", "--gap", "0.9", "-o", "r.json")
+    succeed("solve", *words, cwd=tmp_path)
+    done = succeed("simulate", "r.json", "--plot", "run.html", cwd=tmp_path)
+    assert "wrote run.html" in done.stderr
+    text = (tmp_path / "run.html").read_text()
+    assert "when modules work" in text
+    assert all(name in text for name in ("PE", "A_IO_L2_in", "C_drain_IO_L1_out"))
+    assert refused("simulate", "r.json", "--plot", "run.txt", cwd=tmp_path).count("allowed: ") == 1
+    points = ("simulate", "mm", "--points", "no.csv", "--plot", "run.html")
+    assert "--plot show one run" in refused(*points, cwd=tmp_path)

@@ -1,0 +1,419 @@
+"""Proofs of the edition `timeloop`, against enumeration of whole spaces and what the real tool has
+evaluated and found.
+
+That spaces hold a best mapping of all tilings and orders is `test_space.py`'s.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import ithaca.plugins.hierarchies.formulations.search.extension as extension
+import ithaca.plugins.hierarchies.formulations.search.stage as search
+from ithaca.formulations.problem import Limit, Problem
+from ithaca.plugins.hierarchies.formulations.architecture import Architecture, Compute, Level
+from ithaca.plugins.hierarchies.formulations.design import SpatialDesign
+from ithaca.plugins.hierarchies.formulations.library import find_architecture, fitted
+from ithaca.plugins.hierarchies.formulations.mapping_space import MappingOptions
+from ithaca.plugins.hierarchies.formulations.search.hierarchy import Hierarchy
+from ithaca.plugins.hierarchies.formulations.search.stage import TimeloopStage
+from ithaca.solver.auto import solve_auto
+from ithaca.solver.certificate import Status, Termination
+from ithaca.solver.cpsat.engine import CpSatSearch, solve_cpsat
+from ithaca.solver.engines import Method
+from ithaca.solver.exact.engine import solve_exact
+from ithaca.solver.options import SolveOptions
+from ithaca.solver.portfolio import not_solved, solve_designs
+from ithaca.solver.solution import Solution
+from ithaca.solver.staged.engine import solve_staged
+from ithaca.solver.verification import verify
+from ithaca.workloads.library import workload
+from tests.plugins.hierarchies.formulations.cases import nest_of
+from tests.plugins.hierarchies.formulations.drawn import (
+    check,
+    check_with_limit,
+    drawn_problem,
+    enumerated,
+    posed,
+    with_blocks,
+)
+
+
+@pytest.mark.ci(every=16)
+@pytest.mark.slow(every=3)
+@pytest.mark.parametrize("constrained", [False, True])
+@pytest.mark.parametrize("seed", range(16))
+def test_small_problems_are_solved_as_by_enumeration(
+    monkeypatch: pytest.MonkeyPatch, seed: int, constrained: bool
+) -> None:
+    monkeypatch.setattr(extension, "FEW", 0)  # bounds at every chance, from poor first incumbents
+    monkeypatch.setattr(search, "BEAMS", (3,))
+    check_with_limit(drawn_problem(seed, constrained=constrained), seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(100, 400))
+def test_many_small_problems_are_solved_as_by_enumeration(
+    monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    monkeypatch.setattr(extension, "FEW", 0)
+    monkeypatch.setattr(search, "BEAMS", (3,))
+    check_with_limit(drawn_problem(seed, constrained=seed % 3 == 0), seed)
+
+
+def retained(seed: int) -> tuple[Problem, Problem] | None:
+    """A small problem, and the same with an input, the output or both of them on chip; None where
+    they have no place."""
+    problem, rng = drawn_problem(seed), random.Random(seed)
+    design = problem.design
+    assert isinstance(design, SpatialDesign)
+    names = rng.choice(
+        (
+            [design.nest.inputs[0].tensor],
+            [design.nest.output.tensor],
+            list(design.tensors[:: len(design.tensors) - 1]),
+        )
+    )
+    keeping = design.keeping(tuple((name, rng.choice((1, 2, 4, 8))) for name in names))
+    return None if keeping is None else (problem, replace(problem, design=keeping))
+
+
+def check_retained(seeds: range) -> None:
+    """Tensors that stay on chip: the search proves what enumeration finds."""
+    pairs = [(seed, pair[1]) for seed in seeds if (pair := retained(seed)) is not None]
+    assert len(pairs) > len(seeds) / 4
+    for seed, problem in pairs:
+        check(problem, seed)
+
+
+def test_problems_with_tensors_on_chip_are_solved_as_by_enumeration(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(extension, "FEW", 0)
+    monkeypatch.setattr(search, "BEAMS", (3,))
+    check_retained(range(24))
+
+
+@pytest.mark.slow
+def test_many_problems_with_tensors_on_chip_are_solved_as_by_enumeration(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(extension, "FEW", 0)
+    monkeypatch.setattr(search, "BEAMS", (3,))
+    check_retained(range(400, 700))
+
+
+def test_what_stays_on_chip_saves_what_is_moved_off_chip_and_nothing_else() -> None:
+    """One mapping: no words off chip, none from there, all of it held; the others as they were."""
+    nest = workload("conv2d", {"o": 4, "i": 4, "r": 6, "c": 6})
+    design = SpatialDesign(nest, fitted(find_architecture("simple"), nest))
+    solution = solve_staged(posed(design, "energy"))
+    assert solution.configuration is not None
+    keeping = design.keeping((("cin", 100), ("cout", 200)))
+    assert keeping is not None
+    assert keeping.kept == (("cin", 100), ("cout", 200))
+    mapping = design.mapping(solution.configuration)
+    inside = {
+        name: kept - {"cin", "cout"} if name == "DRAM" else kept
+        for name, kept in mapping.keeps.items()
+    }
+    same = keeping.configuration(replace(mapping, keeps=inside))
+    before, after = solution.metrics, posed(keeping, "energy").metrics(same)
+    home = next(level for level in keeping.architecture.levels if level.resident).name
+    expected = {
+        f"{home}.cin.capacity": 100,
+        f"{home}.cout.capacity": 200,
+        f"{home}.cin.fills": 0,
+        f"{home}.cout.fills": 0,
+    }
+    for name, value in after.items():
+        if name.count(".") == 2:
+            assert value == expected.get(name, before[name]), name
+    assert not any(name.startswith(("DRAM.cin", "DRAM.cout")) for name in after)
+    moved = {
+        name: before[f"DRAM.{name}.reads"] + before[f"DRAM.{name}.updates"]
+        for name in ("cin", "cout")
+    }
+    dram, own = (
+        next(level for level in design.architecture.levels if level.name == name)
+        for name in ("DRAM", home)
+    )
+    filled = before[f"{home}.cin.fills"] + before[f"{home}.cout.fills"]
+    saved = moved["cin"] * dram.read_energy + before["DRAM.cout.reads"] * dram.read_energy
+    saved += before["DRAM.cout.updates"] * dram.update_energy + filled * own.write_energy
+    assert before["energy"] - after["energy"] == saved
+
+
+@pytest.mark.ci(every=2)
+@pytest.mark.parametrize("seed", range(20))
+def test_what_memory_does_not_hold_keeps_its_bound(
+    monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    for name, value in (
+        ("MEMORY", 1 << 13),
+        ("SLICE", 64),
+        ("CHUNK", 40),
+        ("COMPLETED", 16),
+        ("MANY", 8),
+        ("BEAMS", (2,)),
+    ):
+        monkeypatch.setattr(extension if hasattr(extension, name) else search, name, value)
+    problem = drawn_problem(seed)
+    expected, solution = enumerated(problem), solve_staged(problem)
+    proof = solution.certificate
+    if proof.status is Status.INFEASIBLE:
+        assert expected is None
+    elif expected is not None and proof.lower_bound is not None:
+        assert float(proof.lower_bound) <= expected[0] * (1 + 1e-9)
+        assert solution.value is None or float(solution.value) >= expected[0] * (1 - 1e-9)
+        assert proof.status.proven or proof.termination is Termination.EXHAUSTED
+
+
+def with_shared_accesses(seed: int) -> Problem:
+    """A small problem whose accesses are of several words, or of several instances."""
+    problem, rng = drawn_problem(seed, constrained=seed % 3 == 0), random.Random(seed)
+    design = problem.design
+    assert isinstance(design, SpatialDesign)
+    while True:
+        architecture = with_blocks(design.architecture, rng)
+        if any(level.share < 1 for level in architecture.levels):
+            break
+    inner = f"{architecture.levels[-1].name}.energy"
+    objective = rng.choice(("energy", "energy", "edp", f"energy + 3*{inner}", "L0.energy*latency"))
+    return posed(replace(design, architecture=architecture), objective)
+
+
+@pytest.mark.ci(every=9)
+@pytest.mark.parametrize(
+    "seed", [pytest.param(n, marks=pytest.mark.slow) if n > 12 else n for n in range(300)]
+)
+def test_small_problems_with_shared_accesses_are_solved_as_by_enumeration(
+    monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    monkeypatch.setattr(extension, "FEW", 0)
+    monkeypatch.setattr(search, "BEAMS", (3,))
+    check_with_limit(with_shared_accesses(seed), seed)
+
+
+@pytest.mark.parametrize("x", [3, 1])
+@pytest.mark.parametrize("energy", ["RF.energy", "energy"])
+def test_instances_that_make_no_whole_clusters_share_accesses(energy: str, x: int) -> None:
+    """Three instances make one cluster of two: its accesses are charged once for all three. One
+    instance shares with none."""
+    nest = nest_of("O[p] += I[3*p+2*r] * W[r]", {"p": 3, "r": 5})
+    costs = {
+        "read_energy": Fraction(3, 8),
+        "write_energy": Fraction(5, 4),
+        "update_energy": Fraction(45, 8),
+    }
+    levels = (Level("DRAM", cluster=2), Level("RF", cluster=2, instances=x, mesh_x=x, **costs))
+    design = SpatialDesign(
+        nest, Architecture("three", levels, Compute("mac", x, x)), MappingOptions()
+    )
+    problem = posed(design, energy)
+    expected, solution = enumerated(problem), solve_staged(problem)
+    assert expected is not None
+    assert solution.certificate.status is Status.OPTIMAL
+    assert float(solution.value or 0) == pytest.approx(expected[0])
+    least = design.least(())[energy]
+    assert 0 < least <= expected[0]
+
+
+def shared_accesses(block: int) -> SpatialDesign:
+    """A small design whose words and instances share accesses."""
+    nest = nest_of("O[p] += I[p+r] * W[r]", {"p": 4, "r": 3})
+    costs = {"read_energy": Fraction(3), "write_energy": Fraction(5), "update_energy": Fraction(7)}
+    levels = (
+        Level("DRAM", cluster=2, block=block),
+        Level("RF", cluster=2, block=block, instances=3, mesh_x=3, **costs),
+    )
+    return SpatialDesign(
+        nest,
+        Architecture("shared", levels, Compute("mac", 3, 3)),
+        MappingOptions(divisors_only=True),
+    )
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("block", [1, 3])
+def test_what_stages_leave_open_is_proven_by_cpsat(
+    monkeypatch: pytest.MonkeyPatch, block: int
+) -> None:
+    """Without memory for labels the search in stages ends with a gap: it used to be the answer,
+    after a fraction of the time."""
+    monkeypatch.setattr(extension, "MEMORY", 0)
+    design = shared_accesses(block)
+    problem = posed(design, "RF.energy")
+    assert solve_staged(problem).certificate.status is Status.FEASIBLE
+    best, expected = solve_auto(problem), enumerated(problem)
+    assert (best.certificate.status, best.certificate.method) == (Status.OPTIMAL, "staged+cpsat")
+    assert best.value is not None
+    assert expected is not None
+    assert float(best.value) == pytest.approx(expected[0])
+    for limit in (None, 60.0):
+        rivals = solve_designs(
+            [problem, problem], SolveOptions(time_limit=limit), method=Method.AUTO
+        )
+        assert [(r.value, r.certificate.status) for r in rivals] == [
+            (best.value, Status.OPTIMAL)
+        ] * 2
+    line, sure = verify(best, SolveOptions(), "designs[0]")
+    assert sure
+    assert "confirmed by staged+cpsat, the same search, in" in line
+    less = Limit("RF.energy", best.value - Fraction(1, 1000))
+    assert solve_staged(posed(design, "latency", [less])).certificate.status is Status.UNKNOWN
+    assert solve_auto(posed(design, "latency", [less])).certificate.status is Status.INFEASIBLE
+
+
+@pytest.mark.parametrize(("limit", "granted"), [(None, [60.0]), (1000.0, [60.0]), (40.0, [40.0])])
+def test_cpsat_has_a_minute_for_what_stages_leave_open(
+    limit: float | None, granted: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A gap may never close: then the search ends with what it has."""
+    monkeypatch.setattr(extension, "MEMORY", 0)
+    seconds: list[float] = []
+
+    def proves_nothing(problem: Problem, options: SolveOptions, *_: object) -> Solution:
+        assert options.time_limit is not None
+        seconds.append(options.time_limit)
+        return not_solved(problem)
+
+    monkeypatch.setattr(time, "perf_counter", lambda: sum(seconds))  # which only CP-SAT takes
+    monkeypatch.setattr("ithaca.solver.cpsat.engine.solve_cpsat", proves_nothing)
+    problem = posed(shared_accesses(1), "RF.energy")
+    solution = solve_auto(problem, SolveOptions(time_limit=limit))
+    assert seconds == granted
+    assert solution.value == solve_staged(problem).value
+    assert solution.certificate.status is Status.FEASIBLE
+
+
+@pytest.mark.parametrize(
+    ("module", "name"), [("ithaca.solver.cpsat.engine", "build_integer_model"), ("", "_solve")]
+)
+def test_what_stages_know_stays_known_where_cpsat_lacks_memory(
+    module: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Stating the problem takes memory, and so does solving it; several designs without a time
+    limit end, too."""
+
+    def lacking(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(extension, "MEMORY", 0)
+    problem = posed(shared_accesses(1), "RF.energy")
+    known = solve_staged(problem)
+    if module:
+        monkeypatch.setattr(f"{module}.{name}", lacking)
+    else:
+        monkeypatch.setattr(CpSatSearch, name, lacking)
+    for answer in (
+        solve_auto(problem),
+        *solve_designs([problem, problem], SolveOptions(), method=Method.AUTO),
+    ):
+        bounds = known.certificate.lower_bound, answer.certificate.lower_bound
+        assert answer.value == known.value
+        assert None not in bounds
+        assert bounds[0] <= bounds[1] < answer.value  # type: ignore[operator]
+        assert answer.certificate.termination is Termination.EXHAUSTED
+
+
+@pytest.mark.parametrize(
+    ("energy", "status"),
+    [("1.234567891234567", Status.OPTIMAL), ("1.23456789123456789123", Status.FEASIBLE)],
+)
+def test_energies_of_many_digits(energy: str, status: Status) -> None:
+    """Proven as long as floats hold all numbers; beyond, the bound is as near as floats are."""
+    nest = nest_of("O[m][n] += A[m][k] * B[n][k]", {"m": 16, "n": 12, "k": 8})
+    levels = (
+        Level("DRAM", read_energy=Fraction(energy), write_energy=Fraction(2)),
+        Level("RF", words=12, read_energy=Fraction("0.3")),
+    )
+    problem = posed(
+        SpatialDesign(
+            nest, Architecture("digits", levels, Compute("mac")), MappingOptions(divisors_only=True)
+        ),
+        "energy",
+    )
+    expected, solution = enumerated(problem), solve_staged(problem)
+    assert expected is not None
+    assert solution.value is not None
+    assert float(solution.value) == pytest.approx(expected[0], rel=1e-12)
+    assert solution.certificate.status is status
+    assert solution.certificate.gap is not None
+    assert solution.certificate.gap < 1e-11
+
+
+@pytest.mark.ci(every=8)
+@pytest.mark.parametrize("seed", range(16))
+def test_numbers_of_mappings_that_are_too_bad_may_round(
+    monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    """Energies so large that doubles hold those of good mappings alone."""
+    monkeypatch.setattr(Hierarchy, "dtype", np.float64)
+    monkeypatch.setattr(extension, "FEW", 0)
+    design = drawn_problem(seed).design
+    assert isinstance(design, SpatialDesign)
+    objective = ("energy", "edp")[seed % 2]
+    stage = design.stage(posed(design, objective))
+    assert isinstance(stage, TimeloopStage)
+    times = 1 + int(2**54 / stage.hierarchy.largest)
+    levels = tuple(
+        replace(
+            level,
+            read_energy=times * level.read_energy,
+            write_energy=times * level.write_energy,
+            update_energy=times * level.update_energy,
+            leak=times * level.leak,
+        )
+        for level in design.architecture.levels
+    )
+    compute = design.architecture.compute
+    compute = replace(compute, energy=times * compute.energy)
+    machine = replace(design.architecture, levels=levels, compute=compute)
+    problem = posed(replace(design, architecture=machine), objective)
+    expected, solution = enumerated(problem), solve_staged(problem)
+    assert (expected is None) == (solution.value is None)
+    if expected is not None and solution.value is not None:
+        assert solution.value <= problem.metrics(expected[1])[objective]
+        assert float(solution.value) == pytest.approx(expected[0], rel=1e-12)
+        stage = problem.design.stage(problem)
+        assert isinstance(stage, TimeloopStage)
+        near = stage.goal.within(2 * solution.value) < 2**53  # of incumbents less than twice as bad
+        assert not near or solution.certificate.status is Status.OPTIMAL
+
+
+# -- bounds on the way to mappings ------------------------------------------------------
+
+
+# -- the tool's files --------------------------------------------------------------------
+
+
+@pytest.mark.ci(every=4)
+@pytest.mark.parametrize(
+    "held",
+    [
+        "Buffer.A.capacity=3,Buffer.A.capacity=9,RF.C.capacity=1",
+        "RF.A.capacity=2",
+        "DRAM.A.capacity=15",
+        "RF.B.capacity=0.5",
+    ],
+)
+def test_limits_on_what_levels_hold_are_capacities(held: str) -> None:
+    limits = [
+        Limit(name, Fraction(bound))
+        for name, bound in (part.split("=") for part in held.split(","))
+    ]
+    nest = workload("mm", dict.fromkeys("ijk", 4))
+    design = SpatialDesign(
+        nest, fitted(find_architecture("simple"), nest), MappingOptions(divisors_only=True)
+    )
+    problem = posed(design, "edp", limits)
+    found, again = solve_exact(problem), solve_cpsat(problem)
+    assert found.certificate.status is again.certificate.status
+    assert found.value == again.value

@@ -1,0 +1,141 @@
+"""`ithaca evaluate --arch`: mappings onto memory hierarchies."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+import ithaca
+from tests.command_line import ithaca as run
+from tests.command_line import refused, succeed
+from tests.plugins.hierarchies.formulations.cases import golden
+from tests.refusals import refusals
+
+
+def rows(machine: str) -> list[dict[str, str]]:
+    return list(csv.DictReader((golden() / f"{machine}.csv").read_text().splitlines()))
+
+
+def written(path: Path, table: list[dict[str, str]]) -> Path:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(table[0]))
+    writer.writeheader()
+    writer.writerows(table)
+    path.write_text(text.getvalue())
+    return path
+
+
+@pytest.mark.ci
+def test_the_command_prints_what_python_answers(tmp_path: Path) -> None:
+    asked = {"arch": golden() / "eyeriss", "points": golden() / "eyeriss.csv"}
+    found = ithaca.evaluate(**asked)
+    printed = json.loads(
+        run(
+            "evaluate", "--arch", str(asked["arch"]), "--points", str(asked["points"]), "--json"
+        ).stdout
+    )
+    assert printed == json.loads(json.dumps(found.document))
+    assert len(printed["points"]) == 106
+    assert printed["points"][3]["metrics"]["GLB.Inputs.reads"] == 28_901_376
+    assert found.to_dataframe()["energy"].iloc[3] == pytest.approx(5_118_064_537.6)
+    assert "106 mappings evaluated" in repr(found)
+    table = run(
+        "evaluate",
+        "--arch",
+        asked["arch"],
+        "--points",
+        asked["points"],
+        "--table",
+        tmp_path / "t.csv",
+    ).stdout
+    assert "exceeds" in table
+    again = ithaca.evaluate(arch=asked["arch"], points=tmp_path / "t.csv")
+    assert again.document == found.document
+
+
+def test_levels_keep_what_rows_say(tmp_path: Path) -> None:
+    """Without counts of the tool a column ``K:<level>`` says it; without that, the architecture
+    does, or its namesake."""
+    known = [row for row in rows("eyeriss") if row["valid"] == "1"][:3]
+    bare = [
+        {name: text for name, text in row.items() if name[:2] in ("T:", "S:") or name == "workload"}
+        for row in known
+    ]
+    keeps = {
+        "GLB": "Inputs Outputs",
+        "ifmap_spad": "Inputs",
+        "weights_spad": "Weights",
+        "psum_spad": "Outputs",
+    }
+    told = [row | {f"K:{level}": tensors for level, tensors in keeps.items()} for row in bare]
+    energies = [float(row["energy_pJ"]) for row in known]
+    arch = golden() / "eyeriss"
+    said = ithaca.evaluate(arch=arch, points=written(tmp_path / "told.csv", told)).document[
+        "points"
+    ]
+    assert [point["metrics"]["energy"] for point in said] == pytest.approx(energies)
+    silent = ithaca.evaluate(arch=arch, points=written(tmp_path / "bare.csv", bare)).document[
+        "points"
+    ]
+    assert [point["metrics"]["energy"] for point in silent] == pytest.approx(energies)
+    renamed = tmp_path / "other"
+    shutil.copytree(arch, renamed)
+    for file in renamed.iterdir():
+        file.write_text(file.read_text().replace("GLB", "Buffer"))
+    other = [{name.replace("GLB", "Buffer"): text for name, text in row.items()} for row in bare]
+    unknown = ithaca.evaluate(arch=renamed, points=written(tmp_path / "other.csv", other)).document[
+        "points"
+    ]
+    assert not any(
+        point["valid"] and "Buffer.Weights.reads" not in point["metrics"] for point in unknown
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    refusals("evaluate_mappings", "rows_that_state_no_mapping_are_refused"),
+)
+def test_rows_that_state_no_mapping_are_refused(
+    tmp_path: Path, change: dict[str, str], message: str
+) -> None:
+    bad = written(tmp_path / "points.csv", [rows("simple")[0] | change])
+    found = refused("evaluate", "--arch", str(golden() / "simple"), "--points", str(bad), "--json")
+    assert found.startswith(f"ithaca: {bad} row 2: ")
+    assert message in found
+
+
+def test_a_result_is_evaluated_afresh(tmp_path: Path) -> None:
+    solved = succeed(
+        "solve",
+        "mm",
+        "-s",
+        "i=4,j=4,k=4",
+        "--arch",
+        "simple",
+        "--objective",
+        "energy",
+        "-o",
+        tmp_path / "r.json",
+        "--json",
+    )
+    best = json.loads(solved.stdout)["best"]
+    (point,) = json.loads(run("evaluate", tmp_path / "r.json", "--json").stdout)["points"]
+    assert point == {"valid": True, "reason": None, "metrics": point["metrics"]}
+    assert point["metrics"] == best["metrics"]
+    assert "yes" in run("evaluate", tmp_path / "r.json").stdout
+    succeed("seed", tmp_path / "r.json", "--for", "csv", "--count", "3", "-o", tmp_path / "s.csv")
+    seeds = json.loads(
+        run("evaluate", "mm", "--arch", "simple", "--points", tmp_path / "s.csv", "--json").stdout
+    )["points"]
+    assert [seed["valid"] for seed in seeds] == [True] * 3
+    assert seeds[0]["metrics"]["energy"] == best["metrics"]["energy"]
+    refused = run("simulate", tmp_path / "r.json")
+    assert (refused.returncode, refused.stderr) == (
+        2,
+        "ithaca: the result is of family spatial; allowed here: one of systolic arrays\n",
+    )
