@@ -28,6 +28,7 @@ def test_work_on_yaml_is_bounded() -> None:
             parse_yaml(text, "file", references=True)
 
 
+@pytest.mark.ci
 def test_files_of_very_many_values_are_refused_before_these_are_made() -> None:
     for text in ("a: [" + "[]," * 110_000 + "]", "\n".join(f"k{n}: 1" for n in range(55_000))):
         with pytest.raises(InputError, match="more than 100,000 values; allowed: fewer"):

@@ -66,6 +66,7 @@ def test_what_runs_as_proven_is_optimal() -> None:
     assert solved(platform="u250", sums="last").runs == ()
 
 
+@pytest.mark.ci
 def test_the_fastest_as_it_runs_is_the_answer(
     run_as: Callable[[Mapping[str, int | None]], None], tmp_path: Path
 ) -> None:

@@ -29,6 +29,7 @@ def test_designs_left_out_are_remembered(solved: Written) -> None:
     assert load_network_result(solved()).request.dataflow is None
 
 
+@pytest.mark.ci
 def test_an_explanation_names_the_layers_that_dominate(solved: Written) -> None:
     path = solved()
     result = load_network_result(path)
