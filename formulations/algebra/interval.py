@@ -13,7 +13,7 @@ import numpy as np
 class Interval:
     """A closed interval ``[low, high]``.
 
-    The end points may be Fractions (exact) or NumPy arrays (one interval per entry). With
+    End points are Fractions or whole numbers (exact), or NumPy arrays (one interval per entry). With
     Fractions every operation returns the tightest interval that contains all results.
     """
 
@@ -53,13 +53,18 @@ class Interval:
             raise ZeroDivisionError(
                 f"division by the interval [{that.low}, {that.high}], which contains 0"
             )
-        return self * Interval(1 / that.high, 1 / that.low)
+        return self * Interval(_reciprocal(that.high), _reciprocal(that.low))
 
     def __rtruediv__(self, other: Any) -> Interval:
         return as_interval(other) / self
 
     def __contains__(self, value: Any) -> bool:
         return bool(self.low <= value <= self.high)
+
+
+def _reciprocal(value: Any) -> Any:
+    # a quotient of whole numbers would be a double, which may lie on either side of the exact one
+    return Fraction(1, value) if isinstance(value, int) else 1 / value
 
 
 def as_interval(value: Any) -> Interval:

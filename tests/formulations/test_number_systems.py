@@ -225,3 +225,10 @@ def test_ceilings_of_quotients_are_exact_where_doubles_hold_tops(top: int, botto
         found = int(ceilings(np.array([float(of)]), float(bottom))[0])
         exact = -(-int(float(of)) // bottom)
         assert found == exact if of < 2**53 else found <= exact
+
+
+def test_intervals_of_whole_numbers_are_divided_exactly() -> None:
+    """A quotient rounded to a double lay above the least value, and passed for a lower bound."""
+    squared = Interval(7, 1464) * Interval(7, 1464)
+    quotient = 1 / squared
+    assert (quotient.low, quotient.high) == (Fraction(1, 1464**2), Fraction(1, 49))
