@@ -13,8 +13,8 @@ import numpy as np
 class Interval:
     """A closed interval ``[low, high]``.
 
-    End points are Fractions or whole numbers (exact), or NumPy arrays (one interval per entry). With
-    Fractions every operation returns the tightest interval that contains all results.
+    End points are Fractions or whole numbers (exact), or NumPy arrays (one interval per entry).
+    With Fractions every operation returns the tightest interval that contains all results.
     """
 
     low: Any
