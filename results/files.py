@@ -98,7 +98,7 @@ def as_asked(model: dict[str, Any], document: Mapping[str, Any]) -> dict[str, An
 def read_problems(question: Mapping[str, Any], path: Path) -> tuple[Problem, ...]:
     """The problems that a question poses: the head of a result, and its designs."""
     nothing = {"tiling": None, "metrics": None, "certificate": {"status": "unknown", **NOTHING}}
-    designs = [{**design, **nothing} for design in question["designs"]]
+    designs = [d | nothing if isinstance(d, dict) else d for d in question["designs"]]
     read = _read({"schema": SCHEMA, **question, "best": None, "designs": designs}, path)[1]
     return tuple(solution.problem for solution in read.designs)
 

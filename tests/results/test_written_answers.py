@@ -210,7 +210,8 @@ def test_drawn_answers_are_read_and_contradict_nothing(
     try:
         answer = ANSWERS[name](drawn(random, name in ADDING))
     except ithaca.InputError as refused:  # what its engine, or its kind of answer, cannot take
-        assert re.search("is not posynomial|does not add up over layers", str(refused))
+        if not re.search("is not posynomial|does not add up over layers", str(refused)):
+            raise
         return
     forth(answer)
     verified = ithaca.verify("answer.json", time_limit=60)
