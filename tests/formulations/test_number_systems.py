@@ -200,6 +200,15 @@ def test_interval_arithmetic_contains_all_results(
         assert FRACTION.ceil_div(x, y) in INTERVAL.ceil_div(one, two)
 
 
+@pytest.mark.parametrize("whole", [1464 * 1464, 3, 49, 10**23])
+def test_quotients_by_ceilings_are_exact(whole: int) -> None:
+    """As floats, 1/1464² was above itself, and passed for a bound that excludes it."""
+    ceiling = INTERVAL.ceil_div(Interval(Fraction(1), Fraction(whole)), Fraction(1))
+    reciprocal = 1 / ceiling
+    assert (reciprocal.low, reciprocal.high) == (Fraction(1, whole), 1)
+    assert (5 / ceiling).low == Fraction(5, whole)
+
+
 def test_division_by_an_interval_around_zero_is_refused() -> None:
     around = Interval(Fraction(-1), Fraction(1))
     with pytest.raises(ZeroDivisionError):

@@ -206,6 +206,34 @@ def test_edited_files_are_not_read(
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.ci(every=6)
+@pytest.mark.parametrize("other", ["text", ["a"], {}, None, 3, True])
+@pytest.mark.parametrize("kind", ["front", "study", "codesign"])
+def test_other_kinds_of_values_are_refused_in_one_line(
+    kind: str, other: Any, tmp_path: Path
+) -> None:
+    """Values that are read before the document is checked: families, and designs of questions."""
+    path = tmp_path / "file.json"
+    answer = ithaca.codesign(small_space(tmp_path)) if kind == "codesign" else made(kind)
+    answer.save(path)
+    stated = json.loads(path.read_text())
+    places = [(stated, "family")]
+    for part in (stated, *stated.get("points", ())[:1]):
+        if "question" in part:
+            question = part["question"]
+            places += [(part, "question"), (question, "family"), (question, "designs")]
+            places += [(question["designs"], 0), (question["designs"][0], "design")]
+    for part, key in places:
+        before = part.get(key) if isinstance(part, dict) else part[key]
+        part[key] = other
+        path.write_text(json.dumps(stated))
+        if before != other:
+            with pytest.raises(InputError, match=r"^[^\n]*$"):
+                ithaca.load(path)
+        part[key] = before
+    assert len(places) > 3 or kind == "codesign"
+
+
 def test_points_that_others_dominate_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "front.json"
     made("front").save(path)
