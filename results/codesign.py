@@ -19,7 +19,7 @@ from pydantic import AfterValidator, Field, create_model
 
 from ithaca.files.documents import validated
 from ithaca.files.errors import EDITED, InputError
-from ithaca.files.messages import among, errors_at, quoted, refuse
+from ithaca.files.messages import errors_at, quoted
 from ithaca.files.numbers import number
 from ithaca.files.writing import SCHEMA
 from ithaca.formulations.configuration import Configuration
@@ -45,7 +45,7 @@ from ithaca.results.network_parts import (
     OmissionDocument,
     read_certificate,
 )
-from ithaca.results.schema import FirstPart, configuration_fields, tightest
+from ithaca.results.schema import FirstPart, configuration_fields, stated_family, tightest
 from ithaca.solver.certificate import Status
 from ithaca.solver.documents import ProofDocument
 from ithaca.solver.solution import Solution
@@ -251,10 +251,8 @@ def read_codesign(document: Any, path: Path) -> CodesignResult:
     Seconds are not in the file; they are read as 0. Raises `InputError` if it is no such file, or
     not what the model computes.
     """
-    family = document.get("family")
-    if family not in FAMILIES:
-        raise refuse(path, f"family is {quoted(family)}{among(family, FAMILIES)}")
-    read = validated(codesign_model(FAMILIES[family]), document, path)
+    family = stated_family(document.get("family"), path)
+    read = validated(codesign_model(family), document, path)
     with errors_at(path):
         result = _read(read)
         model = codesign_document(result)

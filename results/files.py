@@ -15,7 +15,7 @@ from typing import Any
 
 from ithaca.files.documents import validated
 from ithaca.files.errors import EDITED, InputError
-from ithaca.files.messages import among, errors_at, refuse
+from ithaca.files.messages import errors_at, refuse
 from ithaca.files.numbers import counted, json_number, json_ready, spelled
 from ithaca.files.reading import MAX_DIGITS, parse_json, read_text
 from ithaca.files.writing import SCHEMA
@@ -23,11 +23,11 @@ from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.number_systems import FRACTION, NUMPY
 from ithaca.formulations.algebra.parsing import quoted
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.families import FAMILIES, UNNAMED, family_of
+from ithaca.formulations.families import UNNAMED, family_of
 from ithaca.formulations.family import Family
 from ithaca.formulations.problem import Limit, Problem, read_objective
 from ithaca.formulations.space import Space
-from ithaca.results.schema import head_fields, result_model, solution_fields
+from ithaca.results.schema import head_fields, result_model, solution_fields, stated_family
 from ithaca.solver.certificate import Certificate, Status
 from ithaca.solver.documents import check_certificate, read_further, read_runs
 from ithaca.solver.result import Result, Unrestricted
@@ -113,11 +113,10 @@ def _read(document: Any, path: Path) -> tuple[Any, Result]:
                 "result as written by ithaca solve -o",
             )
         name = document.get("family", name)
-    if not isinstance(name, str) or name not in FAMILIES:
-        raise refuse(path, f"family is {quoted(name)}{among(name, FAMILIES)}")
-    read: Any = validated(result_model(FAMILIES[name]), document, path)
+    family = stated_family(name, path)
+    read: Any = validated(result_model(family), document, path)
     with errors_at(path):
-        return read, _ResultReader(FAMILIES[name], read).result()
+        return read, _ResultReader(family, read).result()
 
 
 class _ResultReader:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cache
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, create_model
 
+from ithaca.files.messages import among, quoted, refuse
 from ithaca.files.numbers import json_ready
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.families import UNNAMED, family_of
+from ithaca.formulations.families import FAMILIES, UNNAMED, family_of
 from ithaca.formulations.family import Family
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.schema import Document, Number
@@ -131,3 +133,10 @@ def solution_fields(solution: Solution) -> dict[str, Any]:
     """The fields of the solution of one design."""
     proof = {"certificate": solution.certificate, "shortfalls": list(solution.shortfalls)}
     return configuration_fields(solution.problem, solution.configuration) | proof
+
+
+def stated_family(name: Any, path: Path) -> Family[Any]:
+    """The family of a name that a file states."""
+    if not isinstance(name, str) or name not in FAMILIES:
+        raise refuse(path, f"family is {quoted(name)}{among(name, FAMILIES)}")
+    return FAMILIES[name]

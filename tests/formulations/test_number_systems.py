@@ -202,7 +202,7 @@ def test_interval_arithmetic_contains_all_results(
 
 @pytest.mark.parametrize("whole", [1464 * 1464, 3, 49, 10**23])
 def test_quotients_by_ceilings_are_exact(whole: int) -> None:
-    """As floats, 1/1464² was above itself, and passed for a bound that excludes it."""
+    """The double of 1/1464² lies above it, and passed for a bound that excludes it."""
     ceiling = INTERVAL.ceil_div(Interval(Fraction(1), Fraction(whole)), Fraction(1))
     reciprocal = 1 / ceiling
     assert (reciprocal.low, reciprocal.high) == (Fraction(1, whole), 1)
