@@ -152,10 +152,6 @@ class Exported(Protocol):
     def metrics(self) -> Mapping[str, Fraction]:
         """The metrics by name."""
 
-    @property
-    def proven(self) -> bool:
-        """Whether a certificate says that nothing is better."""
-
 
 @dataclass(frozen=True)
 class Tool:

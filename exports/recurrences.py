@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any
 
 from ithaca.files.errors import InputError
 from ithaca.formulations.recurrence.array import RecurrenceArray
@@ -22,7 +22,6 @@ class RecurrenceConfiguration:
     metrics: Mapping[str, Fraction]
     proven: bool
     """Whether a certificate says that nothing is better."""
-    edition: ClassVar[str] = ""
 
     @classmethod
     def of(cls, solution: Solution) -> RecurrenceConfiguration:

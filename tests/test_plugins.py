@@ -102,12 +102,12 @@ def test_a_package_of_somebody_else_is_a_family(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    asked = "filter -s taps=12,samples=100 --limit dsp=9,noise=4"
-    assert "(optimal" in ithaca(f"solve {asked} -o fir.json")
+    question = "filter -s taps=12,samples=100 --limit dsp=9,noise=4"
+    assert "(optimal" in ithaca(f"solve {question} -o fir.json")
     assert json.loads((tmp_path / "fir.json").read_text())["family"] == "fir"
     assert "confirmed" in ithaca("verify fir.json")
     assert "Design: transposed" in ithaca("explain fir.json --quick")
     ithaca("report fir.json -o fir.html --quick")
     assert "filter" in (tmp_path / "fir.html").read_text()
-    assert "complete:" in ithaca(f"pareto {asked} --objectives latency,dsp")
+    assert "complete:" in ithaca(f"pareto {question} --objectives latency,dsp")
     assert '"taps"' in ithaca("list schema filter")

@@ -16,6 +16,7 @@ import pytest
 import ithaca
 from ithaca.files import clock
 from ithaca.files.clock import StoppedError
+from ithaca.files.errors import InputError
 from ithaca.formulations.systolic.options import ArrayOptions
 from ithaca.formulations.systolic.question import ArrayQuestion
 from ithaca.plugins.hierarchies.formulations.options import HierarchyOptions
@@ -194,6 +195,17 @@ def test_runs_that_there_is_no_time_to_bound_are_left_open(
         assert open_.lower_bound is not None
         assert 0 < open_.lower_bound <= whole.lower_bound
         assert open_.value is not None
+
+
+def test_runs_left_open_take_no_objective_that_falls(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bounds of runs left open are of the least metrics, which are false where one falls."""
+    options = HierarchyOptions(arch="eyeriss", edition="uneven", divisors_only=True)
+    question = MappingQuestion.read(options, "energy - 100*latency")
+    nests = [workload("mm", {"i": 2, "j": 2, "k": 2}) for _ in range(2)]
+    network = chain_of([LayerRun(f"l{n}", nest, 1, n > 0) for n, nest in enumerate(nests)])
+    monkeypatch.setattr("ithaca.studies.network.tiled_runs.poll", _stop)
+    with pytest.raises(InputError, match="may fall with latency"):
+        solve_fused(network, question, RunOptions())
 
 
 def _stop(*_: object) -> None:

@@ -92,9 +92,8 @@ def evaluate(
 ) -> EvaluatedPoints:
     """Compute all metrics of given configurations afresh, by the exact reference."""
     device = {"--platform": platform, "--accumulator": accumulator}
-    stated = {"--points": points, "--dtype": dtype, "--edition": edition, "--sums": sums} | device
-    others = {"--layer": layer, "--arch": arch} | stated
-    others.pop("--points")
+    further = {"--dtype": dtype, "--edition": edition, "--sums": sums} | device
+    stated, others = {"--points": points} | further, {"--layer": layer, "--arch": arch} | further
     for evaluation in EVALUATIONS.values():
         if (own := evaluation(source, points, others)) is not None:
             return own

@@ -9,51 +9,51 @@ _HERE = "ithaca.plugins.hierarchies"
 PLUGIN = Plugin(
     {
         "families": {
-            "spatial": "ithaca.plugins.hierarchies.formulations.family:SPATIAL",
+            "spatial": f"{_HERE}.formulations.family:SPATIAL",
         },
         "question kinds": {
-            "spatial": "ithaca.plugins.hierarchies.formulations.options:KIND",
+            "spatial": f"{_HERE}.formulations.options:KIND",
         },
         "questions": {
-            "spatial": "ithaca.plugins.hierarchies.formulations.question:MappingQuestion",
+            "spatial": f"{_HERE}.formulations.question:MappingQuestion",
         },
         "accelerators": {
-            "spatial": "ithaca.plugins.hierarchies.formulations.accelerator:HIERARCHIES",
+            "spatial": f"{_HERE}.formulations.accelerator:HIERARCHIES",
         },
         "network documents": {
-            "spatial": "ithaca.plugins.hierarchies.results.networks",
+            "spatial": f"{_HERE}.results.networks",
         },
         "report sections": {
-            "spatial": "ithaca.plugins.hierarchies.exports.report",
+            "spatial": f"{_HERE}.exports.report",
         },
         "tools": {
-            "timeloop": "ithaca.plugins.hierarchies.exports.timeloop.folder:TIMELOOP",
-            "instructions": "ithaca.plugins.hierarchies.exports.instructions.folder:INSTRUCTIONS",
-            "gemmini": "ithaca.plugins.hierarchies.exports.gemmini.folder:GEMMINI",
-            "tensorlib": "ithaca.plugins.hierarchies.exports.tensorlib.folder:TENSORLIB",
+            "timeloop": f"{_HERE}.exports.timeloop.folder:TIMELOOP",
+            "instructions": f"{_HERE}.exports.instructions.folder:INSTRUCTIONS",
+            "gemmini": f"{_HERE}.exports.gemmini.folder:GEMMINI",
+            "tensorlib": f"{_HERE}.exports.tensorlib.folder:TENSORLIB",
         },
         "tools of families": {"spatial timeloop": f"{_HERE}.exports.timeloop.hierarchy:MAPPINGS"},
         "points": {
-            "spatial": "ithaca.plugins.hierarchies.commands.points",
+            "spatial": f"{_HERE}.commands.points",
         },
         "readers": {
-            "layers": "ithaca.plugins.hierarchies.commands.layers:read_layers",
+            "layers": f"{_HERE}.commands.layers:read_layers",
         },
         "schemas": {"layers": "ithaca.commands.schemas:layers"},
         "lists": {
-            "architectures": "ithaca.plugins.hierarchies.commands.lists:print_architectures",
+            "architectures": f"{_HERE}.commands.lists:print_architectures",
         },
         "commands": {
-            "map": "ithaca.plugins.hierarchies.commands.map:map",
+            "map": f"{_HERE}.commands.map:map",
             "timeloop-mapper": f"{_HERE}.commands.timeloop_mapper:timeloop_mapper",
-            "estimate": "ithaca.plugins.hierarchies.commands.estimate:estimate",
+            "estimate": f"{_HERE}.commands.estimate:estimate",
         },
         "names": {
-            "Architecture": "ithaca.plugins.hierarchies.formulations.architecture:Architecture",
-            "estimate": "ithaca.plugins.hierarchies.commands.estimating:estimate",
-            "list_architectures": "ithaca.plugins.hierarchies.commands.lists:list_architectures",
-            "map": "ithaca.plugins.hierarchies.commands.mapping:map",
-            "timeloop_mapper": "ithaca.plugins.hierarchies.commands.mapper:timeloop_mapper",
+            "Architecture": f"{_HERE}.formulations.architecture:Architecture",
+            "estimate": f"{_HERE}.commands.estimating:estimate",
+            "list_architectures": f"{_HERE}.commands.lists:list_architectures",
+            "map": f"{_HERE}.commands.mapping:map",
+            "timeloop_mapper": f"{_HERE}.commands.mapper:timeloop_mapper",
         },
     },
     {

@@ -176,9 +176,7 @@ class CodesignQuestion:
                         shares,
                         limit.bound,
                         name,
-                        None,
-                        1,
-                        limit.divisors,
+                        divisors=limit.divisors,
                     )
                 )
         counted = (*self.minimised, *amounts)

@@ -72,8 +72,8 @@ class TiledRuns:
 
     def check(self, objective: Objective) -> None:
         """Refuse what the searches do not take: several objectives, and those that fall."""
-        if not self.searches:
-            return
+        if not (self.searches or self._open):
+            return  # bounds of runs that are left open rest on this, too
         where = "--fuse where tiles may be passed on"
         require_one(objective, where)
         every = (problem for problems in self._problems_of.values() for problem in problems)
@@ -122,8 +122,8 @@ class TiledRuns:
 
     @remembered
     def _least(self, nest: LoopNest) -> Fraction | None:
-        """At least the objective of a nest that passes tiles on, or takes some; None if it
-        cannot."""
+        """A lower bound of the objective of a nest that passes tiles on, or takes some; None if it
+        can do neither."""
         problem, *others = self._problems_of[nest]
         roofs = None if others else problem.design.passing(problem.limits)
         return None if roofs is None else problem.objective.value(roofs)

@@ -171,7 +171,7 @@ def test_rivals_are_those_of_one_key() -> None:
     ]
     both = solve_designs(problems, SolveOptions(), method=Method.AUTO)
     assert [s.certificate.status for s in both] == [Status.OPTIMAL] * 4
-    posed = schedule.Schedule(
+    unsolved = schedule.Schedule(
         problems,
         schedule.Budget(SolveOptions()),
         schedule.InProcess(),
@@ -179,8 +179,8 @@ def test_rivals_are_those_of_one_key() -> None:
         starts=[s.configuration for s in both],
         rivals=[0, 0, 1, 1],
     )
-    posed._set_rivals()  # as `run` does first
-    entries = posed.entries
+    unsolved._set_rivals()  # as `run` does first
+    entries = unsolved.entries
     values = [s.value for s in both]
     assert [entry.rival for entry in entries] == [
         None if values[n] == min(values[m] for m in group) else min(values[m] for m in group)  # type: ignore[type-var]

@@ -81,8 +81,6 @@ class CalledNest:
     configuration: Configuration
     metrics: Mapping[str, Fraction]
     """By name."""
-    proven: bool = False
-    """Whether a certificate says that nothing is better."""
     edition: ClassVar[str] = "intrinsic"
 
     @classmethod
@@ -91,12 +89,7 @@ class CalledNest:
         design = solution.problem.design
         assert isinstance(design, IntrinsicDesign)
         assert solution.configuration is not None
-        return cls(
-            design,
-            solution.configuration,
-            solution.metrics,
-            solution.certificate.status.proven,
-        )
+        return cls(design, solution.configuration, solution.metrics)
 
     @property
     def nest(self) -> LoopNest:

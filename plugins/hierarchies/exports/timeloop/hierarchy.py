@@ -48,8 +48,6 @@ class MappedNest:
     mapping: Mapped
     metrics: Mapping[str, Fraction]
     """By name."""
-    proven: bool = False
-    """Whether a certificate says that nothing is better."""
     edition: ClassVar[str] = "timeloop"
 
     @classmethod
@@ -58,13 +56,7 @@ class MappedNest:
         design = mapping_design(solution.problem.design)
         assert solution.configuration is not None
         mapping = design.mapping(solution.configuration)
-        return cls(
-            design.nest,
-            design.architecture,
-            mapping,
-            solution.metrics,
-            solution.certificate.status.proven,
-        )
+        return cls(design.nest, design.architecture, mapping, solution.metrics)
 
     @property
     def description(self) -> str:
