@@ -107,7 +107,13 @@ PLUGIN = Plugin(
             "explanation": "ithaca.commands.schemas:explanation",
             "designs": "ithaca.commands.schemas:designs",
         },
-        "lists": {"designs": "ithaca.commands.families.systolic.lists:print_list"},
+        "lists": {
+            "workloads": "ithaca.commands.listing:print_workloads",
+            "networks": "ithaca.commands.listing:print_networks",
+            "platforms": "ithaca.commands.listing:print_platforms",
+            "schema": "ithaca.commands.listing:print_schema",
+            "designs": "ithaca.commands.families.systolic.lists:print_list",
+        },
         "names": {
             "Certificate": "ithaca.solver.certificate:Certificate",
             "DisagreementError": "ithaca.files.errors:DisagreementError",

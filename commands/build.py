@@ -8,7 +8,7 @@ import typer
 
 from ithaca.commands.api.building import Build, NetworkBuild
 from ithaca.commands.api.building import build as build_hardware
-from ithaca.commands.api.options import AsJson
+from ithaca.commands.api.outputs import AsJson
 from ithaca.commands.display import show
 from ithaca.commands.outcome import NOTHING_FOUND, print_document, say
 from ithaca.commands.typed import calls

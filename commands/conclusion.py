@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ithaca.commands.api.options import AsJson, Loops, Output, TableFile
+from ithaca.commands.api.options import Loops
+from ithaca.commands.api.outputs import AsJson, Output, TableFile
 from ithaca.commands.outcome import nothing_found, print_document, say, wrote
 from ithaca.files.answer import Answer
 from ithaca.files.errors import InputError

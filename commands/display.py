@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.text import Text
 
 from ithaca.commands.tables import PrintedTable
 from ithaca.files.messages import printable
-from ithaca.formulations.design import Design
 from ithaca.formulations.families import profile_of
 from ithaca.results.view import Block, Fact, Loops, Table
+
+if TYPE_CHECKING:
+    from ithaca.formulations.design import Design
 
 #: Width of tables printed to no terminal where COLUMNS states none.
 WIDTH = 140

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from ithaca.commands.api.evaluating import evaluate as evaluate_points
-from ithaca.commands.api.options import TableFile
+from ithaca.commands.api.outputs import TableFile
 from ithaca.commands.api.points import EvaluatedPoints
 from ithaca.commands.conclusion import Printing, write_and_show
 from ithaca.commands.display import show

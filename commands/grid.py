@@ -10,7 +10,7 @@ from typer import Option
 
 from ithaca.commands.api.grids import METRIC, Grid
 from ithaca.commands.api.grids import grid as evaluate_grid
-from ithaca.commands.api.options import AsJson, Written
+from ithaca.commands.api.outputs import AsJson, Written
 from ithaca.commands.conclusion import write_and_show
 from ithaca.commands.display import console
 from ithaca.commands.outcome import nothing_found, print_document, wrote

@@ -3,34 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from ithaca.commands.api.lists import list_networks, list_platforms, list_workloads
-from ithaca.commands.api.options import AsJson, TableFile
+from ithaca.commands.api.outputs import AsJson, TableFile
 from ithaca.commands.outcome import print_document
-from ithaca.commands.schemas import schema
 from ithaca.commands.tabled import show_list
 from ithaca.commands.typed import as_typed
 from ithaca.files.numbers import counted, number
 from ithaca.files.registry import Registry
-from ithaca.formulations.families import QUESTIONS
-from ithaca.formulations.platform import Resource
 
 HELP = (
     "List workloads, networks, platforms, architectures, hardware "
     "spaces, flow graphs, or the designs of a workload."
 )
 
-#: The commands of further lists.
+#: The command of each list.
 LISTS: Registry[Callable[..., None]] = Registry("lists")
 
-listing = typer.Typer(help=HELP, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+
+class Lists(TyperGroup):
+    """The lists by name; the one that is asked for is loaded."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.commands.update((name, TyperCommand(name)) for name in LISTS)
+
+    def list_commands(self, ctx: object) -> list[str]:
+        return [*self.commands]  # in the order of registries
+
+    def get_command(self, ctx: object, cmd_name: str) -> Any:
+        if cmd_name not in self.commands:
+            return None
+        single = typer.Typer(add_completion=False, rich_markup_mode=None)
+        single.command(cmd_name)(as_typed(LISTS[cmd_name]))
+        return typer.main.get_command(single)
 
 
-@listing.command("workloads")
-@as_typed
+listing = typer.Typer(
+    cls=Lists, help=HELP, no_args_is_help=True, add_completion=False, rich_markup_mode=None
+)
+listing.callback()(lambda: None)
+
+
 def print_workloads(*, table: TableFile = None, as_json: AsJson = False) -> None:
     """Loop nests that come with Ithaca."""
     rows = []
@@ -46,8 +64,6 @@ def print_workloads(*, table: TableFile = None, as_json: AsJson = False) -> None
     )
 
 
-@listing.command("networks")
-@as_typed
 def print_networks(*, table: TableFile = None, as_json: AsJson = False) -> None:
     """Networks that come with Ithaca."""
     rows = []
@@ -66,14 +82,13 @@ def print_networks(*, table: TableFile = None, as_json: AsJson = False) -> None:
     )
 
 
-@listing.command("platforms")
-@as_typed
 def print_platforms(*, table: TableFile = None, as_json: AsJson = False) -> None:
     """Devices that come with Ithaca."""
     rows, sources = [], []
     for platform in list_platforms():
         resources = [
-            f"{kind}: {_resource(kind, resource)}" for kind, resource in platform.resources.items()
+            f"{kind}: {number(each.total)} × {number(each.usable)} = {number(each.limit)}"
+            for kind, each in platform.resources.items()
         ]
         if platform.memory is not None:
             resources[-1] += (
@@ -92,24 +107,12 @@ def print_platforms(*, table: TableFile = None, as_json: AsJson = False) -> None
     )
 
 
-def _resource(kind: str, resource: Resource) -> str:
-    total = number(resource.total)
-    return (
-        f"{total} × {number(resource.usable)} = {number(resource.limit)}"
-        if any(kind in each.metrics for each in QUESTIONS.values())
-        else total
-    )
-
-
-@listing.command("schema")
 def print_schema(
     document: Annotated[
         str, typer.Argument(metavar="KIND", help="Such as result or network; ? lists all.")
     ] = "result",
 ) -> None:
     """JSON schema of what commands write or read."""
+    from ithaca.commands.schemas import schema
+
     print_document(schema(document))
-
-
-for _name, _list in LISTS.items():
-    listing.command(_name)(as_typed(_list))

@@ -11,7 +11,7 @@ from typer import Option
 from ithaca.commands.api.live_line import note
 from ithaca.commands.api.loading import load
 from ithaca.commands.api.networks import network as solve_network
-from ithaca.commands.api.options import Written
+from ithaca.commands.api.outputs import Written
 from ithaca.commands.conclusion import OutputOptions, conclude
 from ithaca.commands.typed import calls
 from ithaca.exports.charts.files import check_plot

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from typer import Option
 
-from ithaca.commands.api.options import AsJson, Written
+from ithaca.commands.api.outputs import AsJson, Written
 from ithaca.commands.conclusion import OutputOptions, Outputs, conclude
 from ithaca.commands.outcome import nothing_found, print_document, say
 from ithaca.files.answer import Answer, Wrote

@@ -14,7 +14,7 @@ from typer import Context
 from typer.models import ArgumentInfo
 
 from ithaca.commands.api.keywords import Declared, declared, gathered
-from ithaca.commands.api.options import Written
+from ithaca.commands.api.outputs import Written
 from ithaca.commands.completion import completed
 from ithaca.files.errors import InputError
 from ithaca.files.templates import including

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from ithaca.commands.api.options import AsJson
+from ithaca.commands.api.outputs import AsJson
 from ithaca.commands.api.verifying import verify as verify_result
 from ithaca.commands.outcome import nothing_found, print_document, say
 from ithaca.commands.typed import calls

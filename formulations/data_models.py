@@ -12,7 +12,7 @@ from typing import Annotated, Any, TypeVar, cast, get_args, get_origin, get_type
 
 from pydantic import BaseModel, BeforeValidator, Field, TypeAdapter, create_model
 
-from ithaca.formulations.schema import Document, Positive
+from ithaca.formulations.documents import Document, Positive
 
 
 def _plain(value: Any) -> Any:

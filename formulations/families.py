@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ithaca.files.registry import Registry
-from ithaca.formulations.design import Design
-from ithaca.formulations.family import Family, Profile
 
 if TYPE_CHECKING:
+    from ithaca.formulations.design import Design
+    from ithaca.formulations.family import Family, Profile
     from ithaca.formulations.hardware.kind import AcceleratorKind
     from ithaca.formulations.question import Question
     from ithaca.formulations.question_kind import QuestionKind

@@ -14,8 +14,8 @@ from ithaca.formulations.problem import Limit
 from ithaca.formulations.space import Role
 
 if TYPE_CHECKING:
+    from ithaca.formulations.documents import Document
     from ithaca.formulations.hardware.remedies import Remedy
-    from ithaca.formulations.schema import Document
     from ithaca.workloads.nest import LoopNest
 
 

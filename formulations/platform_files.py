@@ -38,9 +38,9 @@ from ithaca.files.numbers import fraction
 from ithaca.files.reading import packaged_names
 from ithaca.formulations import machine
 from ithaca.formulations.data_models import built
+from ithaca.formulations.documents import Note
 from ithaca.formulations.machine import Few, MachineDocument
 from ithaca.formulations.platform import DEFAULT_USABLE, Memory, Platform, Resource
-from ithaca.formulations.schema import Note
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
 
 #: Largest platform file (bytes); the packaged ones have 300.

@@ -23,19 +23,13 @@ from ithaca.files.messages import errors_at, quoted
 from ithaca.files.numbers import number
 from ithaca.files.writing import SCHEMA
 from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.documents import Document, Number, Positive, Text
 from ithaca.formulations.families import FAMILIES, choice_of, family_of
 from ithaca.formulations.family import Family
 from ithaca.formulations.hardware.accelerator import Work
 from ithaca.formulations.hardware.files import read_space, space_fields
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.schema import (
-    Document,
-    NestDocument,
-    Number,
-    ObjectiveDocument,
-    Positive,
-    Text,
-)
+from ithaca.formulations.schema import NestDocument, ObjectiveDocument
 from ithaca.results.codesign_layers import of_runs
 from ithaca.results.files import check_same, read_shortfalls, read_solution
 from ithaca.results.network_parts import (

@@ -10,8 +10,8 @@ from pydantic import Field
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import errors_at, quoted
+from ithaca.formulations.documents import Document, Number, Text
 from ithaca.formulations.problem import Objective, Problem, read_objective
-from ithaca.formulations.schema import Document, Number, Text
 from ithaca.results.files import read_shortfalls, read_solution
 from ithaca.results.schema import FirstPart
 from ithaca.solver.certificate import Certificate

@@ -13,10 +13,10 @@ from pydantic import Field, create_model
 from ithaca.files.messages import among, quoted, refuse
 from ithaca.files.numbers import json_ready
 from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.documents import Document, Number
 from ithaca.formulations.families import FAMILIES, UNNAMED, family_of
 from ithaca.formulations.family import Family
 from ithaca.formulations.problem import Limit, Problem
-from ithaca.formulations.schema import Document, Number
 from ithaca.solver.documents import (
     CertificateDocument,
     ProofDocument,

@@ -9,9 +9,10 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field, create_model
 
 from ithaca.files.writing import SCHEMA
+from ithaca.formulations.documents import Document, Number
 from ithaca.formulations.families import UNNAMED, choice_of, family_of
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.schema import Document, Number, ObjectiveDocument
+from ithaca.formulations.schema import ObjectiveDocument
 from ithaca.results.network_parts import DesignShortfallDocument
 from ithaca.results.schema import FirstPart, configuration_fields, head_fields, tightest
 from ithaca.solver.documents import CertificateDocument

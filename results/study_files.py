@@ -20,11 +20,11 @@ from ithaca.files.numbers import json_number
 from ithaca.files.writing import SCHEMA
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.design import Metric
+from ithaca.formulations.documents import number
 from ithaca.formulations.families import profile_of
 from ithaca.formulations.platform import Share
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit, Problem
-from ithaca.formulations.schema import number
 from ithaca.results.files import (
     NOTHING,
     check_proof,

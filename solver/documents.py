@@ -15,8 +15,8 @@ from ithaca.files.numbers import json_number, spelled
 from ithaca.formulations.algebra.parsing import quoted
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.data_models import built
+from ithaca.formulations.documents import Count, Document, Number, Text
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.schema import Count, Document, Number, Text
 from ithaca.solver.certificate import (
     Certificate,
     Further,

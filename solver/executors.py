@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ithaca.solver.cluster import Cluster
 from ithaca.solver.executor import Executor, InProcess, Processes
 
 
@@ -14,5 +13,7 @@ def open_executor(threads: int = 1, scheduler: str | None = None) -> Executor:
     this machine.
     """
     if scheduler is not None:
+        from ithaca.solver.cluster import Cluster
+
         return Cluster(scheduler, threads)
     return InProcess() if threads <= 1 else Processes(threads)

@@ -6,7 +6,7 @@ design must merely be shown not to beat the best known, which usually is so at o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -317,3 +317,15 @@ def all_shortfalls(problems: Sequence[Problem], budget: Budget) -> tuple[Shortfa
             problem, replace(budget.share(len(problems) - position), gap=0.0)
         )
     )
+
+
+def best_start(problem: Problem, known: Iterable[Configuration]) -> Configuration | None:
+    """The best of some configurations that a problem allows; None if it allows none.
+
+    A configuration of a neighbouring problem (other sizes, data type, edition, limits) may lie
+    outside this problem's design space, or beyond its limits, so it is checked in full.
+    """
+    allowed = [c for c in map(problem.space.adopted, known) if c is not None]
+    values = [(problem.feasible_value(c), c) for c in allowed]
+    feasible = [(value, c) for value, c in values if value is not None]
+    return min(feasible, key=lambda entry: entry[0])[1] if feasible else None

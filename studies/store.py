@@ -34,9 +34,9 @@ from ithaca.files.writing import SCHEMA, document_text, write_text_atomically
 from ithaca.formulations.algebra.expression import ONE, Expression
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.data_models import built
+from ithaca.formulations.documents import Document
 from ithaca.formulations.families import profile_of
 from ithaca.formulations.problem import Objective, Problem
-from ithaca.formulations.schema import Document
 from ithaca.solver.certificate import Certificate, Further, Status, Termination, relative_gap
 from ithaca.solver.documents import (
     FurtherDocument,

@@ -7,7 +7,7 @@ interrupted study goes on where it ended, and none of its points is solved twice
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -24,7 +24,7 @@ from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.portfolio import not_solved
 from ithaca.solver.progress import Progress
 from ithaca.solver.solution import Solution
-from ithaca.studies.best import solve_best
+from ithaca.studies.best import best_start, solve_best
 from ithaca.studies.grid import Cell, Index, StudyAxis, check_grid, indices, neighbours, visits
 from ithaca.studies.marginal import Marginal, marginal_values, raisable_limits
 from ithaca.studies.points import PointAnswer
@@ -281,15 +281,3 @@ def _configurations(problem: Problem, answers: Sequence[Solution]) -> list[Confi
         for a in answers
         if a.design == problem.design.name and a.configuration is not None
     ]
-
-
-def best_start(problem: Problem, known: Iterable[Configuration]) -> Configuration | None:
-    """The best of some configurations that a problem allows; None if it allows none.
-
-    A configuration of a neighbouring problem (other sizes, data type, edition, limits) may lie
-    outside this problem's design space, or beyond its limits, so it is checked in full.
-    """
-    allowed = [c for c in map(problem.space.adopted, known) if c is not None]
-    values = [(problem.feasible_value(c), c) for c in allowed]
-    feasible = [(value, c) for value, c in values if value is not None]
-    return min(feasible, key=lambda entry: entry[0])[1] if feasible else None

@@ -30,7 +30,6 @@ def _read(name_or_path: str) -> LoopNest:
     from ithaca.files.documents import find_document
     from ithaca.files.timeloop_files import load_timeloop
     from ithaca.workloads.kernel_files import MAX_BYTES, kernel_nest
-    from ithaca.workloads.problem_files import problem_nest
     from ithaca.workloads.recurrence import is_recurrence, recurrence_names
 
     if is_recurrence(name_or_path):
@@ -41,6 +40,8 @@ def _read(name_or_path: str) -> LoopNest:
     find = partial(find_document, "workload", name_or_path, _PACKAGE, MAX_BYTES)
     read, where = find(load=load, more=recurrence_names())
     if isinstance(read, dict) and "problem" in read:
+        from ithaca.workloads.problem_files import problem_nest
+
         return problem_nest(read["problem"], f"{where}: problem")
     return kernel_nest(read, where)
 

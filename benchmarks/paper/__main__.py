@@ -25,7 +25,8 @@ from benchmarks.paper.files import file_names, write_experiment
 from ithaca import cli
 from ithaca.commands.api.keywords import StatedOptions
 from ithaca.commands.api.live_line import LiveLine
-from ithaca.commands.api.options import WRITTEN, RandomSeed
+from ithaca.commands.api.options import RandomSeed
+from ithaca.commands.api.outputs import WRITTEN
 from ithaca.commands.display import console, show
 from ithaca.commands.outcome import nothing_found, wrote
 from ithaca.commands.typed import as_typed

@@ -17,7 +17,7 @@ from typer import Argument, Option
 
 from ithaca.commands.api.keywords import public
 from ithaca.commands.api.live_line import tell
-from ithaca.commands.api.options import WRITTEN_FILE
+from ithaca.commands.api.outputs import WRITTEN_FILE
 from ithaca.exports.layers import TABLE
 from ithaca.exports.rtl.again import differences, in_words, made_again
 from ithaca.exports.rtl.tools import Resources, Run, compiled
@@ -30,8 +30,8 @@ from ithaca.files.reading import parse_json, read_text
 from ithaca.files.staging import recover
 from ithaca.files.words import REPEATED, parse_choice, parse_counts, parse_integer
 from ithaca.files.writing import SCHEMA, check_writable, write_folder
+from ithaca.formulations.documents import Document
 from ithaca.formulations.machine import MemoryTiming
-from ithaca.formulations.schema import Document
 
 #: Largest ``expected.json`` (bytes).
 MAX_BYTES = 65_536

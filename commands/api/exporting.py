@@ -12,7 +12,8 @@ from typer import Option
 from ithaca.commands.api.keywords import public
 from ithaca.commands.api.live_line import searching
 from ithaca.commands.api.opening import opened
-from ithaca.commands.api.options import WRITTEN, LayerName, ResultFile
+from ithaca.commands.api.options import LayerName, ResultFile
+from ithaca.commands.api.outputs import WRITTEN
 from ithaca.exports.configuration import TARGETS, Tool, tools_of
 from ithaca.exports.layers import TABLE, ExportedLayer, export_layers
 from ithaca.files.answer import Wrote

@@ -17,7 +17,7 @@ from functools import wraps
 from inspect import Parameter, Signature, signature, unwrap
 from os import PathLike
 from types import UnionType
-from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 from typer import Option
 from typer.models import ArgumentInfo
@@ -30,9 +30,11 @@ from ithaca.files.messages import meant, quoted
 from ithaca.files.templates import including
 from ithaca.files.words import REPEATED, parse_loops
 from ithaca.formulations.families import QUESTION_KINDS, QUESTIONS, UNNAMED
-from ithaca.formulations.question import Question
 from ithaca.workloads.kernel_files import with_loops, with_sparsity
 from ithaca.workloads.nest import LoopNest
+
+if TYPE_CHECKING:
+    from ithaca.formulations.question import Question
 
 T = TypeVar("T")
 

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-from ithaca.formulations.platform import Platform
-from ithaca.formulations.platform_files import load_platform, platform_names
-from ithaca.workloads.library import workload, workload_names
-from ithaca.workloads.nest import LoopNest
-from ithaca.workloads.networks.find import find_network, network_names
-from ithaca.workloads.networks.network import Network
-from ithaca.workloads.recurrence import find_recurrence, recurrence_names
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ithaca.formulations.platform import Platform
+    from ithaca.workloads.nest import LoopNest
+    from ithaca.workloads.networks.network import Network
 
 
 def list_workloads() -> tuple[LoopNest, ...]:
     """The loop nests that come with Ithaca."""
+    from ithaca.workloads.library import workload, workload_names
+    from ithaca.workloads.recurrence import find_recurrence, recurrence_names
+
     known = (find_recurrence(name, {}) for name in recurrence_names())
     return (*map(workload, workload_names()), *known)
 
 
 def list_networks() -> tuple[Network, ...]:
     """The networks that come with Ithaca."""
+    from ithaca.workloads.networks.find import find_network, network_names
+
     return tuple(map(find_network, network_names()))
 
 
 def list_platforms() -> tuple[Platform, ...]:
     """The devices that come with Ithaca."""
+    from ithaca.formulations.platform_files import load_platform, platform_names
+
     return tuple(map(load_platform, platform_names()))

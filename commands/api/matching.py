@@ -23,10 +23,11 @@ from ithaca.files.messages import among, errors_at, quoted, refuse
 from ithaca.files.numbers import counted
 from ithaca.files.words import REPEATED, parse_counts
 from ithaca.files.writing import SCHEMA
+from ithaca.formulations.documents import Document, Number
 from ithaca.formulations.intrinsics import OWN, find_intrinsic
 from ithaca.formulations.matching import Computation, Match, MatchingRule, MatchTiling, computation
 from ithaca.formulations.matching_model import matches
-from ithaca.formulations.schema import Document, NestDocument, Number
+from ithaca.formulations.schema import NestDocument
 from ithaca.results.schema import FirstPart
 from ithaca.results.view import Block, Fact, View, tabled
 from ithaca.workloads.library import read_nest, workload_document

@@ -6,7 +6,7 @@ Their types are those of Python; all but flags may be words, too, as the command
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import inf
@@ -19,15 +19,11 @@ from typer import Argument, Option
 from ithaca.commands.api.live_line import note
 from ithaca.commands.api.parsing import parse_search
 from ithaca.files.answer import Answer
-from ithaca.files.csv_text import Rows
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
-from ithaca.files.netcdf import check_output
 from ithaca.files.words import REPEATED, parse_integer
-from ithaca.files.writing import check_writable
 from ithaca.formulations import problem as problems
 from ithaca.solver.options import SolveOptions
-from ithaca.solver.result import Result as Loaded
 from ithaca.workloads.nest import LoopNest
 
 if TYPE_CHECKING:
@@ -36,16 +32,6 @@ if TYPE_CHECKING:
 #: What is minimised, unless a family says otherwise.
 OBJECTIVE = "latency"
 
-
-@dataclass(frozen=True)
-class Written:
-    """Marks a file or folder that a command writes."""
-
-    check: Callable[[Path], None] | None = None
-    """Refuses, before anything is computed, what could not be written."""
-
-
-WRITTEN, WRITTEN_FILE = Written(), Written(check_writable)
 
 Workload = Annotated[
     str | PathLike[str] | LoopNest,
@@ -79,14 +65,6 @@ ProveWith = Annotated[
         "--prove-with",
         metavar="A,B",
         help="Two engines to prove with, e.g. exact,cpsat; they must agree.",
-    ),
-]
-Start = Annotated[
-    str | Path | Loaded | Rows | None,
-    Option(
-        "--start",
-        help="Configurations to improve on: a result, which gives the data type unless --dtype "
-        "does; a CSV file of evaluate; or a mapping of Timeloop's (.yaml).",
     ),
 ]
 TimeLimit = Annotated[
@@ -124,18 +102,7 @@ LayerName = Annotated[
     str | None, Option("--layer", metavar="NAME", help="Of a network's result, this layer alone.")
 ]
 Quick = Annotated[bool, Option("--quick", help="Leave out what has to be solved again.")]
-AsJson = Annotated[bool, Option("--json", help="Print one JSON document on stdout.")]
-TableFile = Annotated[
-    Path | None,
-    Option("--table", metavar="FILE", help="Write the table (CSV) to this file."),
-    Written(check_writable),
-]
 Loops = Annotated[bool, Option("--loops", help="Print the mapping as a loop nest, too.")]
-Output = Annotated[
-    Path | None,
-    Option("-o", "--output", help="Write the answer to this file: JSON, or NetCDF named .nc."),
-    Written(check_output),
-]
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,8 @@ from ithaca.commands.api.explaining import (
 )
 from ithaca.commands.api.keywords import StatedOptions, public
 from ithaca.commands.api.opening import answer_of
-from ithaca.commands.api.options import WRITTEN, LayerName, Quick, ResultFile
+from ithaca.commands.api.options import LayerName, Quick, ResultFile
+from ithaca.commands.api.outputs import WRITTEN
 from ithaca.exports.report.landscape import AROUND, FARTHEST
 from ithaca.exports.report.page import report_page
 from ithaca.files import signals

@@ -15,7 +15,6 @@ from ithaca.commands.api.live_line import note, tell
 from ithaca.commands.api.opening import is_result, opened_layers
 from ithaca.commands.api.options import (
     OBJECTIVE,
-    WRITTEN,
     Effort,
     Extents,
     LayerName,
@@ -23,6 +22,7 @@ from ithaca.commands.api.options import (
     RandomSeed,
     Sizes,
 )
+from ithaca.commands.api.outputs import WRITTEN
 from ithaca.commands.api.parsing import check_sizes, parse_extents
 from ithaca.commands.api.points import points_of
 from ithaca.commands.api.solving import answers

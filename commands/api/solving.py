@@ -19,11 +19,9 @@ from ithaca.commands.api.options import (
     ProveWith,
     SearchOptions,
     Sizes,
-    Start,
     Workload,
 )
 from ithaca.commands.api.parsing import check_sizes, parse_engines, parse_extents
-from ithaca.commands.api.points import points_of
 from ithaca.files.csv_text import Rows
 from ithaca.files.errors import InputError
 from ithaca.formulations.configuration import Configuration
@@ -36,11 +34,18 @@ from ithaca.solver.portfolio import solve_designs
 from ithaca.solver.result import Result
 from ithaca.solver.result import Result as Loaded
 from ithaca.solver.solution import best_solution
-from ithaca.solver.verification import prove_again
-from ithaca.studies.best import solve_best, without_restriction
+from ithaca.studies.best import best_start, solve_best, without_restriction
 from ithaca.studies.runs import with_runs
-from ithaca.studies.whatif import best_start
 from ithaca.workloads.nest import LoopNest
+
+Start = Annotated[
+    str | Path | Loaded | Rows | None,
+    Option(
+        "--start",
+        help="Configurations to improve on: a result, which gives the data type unless --dtype "
+        "does; a CSV file of evaluate; or a mapping of Timeloop's (.yaml).",
+    ),
+]
 
 #: Share of a time limit that is kept to find out what a restriction to what a compiler builds
 #: costs.
@@ -149,6 +154,8 @@ def answers(
             finished=line.finished,
         )
         if prove_again_with is not None:
+            from ithaca.solver.verification import prove_again
+
             solutions = tuple(prove_again(s, prove_again_with, bounded) for s in solutions)
         own = [
             tuple(s for s, rival in zip(solutions, rivals, strict=True) if rival == number)
@@ -220,6 +227,8 @@ def starts_of(
             if solution.configuration is not None
         ]
     else:
+        from ithaca.commands.api.points import points_of
+
         pairs = points_of(problems[0].design.family).configurations(start, problems, nest)
     starts: list[Configuration | None] = []
     for problem in problems:

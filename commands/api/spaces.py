@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ithaca.commands.api.options import AsJson, TableFile
+from ithaca.commands.api.outputs import AsJson, TableFile
 from ithaca.commands.completion import files_from
 from ithaca.commands.tabled import show_list
 from ithaca.files.numbers import number

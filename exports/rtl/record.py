@@ -24,10 +24,10 @@ from ithaca.files.reading import parse_json, read_text
 from ithaca.files.writing import SCHEMA, document_text
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Design
+from ithaca.formulations.documents import Document
 from ithaca.formulations.families import FAMILIES, family_of
 from ithaca.formulations.problem import Limit, Problem, read_objective
 from ithaca.formulations.recurrence.design import RecurrenceDesign
-from ithaca.formulations.schema import Document
 from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign
 from ithaca.solver.certificate import Certificate, Status
 from ithaca.solver.solution import Solution

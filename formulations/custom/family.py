@@ -11,16 +11,11 @@ from ithaca.formulations.algebra.interval import Interval
 from ithaca.formulations.custom.design import CustomDesign
 from ithaca.formulations.custom.model import Model, ModelDocument, read_model
 from ithaca.formulations.design import Metric
+from ithaca.formulations.documents import Document, Number
 from ithaca.formulations.family import Family, Profile, Remedies
 from ithaca.formulations.hardware.accelerator import Trend
 from ithaca.formulations.hardware.remedies import Remedy
-from ithaca.formulations.schema import (
-    Document,
-    NestDocument,
-    Number,
-    ObjectiveDocument,
-    PlatformDocument,
-)
+from ithaca.formulations.schema import NestDocument, ObjectiveDocument, PlatformDocument
 from ithaca.workloads.library import workload_document
 from ithaca.workloads.nest import LoopNest
 

@@ -26,9 +26,9 @@ from ithaca.formulations.algebra.interval import Interval
 from ithaca.formulations.algebra.monotonicity import POSITIVE, WHOLE, bounds, trends
 from ithaca.formulations.algebra.parsing import FUNCTIONS, expression_text, parse_expression
 from ithaca.formulations.design import Metric
+from ithaca.formulations.documents import Document
 from ithaca.formulations.hardware.accelerator import Trend
 from ithaca.formulations.hardware.documents import ALONE, Formula, Name
-from ithaca.formulations.schema import Document
 from ithaca.workloads.footprints import footprints
 from ithaca.workloads.nest import LoopNest
 

@@ -8,9 +8,9 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, create_model
 
 from ithaca.files.documents import Alone
 from ithaca.files.errors import InputError
+from ithaca.formulations.documents import Document, Note, Number, Positive
 from ithaca.formulations.hardware.regressions import PARTS
 from ithaca.formulations.region import listed
-from ithaca.formulations.schema import Document, Note, Number, Positive
 from ithaca.formulations.space import Quantity
 
 #: Largest space file (bytes); nesting of it, with an architecture inside; most values of a

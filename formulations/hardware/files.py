@@ -25,6 +25,7 @@ from ithaca.formulations.algebra.expression import Expression, Symbol
 from ithaca.formulations.algebra.interval import Interval
 from ithaca.formulations.algebra.parsing import FUNCTIONS, expression_text, parse_expression
 from ithaca.formulations.design import Metric
+from ithaca.formulations.documents import Document
 from ithaca.formulations.families import ACCELERATORS, unnamed_accelerators
 from ithaca.formulations.hardware.documents import (
     MAX_BYTES,
@@ -41,7 +42,6 @@ from ithaca.formulations.hardware.regressions import UNITS, regressions
 from ithaca.formulations.hardware.space import HardwareSpace
 from ithaca.formulations.problem import read_objective
 from ithaca.formulations.region import TRIED, Region
-from ithaca.formulations.schema import Document
 from ithaca.formulations.space import Link, Relation
 
 _PACKAGE = "ithaca.formulations.hardware.spaces"

@@ -10,9 +10,9 @@ from typing import Any, ClassVar, Protocol
 from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.interval import Interval
+from ithaca.formulations.documents import Document
 from ithaca.formulations.hardware.accelerator import Accelerator
 from ithaca.formulations.hardware.figure import Figure
-from ithaca.formulations.schema import Document
 
 
 class AcceleratorKind(Protocol):

@@ -11,17 +11,12 @@ from typing import Any, Literal
 from ithaca.files.documents import json_schema
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Metric
+from ithaca.formulations.documents import Count, Document, Positive
 from ithaca.formulations.family import Breakdown, Family, Profile
 from ithaca.formulations.recurrence.array import Timing
 from ithaca.formulations.recurrence.choice import choose_designs
 from ithaca.formulations.recurrence.design import METRICS, RecurrenceDesign
-from ithaca.formulations.schema import (
-    Count,
-    Document,
-    ObjectiveDocument,
-    PlatformDocument,
-    Positive,
-)
+from ithaca.formulations.schema import ObjectiveDocument, PlatformDocument
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.recurrence import Recurrence, RecurrenceDocument, read_recurrence
 

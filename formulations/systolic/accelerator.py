@@ -16,12 +16,12 @@ from ithaca.files.words import parse_choice
 from ithaca.formulations.algebra.expression import Constant, Symbol, add
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.design import Metric
+from ithaca.formulations.documents import Document, Text
 from ithaca.formulations.hardware.accelerator import Accelerator, Trend, Work
 from ithaca.formulations.hardware.kind import AcceleratorKind
 from ithaca.formulations.hardware.space import HardwareSpace
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Objective, Problem
-from ithaca.formulations.schema import Document, Text
 from ithaca.formulations.space import Link, Relation
 from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.formulations.systolic.systolic_array import Edition

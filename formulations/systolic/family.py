@@ -18,16 +18,10 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.data_models import built, model_of
 from ithaca.formulations.data_types import DataType, stated_data_type
 from ithaca.formulations.design import Metric
+from ithaca.formulations.documents import Count, Document, Text
 from ithaca.formulations.family import Family
 from ithaca.formulations.machine import MachineDocument, WaitsDocument
-from ithaca.formulations.schema import (
-    Count,
-    Document,
-    NestDocument,
-    ObjectiveDocument,
-    PlatformDocument,
-    Text,
-)
+from ithaca.formulations.schema import NestDocument, ObjectiveDocument, PlatformDocument
 from ithaca.formulations.systolic.choice import choose_designs
 from ithaca.formulations.systolic.dataflows import find_dataflow
 from ithaca.formulations.systolic.derivation import derive

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from ithaca.files.errors import InputError
 from ithaca.files.words import parse_choice, parse_integer, parse_loops
@@ -29,7 +29,9 @@ from ithaca.formulations.systolic.two_level import checked
 from ithaca.formulations.target import Target
 from ithaca.formulations.technology import Technology
 from ithaca.workloads.nest import LoopNest, Stored
-from ithaca.workloads.networks.network import Network
+
+if TYPE_CHECKING:
+    from ithaca.workloads.networks.network import Network
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from ithaca.commands.api.options import AsJson, TableFile
+from ithaca.commands.api.outputs import AsJson, TableFile
 from ithaca.commands.api.points import EvaluatedPoints
 from ithaca.commands.tabled import show_list
 from ithaca.files.csv_text import read_rows, records, table_text

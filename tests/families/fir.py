@@ -14,11 +14,12 @@ from typing import Any, ClassVar
 from ithaca.formulations.algebra.expression import Constant, Symbol, ceiling_division
 from ithaca.formulations.algebra.number_systems import NumberSystem
 from ithaca.formulations.design import Design, Metric
+from ithaca.formulations.documents import Document
 from ithaca.formulations.family import Family, Profile
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.question import Question
 from ithaca.formulations.question_kind import QuestionKind
-from ithaca.formulations.schema import Document, ObjectiveDocument, PlatformDocument
+from ithaca.formulations.schema import ObjectiveDocument, PlatformDocument
 from ithaca.formulations.space import Axis, Link, Quantity, QuantityKind, Relation, Role, Space
 from ithaca.formulations.space import make_space as whole
 from ithaca.workloads.kernel_files import statement_nest

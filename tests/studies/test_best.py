@@ -13,8 +13,7 @@ from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import solve_designs
 from ithaca.solver.solution import best_solution
-from ithaca.studies.best import solve_best
-from ithaca.studies.whatif import best_start
+from ithaca.studies.best import best_start, solve_best
 from tests.problems import MM_DATAFLOWS, configuration_of, mm_problem
 
 

@@ -9,7 +9,8 @@ from rich.markup import escape
 from typer import Option
 
 from ithaca.commands.api.keywords import public
-from ithaca.commands.api.options import AsJson, Extents, Sizes, TableFile, Workload
+from ithaca.commands.api.options import Extents, Sizes, Workload
+from ithaca.commands.api.outputs import AsJson, TableFile
 from ithaca.commands.api.parsing import check_sizes, parse_extents
 from ithaca.commands.display import console, show
 from ithaca.commands.outcome import print_document, write_rows
@@ -172,7 +173,3 @@ def _design_document(array: SystolicArray, data: DataType) -> dict[str, Any]:
         "dsp": str(costs.dsp),
         "bram18k": str(costs.bram18k),
     }
-
-
-#: Lists by name.
-LISTS = {"designs": print_list}

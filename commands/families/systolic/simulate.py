@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from typer import Option
 
-from ithaca.commands.api.options import WRITTEN_FILE, AsJson, TableFile, Written
+from ithaca.commands.api.outputs import WRITTEN_FILE, AsJson, TableFile, Written
 from ithaca.commands.conclusion import Outputs, conclude
 from ithaca.commands.display import show
 from ithaca.commands.families.systolic.simulating import read_memory, simulate_points

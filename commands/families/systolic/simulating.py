@@ -21,6 +21,7 @@ from ithaca.files.numbers import json_number
 from ithaca.files.registry import Registry
 from ithaca.files.words import REPEATED, parse_choice, parse_counts
 from ithaca.formulations.algebra.parsing import quoted
+from ithaca.formulations.documents import Document, Number
 from ithaca.formulations.machine import (
     IDEAL,
     Machine,
@@ -28,7 +29,6 @@ from ithaca.formulations.machine import (
     MemoryTiming,
     WaitsDocument,
 )
-from ithaca.formulations.schema import Document, Number
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.machine_options import changed_machine, machine_changes
 from ithaca.formulations.systolic.points import Point

@@ -9,7 +9,7 @@ from typing import Annotated
 from typer import Option
 
 from ithaca.commands.api.keywords import public
-from ithaca.commands.api.options import WRITTEN_FILE
+from ithaca.commands.api.outputs import WRITTEN_FILE
 from ithaca.files.answer import Wrote
 from ithaca.files.errors import InputError
 from ithaca.files.messages import refuse

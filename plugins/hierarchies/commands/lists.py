@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from ithaca.commands.api.options import AsJson, TableFile
+from ithaca.commands.api.outputs import AsJson, TableFile
 from ithaca.commands.tabled import show_list
 from ithaca.files.numbers import number
 from ithaca.plugins.hierarchies.formulations.architecture import Architecture, Level
@@ -47,7 +47,3 @@ def _level(level: Level) -> str:
 
 def _picojoules(energy: Fraction) -> str:
     return f", {number(energy)} pJ" if energy else ""
-
-
-#: Lists by name.
-LISTS = {"architectures": print_architectures}

@@ -11,7 +11,8 @@ from typer import Argument, Option
 
 from ithaca.commands.api.keywords import public
 from ithaca.commands.api.live_line import note
-from ithaca.commands.api.options import WRITTEN, SearchOptions
+from ithaca.commands.api.options import SearchOptions
+from ithaca.commands.api.outputs import WRITTEN
 from ithaca.commands.api.solving import answers
 from ithaca.files.errors import InputError
 from ithaca.files.words import REPEATED

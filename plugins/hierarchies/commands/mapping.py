@@ -17,10 +17,9 @@ from ithaca.commands.api.options import (
     ProveWith,
     SearchOptions,
     Sizes,
-    Start,
 )
 from ithaca.commands.api.parsing import check_sizes, parse_engines, parse_extents
-from ithaca.commands.api.solving import answers, read_start, starts_of
+from ithaca.commands.api.solving import Start, answers, read_start, starts_of
 from ithaca.files.errors import InputError
 from ithaca.plugins.hierarchies.commands.layers import MappedLayers
 from ithaca.plugins.hierarchies.formulations.options import HierarchyOptions

@@ -15,7 +15,7 @@ from ithaca.files.documents import InputDocument, validated
 from ithaca.files.messages import among, quoted, refuse
 from ithaca.files.numbers import fraction
 from ithaca.formulations.data_models import PAIRS, built, model_of
-from ithaca.formulations.schema import Count, Positive
+from ithaca.formulations.documents import Count, Positive
 from ithaca.plugins.hierarchies.formulations.architecture import (
     Architecture,
     Bursts,

@@ -15,14 +15,9 @@ from ithaca.files.messages import errors_at, quoted
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.data_models import built, model_of
 from ithaca.formulations.design import Metric
+from ithaca.formulations.documents import Count, Document
 from ithaca.formulations.family import Family
-from ithaca.formulations.schema import (
-    Count,
-    Document,
-    NestDocument,
-    ObjectiveDocument,
-    PlatformDocument,
-)
+from ithaca.formulations.schema import NestDocument, ObjectiveDocument, PlatformDocument
 from ithaca.plugins.hierarchies.formulations.architecture import Architecture
 from ithaca.plugins.hierarchies.formulations.architecture_files import ArchitectureFile
 from ithaca.plugins.hierarchies.formulations.constraint_entries import constraints_schema

@@ -13,10 +13,11 @@ from ithaca.files.messages import quoted
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.data_models import LISTED, PAIRS, built, model_of
 from ithaca.formulations.design import Design
+from ithaca.formulations.documents import Document, Number, Text
 from ithaca.formulations.families import family_of
 from ithaca.formulations.hardware.space import HardwareSpace
 from ithaca.formulations.problem import Problem, read_objective
-from ithaca.formulations.schema import Document, NestDocument, Number, PlatformDocument, Text
+from ithaca.formulations.schema import NestDocument, PlatformDocument
 from ithaca.plugins.hierarchies.formulations.accelerator import HierarchyAccelerator
 from ithaca.plugins.hierarchies.formulations.architecture import Architecture
 from ithaca.plugins.hierarchies.formulations.constraints import Constraints

@@ -12,19 +12,13 @@ from ithaca.files.messages import quoted
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.data_models import built
 from ithaca.formulations.data_types import stated_data_type
+from ithaca.formulations.documents import Document, Number, Positive, Text
 from ithaca.formulations.families import FAMILIES, UNNAMED, choice_of
 from ithaca.formulations.hardware.space import HardwareSpace
 from ithaca.formulations.platform import Platform
 from ithaca.formulations.problem import Problem, read_objective
 from ithaca.formulations.question import Minimise
-from ithaca.formulations.schema import (
-    Document,
-    NestDocument,
-    Number,
-    PlatformDocument,
-    Positive,
-    Text,
-)
+from ithaca.formulations.schema import NestDocument, PlatformDocument
 from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.dataflows import dataflows
 from ithaca.formulations.systolic.design import SpaceOptions, Spans, SystolicDesign, fixed, systolic
