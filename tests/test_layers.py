@@ -10,21 +10,9 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+from benchmarks.house import LAYERS, imports, nodes
 
-#: The layers, earlier ones first.
-LAYERS = (
-    "files",
-    "workloads",
-    "formulations",
-    "solver",
-    "refine",
-    "studies",
-    "results",
-    "exports",
-    "commands",
-    "cli",
-)
+ROOT = Path(__file__).parents[1]
 
 
 def files(layer: str) -> list[Path]:
@@ -32,12 +20,6 @@ def files(layer: str) -> list[Path]:
     if layer.endswith(".py"):
         return [ROOT / layer]
     return sorted((ROOT / layer).rglob("*.py")) or [ROOT / f"{layer}.py"]
-
-
-@cache
-def nodes(text: str) -> list[ast.AST]:
-    """All nodes of a source text, which is parsed once for all tests, the whole first."""
-    return list(ast.walk(ast.parse(text)))
 
 
 def registered(node: ast.AST) -> str:
@@ -51,18 +33,8 @@ def registered(node: ast.AST) -> str:
 @cache
 def imported(text: str) -> list[tuple[int, str]]:
     """Line and name of every module of the package that a source text imports, wherever in it."""
-    names_by_line = []
-    for node in nodes(text):
-        names = [registered(node)]
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            assert not node.level, "imports name the package"
-            names = [str(node.module)]
-            if node.module == "ithaca":
-                names = [f"ithaca.{alias.name}" for alias in node.names]
-        names_by_line += [(node.lineno, name) for name in names if name.startswith("ithaca.")]
-    return names_by_line
+    places = ((node.lineno, registered(node)) for node in nodes(text) if registered(node))
+    return [*imports(nodes(text)), *places]
 
 
 def offences(layer: str, text: str) -> list[str]:
