@@ -92,14 +92,14 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
         option.dist = "worksteal"
 
 
-#: Of a test with more dear cases than this, CI takes each fourth; the slow tests take the others.
-FEW = 2
+#: Of a test with more dear cases than this, CI takes each sixth; the slow tests take the others.
+FEW = 1
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Leave every n-th case of a test of ``ci(every=n)`` to the fast tests, and of the others every
-    n-th of one of ``slow(every=n)`` to CI; of many cases of ``ci`` alone, each fourth."""
+    n-th of one of ``slow(every=n)`` to CI; of many cases of ``ci`` alone, each sixth."""
     places: Counter[str] = Counter()
     dear: dict[str, list[pytest.Item]] = {}
     for item in items:
@@ -121,7 +121,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for cases in dear.values():
         if len(cases) > FEW:
             for place, item in enumerate(cases):
-                if place % 4:
+                if place % 6:
                     item.add_marker("slow")
 
 
