@@ -67,7 +67,7 @@ def _values(option: str, words: Mapping[str, Any], start: str) -> Iterable[str]:
             names = [metric for each in QUESTIONS.values() for metric in each.metrics]
             return (f"{name}=" for name in names) if option == "limit" else names
         case "intrinsic":
-            from ithaca.formulations.intrinsics import INTRINSICS
+            from ithaca.plugins.hierarchies.formulations.intrinsics import INTRINSICS
 
             return INTRINSICS
         case "method":

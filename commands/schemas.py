@@ -40,7 +40,7 @@ def _schema(name: str) -> dict[str, Any]:
 
 def codesign() -> dict[str, Any]:
     from ithaca.formulations.families import FAMILIES, unnamed_accelerators
-    from ithaca.results.codesign import codesign_model
+    from ithaca.plugins.codesign.results.documents import codesign_model
 
     return json_schema(codesign_model(FAMILIES[unnamed_accelerators()]))
 
@@ -86,7 +86,7 @@ def network() -> dict[str, Any]:
 
 def space() -> dict[str, Any]:
     from ithaca.formulations.families import ACCELERATORS, unnamed_accelerators
-    from ithaca.formulations.hardware.files import space_model
+    from ithaca.plugins.codesign.formulations.files import space_model
 
     models = {family: space_model(family) for family in ACCELERATORS}
     return _of_families("Space", models, unnamed_accelerators())

@@ -21,9 +21,9 @@ from ithaca.files.registry import Registry
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.families import profile_of
 from ithaca.formulations.problem import Problem
+from ithaca.plugins.codesign.studies.result import CodesignResult
 from ithaca.solver.result import Result
 from ithaca.solver.solution import Solution
-from ithaca.studies.codesign.result import CodesignResult
 from ithaca.studies.front import Front
 from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.whatif import Study, StudyPoint

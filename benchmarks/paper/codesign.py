@@ -9,12 +9,12 @@ from fractions import Fraction
 
 from benchmarks.paper.experiment import Cell, Run
 from ithaca.exports.charts.chart import LineChart, Series
-from ithaca.formulations.hardware.files import find_space
+from ithaca.plugins.codesign.formulations.files import find_space
+from ithaca.plugins.codesign.studies.layer_cache import LayerCache
+from ithaca.plugins.codesign.studies.question import CodesignQuestion, make_question
+from ithaca.plugins.codesign.studies.workloads import find_workloads
 from ithaca.plugins.peers.studies.hardware import HardwareTrace
 from ithaca.plugins.peers.studies.hardware_methods import HARDWARE_PEERS, run_hardware_peer
-from ithaca.studies.codesign.layer_cache import LayerCache
-from ithaca.studies.codesign.question import CodesignQuestion, make_question
-from ithaca.studies.codesign.workloads import find_workloads
 
 #: Trials that are published, and how often random numbers are drawn anew in full and quick mode.
 TRIALS, SEEDS, QUICK_SEEDS = (20, 40), 10, 2

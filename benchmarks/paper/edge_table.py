@@ -12,10 +12,10 @@ from benchmarks.paper.codesign import METHODS, ask, ending
 from benchmarks.paper.codesign_edge import LIMITS, QUICK, SECONDS, SPACE, proof
 from benchmarks.paper.experiment import PUBLICATION, Cell, Measured, Outcome, Run, Table, claims
 from ithaca.exports.charts.chart import LineChart
+from ithaca.plugins.codesign.studies.layer_cache import LayerCache
+from ithaca.plugins.codesign.studies.question import CodesignQuestion
 from ithaca.plugins.peers.studies.hardware import HardwareTrace
 from ithaca.plugins.peers.studies.hardware_methods import HARDWARE_PEERS, run_hardware_peer
-from ithaca.studies.codesign.layer_cache import LayerCache
-from ithaca.studies.codesign.question import CodesignQuestion
 
 #: Cycles of a millisecond; trials of a search in full and in quick mode.
 CYCLES, TRIALS = 500_000, (100, 8)

@@ -24,6 +24,8 @@ from ithaca.files.writing import SCHEMA
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Metric
 from ithaca.formulations.problem import Problem
+from ithaca.plugins.codesign.studies.question import CodesignQuestion
+from ithaca.plugins.codesign.studies.result import CodesignResult
 from ithaca.results.explanation import (
     RAISES,
     Change,
@@ -45,8 +47,6 @@ from ithaca.solver.progress import Progress
 from ithaca.solver.result import Result
 from ithaca.solver.solution import Solution
 from ithaca.studies.best import solve_best
-from ithaca.studies.codesign.question import CodesignQuestion
-from ithaca.studies.codesign.result import CodesignResult
 from ithaca.studies.marginal import raisable_limits
 from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.points import PointAnswer
@@ -260,9 +260,9 @@ def explain_codesign(
 ) -> tuple[list[str], dict[str, Any]]:
     """Explain an accelerator, or a front, as statements and as a document; without options not what
     to change."""
-    from ithaca.results import codesign_explanation as codesigns
-    from ithaca.studies.codesign.codesign import CodesignOptions, codesign
-    from ithaca.studies.codesign.layer_cache import LayerCache
+    from ithaca.plugins.codesign.results import explanation as codesigns
+    from ithaca.plugins.codesign.studies.codesign import CodesignOptions, codesign
+    from ithaca.plugins.codesign.studies.layer_cache import LayerCache
 
     tried = None
     if options is not None and result.best is not None and len(result.front) == 1:

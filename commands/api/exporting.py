@@ -23,11 +23,11 @@ from ithaca.files.writing import write_folder
 from ithaca.formulations.design import Design
 from ithaca.formulations.families import profile_of
 from ithaca.formulations.problem import Problem
+from ithaca.plugins.codesign.studies.result import CodesignResult
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import solve_designs
 from ithaca.solver.result import Result
 from ithaca.solver.solution import Solution, best_solution
-from ithaca.studies.codesign.result import CodesignResult
 from ithaca.studies.network.parts import layer_result
 from ithaca.studies.network.result import NetworkResult
 from ithaca.workloads.nest import LoopNest

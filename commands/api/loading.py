@@ -7,14 +7,14 @@ from typing import Annotated
 
 from typer import Argument
 
-from ithaca.commands.api.codesign_study import CodesignStudy
 from ithaca.commands.api.keywords import public
-from ithaca.commands.api.matching import Matches
 from ithaca.commands.api.opening import answer_of, read_answer, read_document
 from ithaca.commands.api.options import LayerName
 from ithaca.files.answer import Answer
+from ithaca.plugins.codesign.commands.study import CodesignStudy
+from ithaca.plugins.codesign.studies.result import CodesignResult
+from ithaca.plugins.hierarchies.commands.matching import Matches
 from ithaca.solver.result import Result
-from ithaca.studies.codesign.result import CodesignResult
 from ithaca.studies.front import Front
 from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.whatif import Study

@@ -12,9 +12,9 @@ from ithaca.files.errors import InputError
 from ithaca.files.messages import refuse
 from ithaca.files.reading import ANSWER_BYTES, is_there, parse_json, read_text
 from ithaca.files.registry import Registry
+from ithaca.plugins.codesign.studies.result import CodesignResult
 from ithaca.solver.result import Result
 from ithaca.solver.solution import Solution
-from ithaca.studies.codesign.result import CodesignResult
 from ithaca.studies.network.parts import find_layer, layer_result
 from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.points import PointAnswer

@@ -25,8 +25,8 @@ from ithaca.files.errors import InputError
 from ithaca.files.numbers import counted
 from ithaca.files.words import parse_integer
 from ithaca.files.writing import check_writable, write_text_atomically
+from ithaca.plugins.codesign.studies.result import CodesignResult
 from ithaca.solver.options import Budget, SolveOptions
-from ithaca.studies.codesign.result import CodesignResult
 from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.points import PointAnswer
 
@@ -84,7 +84,7 @@ def report(
         refuse_changes(stated, "a front or a what-if study", "without it")
         page, what = study_page(answer), answer.headline
     elif isinstance(answer, CodesignResult):
-        from ithaca.exports.report.codesign import codesign_page
+        from ithaca.plugins.codesign.exports.report import codesign_page
 
         page = codesign_page(answer, explain_codesign(answer, search)[0])
         what = answer.headline

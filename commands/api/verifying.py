@@ -8,7 +8,6 @@ from itertools import chain
 from pathlib import Path
 
 from ithaca.commands.api.keywords import public
-from ithaca.commands.api.matching import STUDY as MATCH
 from ithaca.commands.api.opening import Opened, answer_of, read_answer, read_document
 from ithaca.commands.api.options import LayerName, ResultFile, TimeLimit
 from ithaca.commands.api.parsing import parse_search
@@ -21,8 +20,10 @@ from ithaca.files.reading import parse_json
 from ithaca.files.signals import Interrupt
 from ithaca.files.writing import document_text
 from ithaca.formulations.families import family_of
-from ithaca.results.codesign_layers import shown_name
-from ithaca.results.codesign_verification import verify_codesign
+from ithaca.plugins.codesign.results.layers import shown_name
+from ithaca.plugins.codesign.results.verification import verify_codesign
+from ithaca.plugins.codesign.studies.result import CodesignResult
+from ithaca.plugins.hierarchies.commands.matching import STUDY as MATCH
 from ithaca.results.network_verification import verify_network
 from ithaca.results.verification import verify_front, verify_study
 from ithaca.solver.certificate import OWN
@@ -33,7 +34,6 @@ from ithaca.solver.solution import Solution
 from ithaca.solver.verification import repeat
 from ithaca.solver.verification import verify as verify_claim
 from ithaca.studies.best import prove_best
-from ithaca.studies.codesign.result import CodesignResult
 from ithaca.studies.front import Front
 from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.runs import run_again

@@ -14,9 +14,9 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.data_models import LISTED, PAIRS, built, model_of
 from ithaca.formulations.design import Design
 from ithaca.formulations.families import family_of
-from ithaca.formulations.hardware.space import HardwareSpace
 from ithaca.formulations.problem import Problem, read_objective
 from ithaca.formulations.schema import Document, NestDocument, Number, PlatformDocument, Text
+from ithaca.plugins.codesign.formulations.space import HardwareSpace
 from ithaca.plugins.hierarchies.formulations.accelerator import HierarchyAccelerator
 from ithaca.plugins.hierarchies.formulations.architecture import Architecture
 from ithaca.plugins.hierarchies.formulations.constraints import Constraints

@@ -23,11 +23,11 @@ from ithaca.files.numbers import number, percent
 from ithaca.formulations.bottleneck import bindings, bottleneck
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.families import profile_of
-from ithaca.formulations.hardware.space import HardwareSpace
+from ithaca.plugins.codesign.formulations.space import HardwareSpace
+from ithaca.plugins.codesign.studies.narrowing import narrowed
+from ithaca.plugins.codesign.studies.question import CodesignQuestion
 from ithaca.plugins.peers.studies.hardware import HardwareEvaluation, HardwareEvaluator
 from ithaca.plugins.peers.studies.recorder import BudgetUsedError, Ended
-from ithaca.studies.codesign.narrowing import narrowed
-from ithaca.studies.codesign.question import CodesignQuestion
 
 #: Most layers that are looked at, and the least share of the objective of one, times the number of
 #: layers.

@@ -10,12 +10,12 @@ from fractions import Fraction
 
 from ithaca.files.errors import InputError
 from ithaca.formulations.configuration import Configuration
+from ithaca.plugins.codesign.studies.layer_cache import Ask, LayerCache
+from ithaca.plugins.codesign.studies.question import CodesignQuestion
+from ithaca.plugins.codesign.studies.result import HardwarePoint
 from ithaca.plugins.peers.studies.recorder import BudgetUsedError, Ended
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.solution import Solution
-from ithaca.studies.codesign.layer_cache import Ask, LayerCache
-from ithaca.studies.codesign.question import CodesignQuestion
-from ithaca.studies.codesign.result import HardwarePoint
 from ithaca.studies.hypervolume import nondominated
 
 #: Excess of an accelerator that breaks a rule, or that some layer cannot run on.

@@ -22,13 +22,13 @@ from ithaca.files.peer import peer
 from ithaca.files.words import parse_choice
 from ithaca.formulations.algebra.array_types import Floats
 from ithaca.formulations.configuration import Configuration
+from ithaca.plugins.codesign.studies.layer_cache import LayerCache
+from ithaca.plugins.codesign.studies.question import CodesignQuestion
 from ithaca.plugins.peers.studies.explained import search_explained
 from ithaca.plugins.peers.studies.hardware import HardwareEvaluator, HardwareTrace
 from ithaca.plugins.peers.studies.libraries import Score, optuna_trials, pymoo_generations
 from ithaca.plugins.peers.studies.methods import quiet
 from ithaca.plugins.peers.studies.recorder import BudgetUsedError, Ended
-from ithaca.studies.codesign.layer_cache import LayerCache
-from ithaca.studies.codesign.question import CodesignQuestion
 
 #: Accelerators of a generation, random trials before a model is fitted, and repeats in a row that
 #: end a search.

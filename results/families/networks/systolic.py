@@ -13,7 +13,6 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.data_models import built
 from ithaca.formulations.data_types import stated_data_type
 from ithaca.formulations.families import FAMILIES, UNNAMED, choice_of
-from ithaca.formulations.hardware.space import HardwareSpace
 from ithaca.formulations.platform import Platform
 from ithaca.formulations.problem import Problem, read_objective
 from ithaca.formulations.question import Minimise
@@ -40,6 +39,7 @@ from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.formulations.systolic.question import ArrayQuestion
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.formulations.technology import Technology
+from ithaca.plugins.codesign.formulations.space import HardwareSpace
 from ithaca.results.files import read_unrestricted
 from ithaca.results.network_parts import (
     Count,

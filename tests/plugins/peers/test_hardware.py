@@ -11,18 +11,18 @@ import pytest
 from ithaca.files.errors import InputError
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.hardware.accelerator import Work
-from ithaca.formulations.hardware.files import find_space
-from ithaca.formulations.hardware.space import HardwareSpace
+from ithaca.plugins.codesign.formulations.files import find_space
+from ithaca.plugins.codesign.formulations.space import HardwareSpace
+from ithaca.plugins.codesign.studies.codesign import codesign
+from ithaca.plugins.codesign.studies.layer_cache import LayerCache
+from ithaca.plugins.codesign.studies.question import CodesignQuestion, make_question
 from ithaca.plugins.peers.studies.explained import LAYERS
 from ithaca.plugins.peers.studies.hardware import HardwareEvaluator
 from ithaca.plugins.peers.studies.hardware_methods import HARDWARE_PEERS, run_hardware_peer
 from ithaca.plugins.peers.studies.recorder import BudgetUsedError, Ended
-from ithaca.studies.codesign.codesign import codesign
-from ithaca.studies.codesign.layer_cache import LayerCache
-from ithaca.studies.codesign.question import CodesignQuestion, make_question
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import parse_statement
-from tests.studies.codesign.toy import brute_force, random_question
+from tests.plugins.codesign.studies.toy import brute_force, random_question
 
 BLIND = [
     name for name in ("random", "nsga2", "tpe") if all(map(find_spec, HARDWARE_PEERS[name][1]))
