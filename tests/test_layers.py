@@ -30,16 +30,12 @@ LAYERS = (
 #: Files that import a plug-in which they should ask a registry for.
 YET = {
     "results/datasets.py",
-    "results/families/networks/systolic.py",
     "commands/schemas.py",
     "commands/completion.py",
     *(
         f"commands/api/{name}.py"
         for name in ("opening", "explaining", "reporting", "verifying", "loading", "exporting")
     ),
-    "plugins/flow/formulations/component.py",
-    "plugins/flow/formulations/graph.py",
-    "plugins/hierarchies/results/networks.py",
     *(f"plugins/peers/studies/{name}.py" for name in ("explained", "hardware", "hardware_methods")),
 }
 

@@ -14,7 +14,6 @@ PLUGIN = Plugin(
             "custom": f"{_HERE}.formulations.custom.accelerator:CUSTOM",
         },
         "array searches": {"systolic": f"{_HERE}.studies.arrays"},
-        "network documents": {"custom": f"{_HERE}.results.networks"},
         "commands": {
             "codesign": f"{_HERE}.commands.codesign:codesign",
         },

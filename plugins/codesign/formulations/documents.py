@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, WithJsonSchema, create_model
+from pydantic import Field, create_model
 
 from ithaca.files.documents import Alone
 from ithaca.files.errors import InputError
 from ithaca.formulations.hardware.regressions import PARTS
 from ithaca.formulations.region import listed
-from ithaca.formulations.schema import Document, Note, Number, Positive
+from ithaca.formulations.schema import ALONE, Document, Formula, Name, Note, Number, Positive
 from ithaca.formulations.space import Quantity
 
 #: Largest space file (bytes); nesting of it, with an architecture inside; most values of a
 #: quantity.
 MAX_BYTES, MAX_DEPTH, MAX_VALUES = 1 << 20, 48, 4096
-
-
-Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}$")]
 
 
 Label = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,63}$")]
@@ -79,20 +76,6 @@ class QuantityDocument(Document):
                 f"values; allowed: 1 to {MAX_VALUES}"
             )
         return listed(name, span, unit=self.unit)
-
-
-def _text(value: Any) -> Any:
-    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
-
-
-#: An expression over quantities; numbers are some, too.
-FORMULA = {"type": ["string", "number"]}
-
-
-Formula = Annotated[str, BeforeValidator(_text), Field(max_length=10_000), WithJsonSchema(FORMULA)]
-
-
-ALONE = Alone(str | int | float, "of", FORMULA)
 
 
 class FigureDocument(Document):

@@ -11,11 +11,12 @@ from ithaca.files.numbers import number
 from ithaca.formulations.algebra.expression import Symbol
 from ithaca.formulations.bottleneck import REST, bottleneck
 from ithaca.formulations.design import Metric
+from ithaca.formulations.families import ACCELERATORS
 from ithaca.formulations.hardware.accelerator import Work
+from ithaca.formulations.hardware.kind import About
 from ithaca.plugins.codesign.studies.question import Amount, CodesignQuestion
 from ithaca.plugins.codesign.studies.result import CodesignResult, HardwarePoint
 from ithaca.results.explanation import LimitUse
-from ithaca.results.network import DOCUMENTS
 from ithaca.solver.conclusion import conclude
 from ithaca.studies.network.parts import PER_LAYER
 from ithaca.studies.network.products import taken_together
@@ -57,9 +58,9 @@ def _network(result: CodesignResult, name: str) -> NetworkResult:
     return NetworkResult(
         PER_LAYER,
         Network(name, tuple(layer.layer for layer in layers), unsupported=own[0][0].omitted),
-        DOCUMENTS[question.space.accelerator.family].request(
+        ACCELERATORS[question.space.accelerator.family].request(
             question.space.accelerator,
-            architecture_of(result),
+            result.architecture,
             tuple(layer.answer.problem for layer in layers),
         ),
         method,
@@ -73,10 +74,11 @@ def _network(result: CodesignResult, name: str) -> NetworkResult:
 def architecture_of(result: CodesignResult) -> Any:
     """The best accelerator by itself, as its family's commands take it; None if none does."""
     space, best = result.question.space, result.best
-    own = DOCUMENTS.get(space.accelerator.family)
-    if own is None or best is None:
+    if best is None:
         return None
-    return own.accelerator(space, best.point, space.text(best.point))
+    about = About(space.name, space.text(best.point), space.source)
+    kind = ACCELERATORS[space.accelerator.family]
+    return kind.alone(space.accelerator, space.at(best.point), about)
 
 
 def energies(

@@ -9,7 +9,6 @@ from pydantic import AfterValidator, Field
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
-from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.data_models import built
 from ithaca.formulations.data_types import stated_data_type
 from ithaca.formulations.families import FAMILIES, UNNAMED, choice_of
@@ -39,7 +38,6 @@ from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.formulations.systolic.question import ArrayQuestion
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.formulations.technology import Technology
-from ithaca.plugins.codesign.formulations.space import HardwareSpace
 from ithaca.results.files import read_unrestricted
 from ithaca.results.network_parts import (
     Count,
@@ -335,17 +333,3 @@ def _read_shared(read: SharedDesignDocument, at: str) -> SharedDesign:
         read_certificate(own.pop("certificate"), own.pop("value"), f"{at}.certificate"),
     )
     return SharedDesign(**own, total=total)
-
-
-def accelerator(space: HardwareSpace, point: Configuration, text: str) -> None:
-    """No accelerator: networks run on the arrays of a space.
-
-    Parameters
-    ----------
-    space : HardwareSpace
-        The space.
-    point : Configuration
-        The values of its quantities.
-    text : str
-        The same in words.
-    """

@@ -15,10 +15,11 @@ from ithaca.formulations.algebra.monotonicity import POSITIVE
 from ithaca.formulations.design import Metric
 from ithaca.formulations.hardware.accelerator import Accelerator, Trend, Work
 from ithaca.formulations.hardware.figure import Figure
-from ithaca.formulations.hardware.kind import AcceleratorKind
+from ithaca.formulations.hardware.kind import About, AcceleratorKind
 from ithaca.formulations.problem import Objective, Problem
 from ithaca.plugins.codesign.formulations.custom.design import CustomDesign
 from ithaca.plugins.codesign.formulations.custom.model import Model, ModelDocument, read_model
+from ithaca.plugins.codesign.formulations.custom.question import CustomQuestion
 
 
 @dataclass(frozen=True)
@@ -87,6 +88,17 @@ class Custom(AcceleratorKind):
                     "allowed: positive numbers, whatever the rules exclude"
                 )
         accelerator.model.check(spans)
+
+    def alone(
+        self, accelerator: CustomAccelerator, figures: Mapping[str, Fraction], about: About
+    ) -> str:
+        """The accelerator in words."""
+        return f"{about.name}: {about.text}"
+
+    def request(
+        self, accelerator: CustomAccelerator, alone: str, problems: tuple[Problem, ...]
+    ) -> CustomQuestion:
+        return CustomQuestion(hardware=alone, objective=problems[0].objective, layers=problems)
 
 
 #: How spaces state them.

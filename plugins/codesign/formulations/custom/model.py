@@ -27,8 +27,7 @@ from ithaca.formulations.algebra.monotonicity import POSITIVE, WHOLE, bounds, tr
 from ithaca.formulations.algebra.parsing import FUNCTIONS, expression_text, parse_expression
 from ithaca.formulations.design import Metric
 from ithaca.formulations.hardware.accelerator import Trend
-from ithaca.formulations.schema import Document
-from ithaca.plugins.codesign.formulations.documents import ALONE, Formula, Name
+from ithaca.formulations.schema import ALONE, Document, Formula, Name
 from ithaca.workloads.footprints import footprints
 from ithaca.workloads.nest import LoopNest
 
