@@ -36,7 +36,6 @@ YET = {
         f"commands/api/{name}.py"
         for name in ("opening", "explaining", "reporting", "verifying", "loading", "exporting")
     ),
-    *(f"plugins/peers/studies/{name}.py" for name in ("explained", "hardware", "hardware_methods")),
 }
 
 

@@ -17,6 +17,10 @@ PLUGIN = Plugin(
         "commands": {
             "codesign": f"{_HERE}.commands.codesign:codesign",
         },
+        "hardware searches": {
+            "random": f"{_HERE}.studies.methods:search_random",
+            "explained": f"{_HERE}.studies.explained:search_explained",
+        },
         "device searches": {
             "systolic": f"{_HERE}.commands.splitting:split_device",
         },

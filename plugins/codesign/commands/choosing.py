@@ -30,6 +30,7 @@ from ithaca.plugins.codesign.formulations.files import find_space, read_space
 from ithaca.plugins.codesign.formulations.space import HardwareSpace
 from ithaca.plugins.codesign.studies import codesign as searches
 from ithaca.plugins.codesign.studies.codesign import CodesignOptions, make_bank
+from ithaca.plugins.codesign.studies.methods import HARDWARE_SEARCHES, search_hardware
 from ithaca.plugins.codesign.studies.question import CodesignQuestion, make_question
 from ithaca.plugins.codesign.studies.result import CodesignResult
 from ithaca.plugins.codesign.studies.workloads import Workload, find_workloads, weighted
@@ -46,8 +47,8 @@ PROOF, TRIALS = "proof", 40
 #: Searches that share out a whole device, where a family's accelerators are its parts.
 DEVICE_SEARCHES: Registry[Callable[..., Any]] = Registry("device searches")
 
-#: Searches of accelerators beside that by boxes, without proof.
-HARDWARE_SEARCHES: Registry[Callable[..., Any]] = Registry("hardware searches")
+#: The others, which know an accelerator only by what it costs.
+_BLIND = [name for name in HARDWARE_SEARCHES if name != "explained"]
 
 
 @public
@@ -120,8 +121,8 @@ def codesign(
         str,
         Option(
             "--method",
-            help="proof, or a search before it: explained (told step by "
-            "step), random, nsga2, tpe or gp.",
+            help="proof, or a search before it: explained (told step by step), "
+            f"{' or '.join(filter(None, (', '.join(_BLIND[:-1]), _BLIND[-1])))}.",
         ),
     ] = PROOF,
     trials: Annotated[
@@ -231,7 +232,7 @@ def codesign(
                 parse_choice("--method", method, (PROOF, *HARDWARE_SEARCHES)),
                 search.options.seed,
             )
-            trace = HARDWARE_SEARCHES[name](question, bank, many, seed, lambda: budget.over)
+            trace = search_hardware(name, question, bank, many, seed, lambda: budget.over)
             starts, trail = (
                 tuple(each.point for each in trace.evaluations if each.feasible),
                 trace.trail,

@@ -7,19 +7,27 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
+
+import numpy as np
 
 from ithaca.files.errors import InputError
+from ithaca.formulations.algebra.array_types import Floats
 from ithaca.formulations.configuration import Configuration
 from ithaca.plugins.codesign.studies.layer_cache import Ask, LayerCache
 from ithaca.plugins.codesign.studies.question import CodesignQuestion
 from ithaca.plugins.codesign.studies.result import HardwarePoint
-from ithaca.plugins.peers.studies.recorder import BudgetUsedError, Ended
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.solution import Solution
 from ithaca.studies.hypervolume import nondominated
 
-#: Excess of an accelerator that breaks a rule, or that some layer cannot run on.
-ILLEGAL = 1e6
+#: Excess of an accelerator that breaks a rule, or that some layer cannot run on; stands for its
+#: objectives.
+ILLEGAL, WORST = 1e6, 1e30
+
+
+class SearchOverError(Exception):
+    """The end of a search: no trials are left, or it asks for nothing new."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +101,7 @@ class HardwareEvaluator:
         self._proofs, self._waited, self._began = 0.0, 0.0, time.perf_counter()
 
     def evaluate(self, point: Configuration) -> HardwareEvaluation:
-        """Evaluate an accelerator; one looked at before costs nothing. Raises `BudgetUsedError`
+        """Evaluate an accelerator; one looked at before costs nothing. Raises `SearchOverError`
         when no trials are left.
 
         No layer runs on an accelerator that by itself exceeds limits; it is a trial all the same.
@@ -102,13 +110,40 @@ class HardwareEvaluator:
         if point not in self.history:
             self.idle = 0
             if len(self.history) >= self.trials or self._options.stopped:
-                raise BudgetUsedError(Ended.SAMPLES)
+                raise SearchOverError
             began = time.perf_counter()
             known, shares = self._scored(point)
             self._waited += time.perf_counter() - began
             own = time.perf_counter() - self._began - self._waited
             self.history[point] = HardwareEvaluation(point, known, shares, self._proofs + own)
         return self.history[point]
+
+    @property
+    def places(self) -> dict[str, int]:
+        """The number of values of every quantity, by its name."""
+        return {quantity.name: len(quantity.values) for quantity in self.question.space.quantities}
+
+    @property
+    def objectives(self) -> int:
+        """The number of objectives."""
+        return len(self.question.objectives)
+
+    def at(self, places: Any) -> Configuration:
+        """The accelerator whose quantities have the values at some places."""
+        quantities = self.question.space.quantities
+        return Configuration(
+            {q.name: q.values[int(place)] for q, place in zip(quantities, places, strict=True)}
+        )
+
+    def score(self, places: Any, patience: int) -> tuple[Floats, Floats]:
+        """Objectives and excesses of accelerators, given by places of values. Raises
+        `SearchOverError` where nothing new was asked for so many times in a row."""
+        if self.idle >= patience:
+            raise SearchOverError
+        idle = [WORST] * self.objectives
+        every = [self.evaluate(self.at(each)) for each in places]
+        values = [idle if e.hardware is None else [*map(float, e.hardware.values)] for e in every]
+        return np.array(values), np.array([each.excess for each in every])
 
     def _scored(self, point: Configuration) -> tuple[HardwarePoint | None, tuple[Fraction, ...]]:
         """An accelerator with its layers, None where they do not run, and what it uses of the
@@ -155,8 +190,6 @@ class HardwareTrace:
     """The seed of its random numbers."""
     evaluations: tuple[HardwareEvaluation, ...]
     """The accelerators that it looked at."""
-    ended: Ended
-    """Why it ended."""
     trail: tuple[str, ...] = ()
     """The reasons of explained search, line by line."""
 

@@ -19,25 +19,31 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
+from ithaca.files.errors import InputError
 from ithaca.files.numbers import number, percent
 from ithaca.formulations.bottleneck import bindings, bottleneck
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.families import profile_of
 from ithaca.plugins.codesign.formulations.space import HardwareSpace
+from ithaca.plugins.codesign.studies.evaluator import (
+    HardwareEvaluation,
+    HardwareEvaluator,
+    SearchOverError,
+)
 from ithaca.plugins.codesign.studies.narrowing import narrowed
 from ithaca.plugins.codesign.studies.question import CodesignQuestion
-from ithaca.plugins.peers.studies.hardware import HardwareEvaluation, HardwareEvaluator
-from ithaca.plugins.peers.studies.recorder import BudgetUsedError, Ended
 
 #: Most layers that are looked at, and the least share of the objective of one, times the number of
 #: layers.
 LAYERS, SHARE = 5, Fraction(1, 2)
 
 
-def search_explained(evaluator: HardwareEvaluator) -> Ended:
+def search_explained(evaluator: HardwareEvaluator) -> None:
     """Search until no candidate is better than the incumbent, or the trials are used up; the
     evaluator's trail is told step by step."""
     space, trail = evaluator.question.space, evaluator.trail
+    if evaluator.objectives > 1:
+        raise InputError("--method is explained with several --objectives; allowed: one objective")
     try:
         incumbent = evaluator.evaluate(_smallest(evaluator.question))
         trail.append(
@@ -61,13 +67,11 @@ def search_explained(evaluator: HardwareEvaluator) -> Ended:
                         break
             if best is incumbent:
                 trail.append(f"step {step}: nothing tried is better; the search ends")
-                return Ended.STOPPED
+                return
             incumbent = best
             trail.append(f"step {step}: go on with {_named(space, incumbent.point)}")
-    except BudgetUsedError as used:
+    except SearchOverError:
         trail.append("the trials are used up")
-        return used.ended
-    return Ended.SAMPLES
 
 
 def _smallest(question: CodesignQuestion) -> Configuration:
