@@ -233,7 +233,7 @@ def load(
     path: str | Path,
     *,
     layer: str | None = None,
-) -> Result | NetworkResult | CodesignResult | Front | Study | CodesignStudy | Matches | Answer:
+) -> Result | NetworkResult | Front | Study | Answer:
     """Read a result, and check it against the model: of a workload, a network, a co-design, or a
     layer of one; a front, a what-if study, matches, a simulation, or mapped layers."""
 

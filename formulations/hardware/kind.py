@@ -115,7 +115,17 @@ class AcceleratorKind(Protocol):
         return {}
 
     def alone(self, accelerator: Any, figures: Mapping[str, Fraction], about: About) -> Any:
-        """An accelerator by itself, as its family's commands take it; None where none does."""
+        """An accelerator by itself, as its family's commands take it; None where none does.
+
+        Parameters
+        ----------
+        accelerator : Accelerator
+            The accelerator, which fixes what its figures do not.
+        figures : mapping of str to Fraction
+            Its figures.
+        about : About
+            Words on it.
+        """
         return None
 
     def request(self, accelerator: Any, alone: Any, problems: tuple[Problem, ...]) -> Question:

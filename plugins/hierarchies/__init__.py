@@ -47,6 +47,7 @@ PLUGIN = Plugin(
         "lists": {
             "architectures": f"{_HERE}.commands.lists:print_architectures",
         },
+        "completions": {"intrinsic": f"{_HERE}.formulations.intrinsics:complete"},
         "commands": {
             "match": f"{_HERE}.commands.match:match",
             "map": f"{_HERE}.commands.map:map",

@@ -20,9 +20,9 @@ from ithaca.plugins.codesign.commands.study import (
     counted_columns,
     read_codesign_study,
 )
+from ithaca.plugins.codesign.results.study_document import CodesignStudyDocument
 from ithaca.results.files import check_same
 from ithaca.results.network import read_network_result
-from ithaca.results.studies import CodesignStudyDocument
 from ithaca.studies.grid import Index, StudyAxis, indices
 from ithaca.studies.network.result import NetworkResult
 from ithaca.workloads.networks.share import Share

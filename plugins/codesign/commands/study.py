@@ -28,11 +28,11 @@ from ithaca.files.writing import SCHEMA
 from ithaca.formulations.design import Metric
 from ithaca.plugins.codesign.results.documents import read_codesign
 from ithaca.plugins.codesign.results.layers import metric_of
+from ithaca.plugins.codesign.results.study_document import CodesignStudyDocument
 from ithaca.plugins.codesign.studies.question import CodesignQuestion, make_question
 from ithaca.plugins.codesign.studies.result import CodesignResult
 from ithaca.plugins.codesign.studies.workloads import positive_weight
 from ithaca.results.files import check_same
-from ithaca.results.studies import CodesignStudyDocument
 from ithaca.results.study_explanation import grid_statements
 from ithaca.results.view import View, tabled
 from ithaca.solver.certificate import OWN, as_stated, least

@@ -25,7 +25,6 @@ from ithaca.formulations.algebra.expression import Expression, Symbol
 from ithaca.formulations.algebra.interval import Interval
 from ithaca.formulations.algebra.parsing import FUNCTIONS, expression_text, parse_expression
 from ithaca.formulations.design import Metric
-from ithaca.formulations.families import ACCELERATORS, unnamed_accelerators
 from ithaca.formulations.hardware.figure import Figure
 from ithaca.formulations.hardware.kind import AcceleratorKind
 from ithaca.formulations.hardware.regressions import UNITS, regressions
@@ -42,6 +41,7 @@ from ithaca.plugins.codesign.formulations.documents import (
     SpaceDocument,
 )
 from ithaca.plugins.codesign.formulations.feasibility import contradiction
+from ithaca.plugins.codesign.formulations.kinds import ACCELERATORS, unnamed_accelerators
 from ithaca.plugins.codesign.formulations.space import HardwareSpace
 
 _PACKAGE = "ithaca.plugins.codesign.formulations.spaces"

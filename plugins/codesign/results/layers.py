@@ -11,9 +11,8 @@ from ithaca.files.numbers import number
 from ithaca.formulations.algebra.expression import Symbol
 from ithaca.formulations.bottleneck import REST, bottleneck
 from ithaca.formulations.design import Metric
-from ithaca.formulations.families import ACCELERATORS
-from ithaca.formulations.hardware.accelerator import Work
 from ithaca.formulations.hardware.kind import About
+from ithaca.plugins.codesign.formulations.kinds import ACCELERATORS
 from ithaca.plugins.codesign.studies.question import Amount, CodesignQuestion
 from ithaca.plugins.codesign.studies.result import CodesignResult, HardwarePoint
 from ithaca.results.explanation import LimitUse
@@ -92,17 +91,12 @@ def energies(
             whole = bottleneck(
                 answer.problem.design, answer.configuration, Symbol("energy"), "energy"
             )
-            parts[shown_name(question, work)] = {
+            parts[question.shown_name(work)] = {
                 part.name or REST: work.count * part.value
                 for part in whole.parts or (whole,)
                 if part.value > 0
             }
     return parts
-
-
-def shown_name(question: CodesignQuestion, work: Work) -> str:
-    """A layer's name among those of all workloads."""
-    return work.name if len(question.workloads) == 1 else f"{work.workload} {work.name}"
 
 
 def front_rows(

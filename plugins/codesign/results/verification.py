@@ -10,7 +10,6 @@ from fractions import Fraction
 from ithaca.files.answer import Check
 from ithaca.files.errors import EDITED, InputError
 from ithaca.files.numbers import counted, json_number, number
-from ithaca.plugins.codesign.results.layers import shown_name
 from ithaca.plugins.codesign.studies.codesign import CodesignOptions, codesign
 from ithaca.plugins.codesign.studies.layer_cache import LayerCache
 from ithaca.plugins.codesign.studies.question import CodesignQuestion
@@ -33,7 +32,7 @@ def verify_codesign(result: CodesignResult, options: SolveOptions) -> Iterator[C
     whole = Budget(options)
     for place, accelerator in enumerate(result.front):
         for work, answer in zip(result.question.works, accelerator.layers, strict=True):
-            name = shown_name(result.question, work)
+            name = result.question.shown_name(work)
             if answer.certificate.lower_bound is None:
                 yield Check(
                     name, f"value {number(answer.value)} re-evaluated; no proof is claimed", True

@@ -88,6 +88,10 @@ class CodesignQuestion:
     before: tuple[tuple[Objective, Fraction], ...] = ()
     """Objectives that come first in order, with the optima they keep."""
 
+    def shown_name(self, work: Work) -> str:
+        """A layer's name among those of all workloads."""
+        return work.name if len(self.workloads) == 1 else f"{work.workload} {work.name}"
+
     @cached_property
     def workloads(self) -> tuple[str, ...]:
         """Names of the workloads, in the order of their first layers."""

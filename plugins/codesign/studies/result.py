@@ -9,7 +9,6 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from ithaca.files.answer import StudyAnswer
 from ithaca.files.errors import InputError
 from ithaca.files.messages import among, quoted
 from ithaca.files.numbers import counted, number
@@ -20,6 +19,7 @@ from ithaca.plugins.codesign.studies.question import Amount, CodesignQuestion
 from ithaca.solver.certificate import OWN, Certificate, Status
 from ithaca.solver.shortfall import Shortfall, explain
 from ithaca.solver.solution import Solution
+from ithaca.studies.network.answer import NetworksAnswer
 from ithaca.studies.network.result import NetworkResult
 from ithaca.workloads.networks.share import Share
 
@@ -95,9 +95,11 @@ class Counts:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class CodesignResult(StudyAnswer):
+class CodesignResult(NetworksAnswer):
     """The answer of `ithaca.codesign`: the best accelerator, or a front of them, with every layer's
     mapping, and what is proven over the whole space."""
+
+    what = "a co-design"
 
     question: CodesignQuestion
     """The question."""
@@ -125,6 +127,10 @@ class CodesignResult(StudyAnswer):
         """The objective of the best accelerator, exactly; of several the first one's least; None
         where none was found."""
         return None if self.best is None else self.best.values[0]
+
+    @property
+    def layer_names(self) -> tuple[str, ...]:
+        return tuple(map(self.question.shown_name, self.question.works))
 
     @property
     def share(self) -> Share:

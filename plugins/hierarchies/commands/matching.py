@@ -49,6 +49,8 @@ class Matches(Answer):
     """The answer of `ithaca.match`: all legal choices, and those that only the published count
     has."""
 
+    again = "all found again"
+
     nest: LoopNest
     """The nest to compute."""
     intrinsic: Computation

@@ -275,7 +275,6 @@ class Hierarchies(AcceleratorKind):
     def alone(
         self, accelerator: HierarchyAccelerator, figures: Mapping[str, Fraction], about: About
     ) -> Architecture:
-        """The accelerator as an architecture."""
         own = accelerator.architecture_with(figures)
         return replace(own, name=about.name, description=about.text, source=about.source)
 

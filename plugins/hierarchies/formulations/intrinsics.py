@@ -28,6 +28,11 @@ INTRINSICS: Mapping[str, tuple[str, Mapping[str, int]]] = {
 OWN = "own"
 
 
+def complete(start: str) -> list[str]:
+    """Names of Ithaca's own."""
+    return [*INTRINSICS]
+
+
 def find_intrinsic(text: str, sizes: Mapping[str, int] | None = None) -> Computation:
     """The intrinsic of a name, or of a statement such as ``l[i,j] += m[i,k] * n[k,j]`` or an
     einsum, with its sizes.

@@ -92,7 +92,6 @@ class Custom(AcceleratorKind):
     def alone(
         self, accelerator: CustomAccelerator, figures: Mapping[str, Fraction], about: About
     ) -> str:
-        """The accelerator in words."""
         return f"{about.name}: {about.text}"
 
     def request(
