@@ -8,15 +8,12 @@ from typing import Any
 from ithaca import refine as refine
 from ithaca.commands.api.building import Build as Build
 from ithaca.commands.api.building import NetworkBuild
-from ithaca.commands.api.codesign_study import CodesignStudy as CodesignStudy
 from ithaca.commands.api.grids import Grid as Grid
 from ithaca.commands.api.lists import list_networks as list_networks
 from ithaca.commands.api.lists import list_platforms as list_platforms
 from ithaca.commands.api.lists import list_workloads as list_workloads
 from ithaca.commands.api.live_line import SearchProgress as SearchProgress
-from ithaca.commands.api.matching import Matches as Matches
 from ithaca.commands.api.points import EvaluatedPoints
-from ithaca.commands.api.spaces import list_spaces as list_spaces
 from ithaca.commands.families.systolic.points import Points as Points
 from ithaca.files.answer import Answer, Check, Wrote
 from ithaca.files.answer import Verification as Verification
@@ -25,21 +22,24 @@ from ithaca.files.errors import DisagreementError as DisagreementError
 from ithaca.files.errors import InputError as InputError
 from ithaca.files.errors import NothingFoundError as NothingFoundError
 from ithaca.formulations.data_types import DataType
-from ithaca.formulations.hardware.space import HardwareSpace as HardwareSpace
 from ithaca.formulations.platform import Platform as Platform
 from ithaca.formulations.problem import Objective
 from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.simulation.compared import Simulation as Simulation
+from ithaca.plugins.codesign.commands.spaces import list_spaces as list_spaces
+from ithaca.plugins.codesign.commands.study import CodesignStudy as CodesignStudy
+from ithaca.plugins.codesign.formulations.space import HardwareSpace as HardwareSpace
+from ithaca.plugins.codesign.studies.result import CodesignResult as CodesignResult
 from ithaca.plugins.flow.commands import list_graphs as list_graphs
 from ithaca.plugins.hierarchies.commands.layers import MappedLayers
 from ithaca.plugins.hierarchies.commands.lists import list_architectures as list_architectures
+from ithaca.plugins.hierarchies.commands.matching import Matches as Matches
 from ithaca.plugins.hierarchies.formulations.architecture import Architecture as Architecture
 from ithaca.solver.certificate import Certificate as Certificate
 from ithaca.solver.certificate import Status as Status
 from ithaca.solver.cpsat.from_pyomo import solve_pyomo as solve_pyomo
 from ithaca.solver.result import Result as Result
 from ithaca.solver.solution import Solution as Solution
-from ithaca.studies.codesign.result import CodesignResult as CodesignResult
 from ithaca.studies.front import Front as Front
 from ithaca.studies.grid import StudyAxis
 from ithaca.studies.network.result import NetworkResult as NetworkResult
@@ -233,7 +233,7 @@ def load(
     path: str | Path,
     *,
     layer: str | None = None,
-) -> Result | NetworkResult | CodesignResult | Front | Study | CodesignStudy | Matches | Answer:
+) -> Result | NetworkResult | Front | Study | Answer:
     """Read a result, and check it against the model: of a workload, a network, a co-design, or a
     layer of one; a front, a what-if study, matches, a simulation, or mapped layers."""
 

@@ -8,29 +8,22 @@ from __future__ import annotations
 
 from ithaca.files.plugin import Plugin
 
-_SYSTOLIC, _CUSTOM = "ithaca.formulations.systolic", "ithaca.formulations.custom"
+_SYSTOLIC = "ithaca.formulations.systolic"
 
 PLUGIN = Plugin(
     {
         # -- families of designs -------------------------------------------------------
         "families": {
             "systolic": f"{_SYSTOLIC}.family:SYSTOLIC",
-            "custom": f"{_CUSTOM}.family:STATED",
         },
         "question kinds": {"systolic": f"{_SYSTOLIC}.options:KIND"},
         "questions": {"systolic": f"{_SYSTOLIC}.question:ArrayQuestion"},
-        "accelerators": {
-            "systolic": f"{_SYSTOLIC}.accelerator:ARRAYS",
-            "custom": f"{_CUSTOM}.accelerator:CUSTOM",
-        },
         # -- what later layers do for a family -----------------------------------------
-        "array searches": {"systolic": "ithaca.studies.families.systolic"},
         "result views": {"systolic": "ithaca.results.families.views.systolic.result:view"},
         "network views": {"systolic": "ithaca.results.families.views.systolic.network:view"},
         "tables": {"systolic": "ithaca.results.families.tables.systolic"},
         "network documents": {
             "systolic": "ithaca.results.families.networks.systolic",
-            "custom": "ithaca.results.families.networks.custom",
         },
         "report sections": {"systolic": "ithaca.exports.report.families.systolic"},
         "points": {"systolic": "ithaca.commands.families.systolic.points"},

@@ -66,10 +66,6 @@ def _values(option: str, words: Mapping[str, Any], start: str) -> Iterable[str]:
         case "objective" | "objectives" | "metric" | "limit":
             names = [metric for each in QUESTIONS.values() for metric in each.metrics]
             return (f"{name}=" for name in names) if option == "limit" else names
-        case "intrinsic":
-            from ithaca.formulations.intrinsics import INTRINSICS
-
-            return INTRINSICS
         case "method":
             from ithaca.solver.engines import Method
 

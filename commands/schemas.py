@@ -38,13 +38,6 @@ def _schema(name: str) -> dict[str, Any]:
     return json_schema(thing) if isinstance(thing, type) else thing()
 
 
-def codesign() -> dict[str, Any]:
-    from ithaca.formulations.families import FAMILIES, unnamed_accelerators
-    from ithaca.results.codesign import codesign_model
-
-    return json_schema(codesign_model(FAMILIES[unnamed_accelerators()]))
-
-
 def _rows(name: str, kind: str = "object", **more: Any) -> Made:
     """The schema of a table: a list of a name, and what else is said."""
     listed = {"type": "array", "items": {"type": kind}}
@@ -60,9 +53,19 @@ def problem() -> dict[str, Any]:
     return {"title": "Problem", "type": "object", **fields, "$defs": defined}
 
 
-def _of_families(title: str, models: Mapping[str, Any], first: str) -> dict[str, Any]:
+def of_families(title: str, models: Mapping[str, Any], first: str) -> dict[str, Any]:
     """The schema of documents that say in ``family`` which model theirs is; those that say nothing
-    are of the first."""
+    are of the first.
+
+    Parameters
+    ----------
+    title : str
+        The title of the schema.
+    models : mapping of str to object
+        The model of each family.
+    first : str
+        The family of documents that name none.
+    """
     references, defined = schemas(list(models.values()))
     cases = []
     for family, reference in zip(models, references, strict=True):
@@ -78,18 +81,10 @@ def network() -> dict[str, Any]:
     from ithaca.results.network import network_models
     from ithaca.workloads.networks.network_documents import network_schema
 
-    results, own = _of_families("Network", network_models(), UNNAMED), network_schema()
+    results, own = of_families("Network", network_models(), UNNAMED), network_schema()
     defined = results.pop("$defs") | own.pop("$defs")
     case = {"properties": {"study": {"const": "network"}}, "required": ["study"]}
     return {"title": "Network", "if": case, "then": results, "else": own, "$defs": defined}
-
-
-def space() -> dict[str, Any]:
-    from ithaca.formulations.families import ACCELERATORS, unnamed_accelerators
-    from ithaca.formulations.hardware.files import space_model
-
-    models = {family: space_model(family) for family in ACCELERATORS}
-    return _of_families("Space", models, unnamed_accelerators())
 
 
 points, layers, designs = _rows("points"), _rows("answers"), _rows("designs")

@@ -4,12 +4,12 @@ charts of them."""
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ithaca.files.csv_text import csv_text
 from ithaca.files.errors import InputError
@@ -31,6 +31,9 @@ MADE: Registry[Callable[..., Any]] = Registry("answers")
 
 class Answer:
     """The base of all answers."""
+
+    again: ClassVar[str] = "computed again"
+    """Words on what was done anew when it was read from a file, for what is then no claim."""
 
     def made(self, what: str, *more: Any) -> Any:
         """Make something of the answer, as its kind does."""
@@ -56,6 +59,11 @@ class Answer:
     def parts(self) -> Mapping[str, Answer]:
         """The answers that it consists of, by name; none: it is one."""
         return {}
+
+    @property
+    def layer_names(self) -> Sequence[str]:
+        """The names of its layers; none: it is of one workload."""
+        return ()
 
     @property
     def mapped(self) -> Mapping[str, Any]:

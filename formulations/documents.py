@@ -5,9 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Annotated, Any
 
-from pydantic import Field, PlainSerializer, PlainValidator, WithJsonSchema
+from pydantic import BeforeValidator, Field, PlainSerializer, PlainValidator, WithJsonSchema
 
-from ithaca.files.documents import InputDocument
+from ithaca.files.documents import Alone, InputDocument
 from ithaca.files.numbers import fraction, json_number
 
 
@@ -35,6 +35,19 @@ Positive = Annotated[
 Text = Annotated[str, Field(min_length=1, max_length=10_000)]
 Note = Annotated[str, Field(max_length=500)]
 Count = Annotated[int, Field(ge=1)]
+Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}$")]
+
+
+def _text(value: Any) -> Any:
+    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+
+
+#: The schema of an expression; numbers are some, too.
+FORMULA = {"type": ["string", "number"]}
+Formula = Annotated[str, BeforeValidator(_text), Field(max_length=10_000), WithJsonSchema(FORMULA)]
+
+#: Stands for a document that only says what it is of, by an expression alone.
+ALONE = Alone(str | int | float, "of", FORMULA)
 
 
 class Document(InputDocument):

@@ -1,4 +1,4 @@
-"""The registry of families: those that designs and documents name, and those of hardware spaces.
+"""The registry of families that designs and documents name.
 
 Each is imported when it is first asked for.
 """
@@ -13,7 +13,6 @@ from ithaca.files.registry import Registry
 if TYPE_CHECKING:
     from ithaca.formulations.design import Design
     from ithaca.formulations.family import Family, Profile
-    from ithaca.formulations.hardware.kind import AcceleratorKind
     from ithaca.formulations.question import Question
     from ithaca.formulations.question_kind import QuestionKind
 
@@ -28,14 +27,6 @@ QUESTIONS: Registry[type[Question]] = Registry("questions")
 
 #: The family of documents that name none, as those of old.
 UNNAMED = "systolic"
-
-#: Accelerators of hardware spaces by their family.
-ACCELERATORS: Registry[AcceleratorKind] = Registry("accelerators")
-
-
-def unnamed_accelerators() -> str:
-    """The family of the accelerators of spaces that name none."""
-    return next(name for name, kind in ACCELERATORS.items() if kind.unnamed)
 
 
 def family_of(design: Design) -> Family[Any]:

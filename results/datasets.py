@@ -23,8 +23,8 @@ from ithaca.formulations.families import profile_of
 from ithaca.formulations.problem import Problem
 from ithaca.solver.result import Result
 from ithaca.solver.solution import Solution
-from ithaca.studies.codesign.result import CodesignResult
 from ithaca.studies.front import Front
+from ithaca.studies.network.answer import NetworksAnswer
 from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.whatif import Study, StudyPoint
 
@@ -157,7 +157,7 @@ def network_dataset(result: NetworkResult) -> xr.Dataset:
     )
 
 
-def shared_attributes(result: NetworkResult | CodesignResult) -> dict[str, Any]:
+def shared_attributes(result: NetworkResult | NetworksAnswer) -> dict[str, Any]:
     """Whether a result is complete, and how much of the arithmetic it is about, as attributes."""
     share = {name: own for name, own in result.share.document.items() if own is not None}
     uncounted = ", ".join(share.pop("uncounted"))
@@ -241,35 +241,6 @@ def front_dataset(front: Front) -> xr.Dataset:
         rows,
         {POINT: len(points)},
         coordinates,
-    )
-
-
-def codesign_dataset(result: CodesignResult) -> xr.Dataset:
-    """The accelerators by point: quantities, costs and objectives, with units; numbers are
-    doubles."""
-    import xarray as xr
-
-    space, columns = result.question.space, dict[str, Any]()
-    for quantity in space.quantities:
-        values = [space.fields(point.point)[quantity.name] for point in result.front]
-        columns[quantity.name] = "point", values, {"units": quantity.unit}
-    for name, metric in space.units.items():
-        taken = [float(point.costs[name]) for point in result.front]
-        columns[name] = "point", taken, {"units": metric.unit, "long_name": metric.meaning}
-    texts = [objective.text for objective in result.question.objectives]
-    columns["objectives"] = (
-        ("point", "objective"),
-        [list(map(float, point.values)) for point in result.front],
-    )
-    if not result.share.whole:
-        share = {"share": np.nan, **shared_attributes(result)}
-        columns |= {
-            name: ("point", [share[name]] * len(result.front)) for name in ("share", "uncounted")
-        }
-    return xr.Dataset(
-        columns,
-        {"point": range(len(result.front)), "objective": texts},
-        {"title": result.headline, **shared_attributes(result)},
     )
 
 

@@ -32,7 +32,7 @@ DOCUMENTS: Registry[ModuleType] = Registry("network documents")
 
 def network_models() -> dict[str, Any]:
     """The models of the families whose networks have files."""
-    return {family: own.MODEL for family, own in DOCUMENTS.items() if hasattr(own, "MODEL")}
+    return {family: own.MODEL for family, own in DOCUMENTS.items()}
 
 
 def network_document(result: NetworkResult) -> dict[str, Any]:
@@ -109,7 +109,7 @@ def read_network_result(document: Any, path: Path) -> NetworkResult:
     Raises `InputError` if it is no such file, or it is not what the model computes.
     """
     family = document.get("family") if isinstance(document, dict) else None
-    own = DOCUMENTS[family if family in list(network_models()) else UNNAMED]
+    own = DOCUMENTS[family if family in list(DOCUMENTS) else UNNAMED]
     read = validated(own.MODEL, document, path)
     with errors_at(path):
         result: NetworkResult = own.result(read)

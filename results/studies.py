@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from pydantic import ConfigDict, Field, create_model
 
@@ -76,14 +76,6 @@ class StudyDocument(FirstPart):
     axes: list[AxisDocument]
     complete: bool
     points: list[PointDocument]
-
-
-class CodesignStudyDocument(FirstPart):
-    """The best accelerator at every point of a grid: its label, and a result of a co-design."""
-
-    study: Literal["codesign-whatif"]
-    axes: list[AxisDocument]
-    points: Annotated[list[dict[str, Any]], Field(min_length=1)]
 
 
 class StepDocument(Document):

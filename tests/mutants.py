@@ -23,10 +23,10 @@ from ithaca.commands.api.opening import read_answer, read_document
 from ithaca.files.timeloop_files import MAX_DEPTH, TAGS
 from ithaca.files.yaml_documents import parse_yaml
 from ithaca.formulations.data_types import DATA_TYPES
-from ithaca.formulations.hardware.files import find_space
 from ithaca.formulations.platform_files import read_platform
 from ithaca.formulations.systolic.descriptors import load_descriptor
 from ithaca.formulations.systolic.points import load_points
+from ithaca.plugins.codesign.formulations.files import find_space
 from ithaca.plugins.flow.formulations.graph import find_graph
 from ithaca.plugins.hierarchies.formulations.architecture import Architecture
 from ithaca.plugins.hierarchies.formulations.architecture_files import (
@@ -275,7 +275,7 @@ def kinds() -> dict[str, Kind]:
                     shown["space.yaml"],
                     shown["arrays.yaml"],
                     shown["stated.yaml"],
-                    *packaged("formulations/hardware/spaces"),
+                    *packaged("plugins/codesign/formulations/spaces"),
                 ),
                 lambda path: find_space(str(path)),
             ),

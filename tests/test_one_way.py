@@ -19,7 +19,7 @@ from ithaca.files.numbers import fraction, json_number, scaled_number
 from ithaca.files.words import TIMES, parse_integer, parse_number
 from ithaca.formulations.platform import Share
 from ithaca.formulations.question import parse_limits
-from ithaca.studies.codesign.workloads import weighted
+from ithaca.plugins.codesign.studies.workloads import weighted
 from ithaca.workloads.kernel_files import statement_nest
 from tests.command_line import ithaca as command
 from tests.command_line import succeed

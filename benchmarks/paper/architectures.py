@@ -21,9 +21,9 @@ from benchmarks.paper.published_networks import network, request, vgg16
 from ithaca.files.errors import InputError
 from ithaca.formulations.question import Minimise
 from ithaca.formulations.systolic.systolic_array import Edition
+from ithaca.plugins.codesign.studies.arrays.arrays import solve_multi_array, solve_shared_array
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.solution import Solution
-from ithaca.studies.families.systolic.arrays import solve_multi_array, solve_shared_array
 from ithaca.studies.network.layers import solve_per_layer
 from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.network.runner import RunOptions

@@ -9,18 +9,21 @@ from fractions import Fraction
 
 from benchmarks.paper.experiment import Cell, Run
 from ithaca.exports.charts.chart import LineChart, Series
-from ithaca.formulations.hardware.files import find_space
-from ithaca.plugins.peers.studies.hardware import HardwareTrace
-from ithaca.plugins.peers.studies.hardware_methods import HARDWARE_PEERS, run_hardware_peer
-from ithaca.studies.codesign.layer_cache import LayerCache
-from ithaca.studies.codesign.question import CodesignQuestion, make_question
-from ithaca.studies.codesign.workloads import find_workloads
+from ithaca.plugins.codesign.formulations.files import find_space
+from ithaca.plugins.codesign.studies.evaluator import HardwareTrace
+from ithaca.plugins.codesign.studies.layer_cache import LayerCache
+from ithaca.plugins.codesign.studies.methods import search_hardware
+from ithaca.plugins.codesign.studies.question import CodesignQuestion, make_question
+from ithaca.plugins.codesign.studies.workloads import find_workloads
 
 #: Trials that are published, and how often random numbers are drawn anew in full and quick mode.
 TRIALS, SEEDS, QUICK_SEEDS = (20, 40), 10, 2
 
 #: Those compared; quick mode has those that need no other package.
 METHODS = ("random", "nsga2", "tpe", "explained")
+
+#: Those that need no library.
+OWN_METHODS = ("random", "explained")
 
 
 def ask(
@@ -57,7 +60,7 @@ def searches(
     """Every method with every seed, for so many seconds at most; explained search, in which chance
     plays no part, once, and only for one objective."""
     found = []
-    for name in (name for name in METHODS if how.full or not HARDWARE_PEERS[name][1]):
+    for name in METHODS if how.full else OWN_METHODS:
         explained = name == "explained"
         seeds = 1 if explained else often if how.full else QUICK_SEEDS
         for seed in (
@@ -67,7 +70,7 @@ def searches(
         ):
             how.step(f"{name}, seed {seed}")
             over = ending(how, how.least_seconds((seconds or {}).get(name)))
-            found.append(run_hardware_peer(name, question, bank, trials, seed, over))
+            found.append(search_hardware(name, question, bank, trials, seed, over))
             how.check()
     return found
 

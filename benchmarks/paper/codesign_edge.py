@@ -11,11 +11,11 @@ from benchmarks.paper.codesign import METHODS, ask, progress, row, searches
 from benchmarks.paper.experiment import Cell, Measured, Outcome, Run, Table, claims
 from ithaca.exports.charts.chart import LineChart
 from ithaca.files.errors import InputError
+from ithaca.plugins.codesign.studies.codesign import CodesignOptions, codesign
+from ithaca.plugins.codesign.studies.layer_cache import LayerCache
+from ithaca.plugins.codesign.studies.question import CodesignQuestion
 from ithaca.solver.certificate import Certificate
 from ithaca.solver.progress import Progress
-from ithaca.studies.codesign.codesign import CodesignOptions, codesign
-from ithaca.studies.codesign.layer_cache import LayerCache
-from ithaca.studies.codesign.question import CodesignQuestion
 
 #: 40 frames a second at 500 MHz (cycles), 75 mm², 4 W.
 SPACE, LIMITS = "explainable-edge", {"latency": 12_500_000, "area": 75, "power": 4}

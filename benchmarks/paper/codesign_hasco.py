@@ -9,9 +9,9 @@ from fractions import Fraction
 from benchmarks.paper.codesign import TRIALS, ask, searches
 from benchmarks.paper.experiment import Cell, Measured, Outcome, Run, Table, claims
 from ithaca.exports.charts.chart import LineChart
-from ithaca.plugins.peers.studies.hardware import HardwareTrace
-from ithaca.studies.codesign.codesign import CodesignOptions, codesign
-from ithaca.studies.codesign.layer_cache import LayerCache
+from ithaca.plugins.codesign.studies.codesign import CodesignOptions, codesign
+from ithaca.plugins.codesign.studies.evaluator import HardwareTrace
+from ithaca.plugins.codesign.studies.layer_cache import LayerCache
 from ithaca.studies.hypervolume import hypervolume
 
 SPACE, OBJECTIVES = "hasco-gemm", ("latency", "power", "area")

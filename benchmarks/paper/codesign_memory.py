@@ -6,9 +6,9 @@ from __future__ import annotations
 from benchmarks.paper.codesign import TRIALS, ask, progress, row, searches
 from benchmarks.paper.experiment import Cell, Measured, Outcome, Run, Table, claims
 from ithaca.formulations.configuration import Configuration
-from ithaca.plugins.peers.studies.hardware import HardwareEvaluator
-from ithaca.studies.codesign.codesign import CodesignOptions, codesign
-from ithaca.studies.codesign.layer_cache import LayerCache
+from ithaca.plugins.codesign.studies.codesign import CodesignOptions, codesign
+from ithaca.plugins.codesign.studies.evaluator import HardwareEvaluator
+from ithaca.plugins.codesign.studies.layer_cache import LayerCache
 
 SPACE, WORKLOAD, QUICK = "dmazerunner-memory", "resnet-dmazerunner", ("conv5_1", "conv5_2")
 

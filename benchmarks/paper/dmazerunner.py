@@ -8,13 +8,13 @@ from dataclasses import replace
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.hardware.accelerator import Work
 from ithaca.formulations.problem import Objective, Problem
+from ithaca.plugins.codesign.studies.workloads import find_workloads
 from ithaca.plugins.hierarchies.formulations.library import find_architecture
 from ithaca.plugins.hierarchies.formulations.published.dmazerunner.design import (
     VOCABULARY,
     DmazerunnerDesign,
 )
 from ithaca.plugins.hierarchies.formulations.published.dmazerunner.machine import StoredLayer
-from ithaca.studies.codesign.workloads import find_workloads
 
 #: Machine and batch of the paper's evaluation.
 MACHINE, BATCH = "dmazerunner-256", 4

@@ -10,9 +10,9 @@ from typing import Any
 
 from benchmarks.paper.experiment import PUBLICATION, Measured, Outcome, Run, Table, claims
 from ithaca.exports.charts.chart import LineChart
+from ithaca.plugins.codesign.studies.workloads import find_workloads
 from ithaca.plugins.flow.formulations.graph import FlowGraph, find_graph
 from ithaca.plugins.flow.formulations.run import FlowRun, run_graph
-from ithaca.studies.codesign.workloads import find_workloads
 
 #: Vectors that weights are multiplied with, and most pixels of a layer: how many the operations of
 #: Table 4.4 are for is not stated.

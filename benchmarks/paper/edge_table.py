@@ -8,14 +8,14 @@ from fractions import Fraction
 from statistics import geometric_mean
 from typing import Any
 
-from benchmarks.paper.codesign import METHODS, ask, ending
+from benchmarks.paper.codesign import METHODS, OWN_METHODS, ask, ending
 from benchmarks.paper.codesign_edge import LIMITS, QUICK, SECONDS, SPACE, proof
 from benchmarks.paper.experiment import PUBLICATION, Cell, Measured, Outcome, Run, Table, claims
 from ithaca.exports.charts.chart import LineChart
-from ithaca.plugins.peers.studies.hardware import HardwareTrace
-from ithaca.plugins.peers.studies.hardware_methods import HARDWARE_PEERS, run_hardware_peer
-from ithaca.studies.codesign.layer_cache import LayerCache
-from ithaca.studies.codesign.question import CodesignQuestion
+from ithaca.plugins.codesign.studies.evaluator import HardwareTrace
+from ithaca.plugins.codesign.studies.layer_cache import LayerCache
+from ithaca.plugins.codesign.studies.methods import search_hardware
+from ithaca.plugins.codesign.studies.question import CodesignQuestion
 
 #: Cycles of a millisecond; trials of a search in full and in quick mode.
 CYCLES, TRIALS = 500_000, (100, 8)
@@ -104,8 +104,7 @@ def _ours(network: str, most: int, how: Run) -> list[dict[str, Cell]]:
     bank = LayerCache(limited.space.accelerator)
     return rows + [
         _searched(network, method, limited, bank, how)
-        for method in METHODS
-        if how.full or not HARDWARE_PEERS[method][1]
+        for method in (METHODS if how.full else OWN_METHODS)
     ]
 
 
@@ -114,7 +113,7 @@ def _searched(
 ) -> dict[str, Cell]:
     how.step(f"{method} for {network}")
     trials, over = TRIALS[not how.full], ending(how, _seconds(how))
-    trace = run_hardware_peer(method, question, bank, trials, how.seed, over)
+    trace = search_hardware(method, question, bank, trials, how.seed, over)
     how.check()
     best, count = trace.best(), len(trace.evaluations)
     feasible = sum(each.feasible for each in trace.evaluations)

@@ -11,12 +11,12 @@ from benchmarks.paper.experiment import Cell, Measured, Outcome, Run, Table, cla
 from ithaca.exports.charts.chart import LineChart
 from ithaca.formulations.hardware.accelerator import Work
 from ithaca.formulations.problem import read_objective
+from ithaca.plugins.codesign.studies.workloads import find_workloads
 from ithaca.plugins.hierarchies.formulations.accelerator import HierarchyAccelerator
 from ithaca.plugins.hierarchies.formulations.library import find_architecture
 from ithaca.plugins.hierarchies.formulations.mapping_space import MappingOptions
 from ithaca.solver.portfolio import solve_designs
 from ithaca.solver.solution import Solution, best_solution
-from ithaca.studies.codesign.workloads import find_workloads
 from ithaca.workloads.footprints import footprints
 from ithaca.workloads.library import workload
 from ithaca.workloads.nest import LoopNest

@@ -11,8 +11,8 @@ from benchmarks.paper.codesign import ask
 from benchmarks.paper.experiment import Cell, Measured, Outcome, Run, Table, claims
 from ithaca.exports.charts.chart import LineChart
 from ithaca.formulations.configuration import Configuration
-from ithaca.plugins.peers.studies.hardware import HardwareEvaluator
-from ithaca.studies.codesign.layer_cache import LayerCache
+from ithaca.plugins.codesign.studies.evaluator import HardwareEvaluator
+from ithaca.plugins.codesign.studies.layer_cache import LayerCache
 
 SPACE, OBJECTIVES = "hasco-conv", ("latency", "power", "area")
 

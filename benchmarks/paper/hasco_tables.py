@@ -11,8 +11,8 @@ from benchmarks.paper.codesign import ask
 from benchmarks.paper.experiment import PUBLICATION, Cell, Measured, Outcome, Run, Table, claims
 from ithaca.exports.charts.chart import LineChart
 from ithaca.files.errors import InputError
+from ithaca.plugins.codesign.studies.codesign import CodesignOptions, codesign
 from ithaca.solver.certificate import Status
-from ithaca.studies.codesign.codesign import CodesignOptions, codesign
 
 #: The network of quick mode, and what it has of it; its accelerators are those for GEMM.
 QUICK, LAYERS = "mobilenetv2", ("fc",)

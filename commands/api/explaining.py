@@ -6,8 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
-from typing import Annotated, Any
+from typing import Annotated
 
 from typer import Option
 
@@ -31,7 +30,6 @@ from ithaca.results.explanation import (
     Explanation,
     LimitUse,
     chosen_solutions,
-    document_of_changes,
     explanation_document,
     first_change,
     unbound,
@@ -45,9 +43,8 @@ from ithaca.solver.progress import Progress
 from ithaca.solver.result import Result
 from ithaca.solver.solution import Solution
 from ithaca.studies.best import solve_best
-from ithaca.studies.codesign.question import CodesignQuestion
-from ithaca.studies.codesign.result import CodesignResult
 from ithaca.studies.marginal import raisable_limits
+from ithaca.studies.network.answer import NetworksAnswer
 from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.points import PointAnswer
 
@@ -114,7 +111,7 @@ def _rival(objective: str, value: Fraction, name: str, other: Fraction) -> str:
     )
 
 
-def proof_of_changes(result: Result | CodesignResult, *, settled: bool) -> str:
+def proof_of_changes(result: Result | NetworksAnswer, *, settled: bool) -> str:
     """The note on changes that are proven: against the optimum of the file, for a result of a file
     whose optimum was not searched for again."""
     return "proven against the file's optimum" if settled and as_stated(result) else "proven"
@@ -225,12 +222,12 @@ def explain(
         answer_of(result, layer),
         None,
     )
-    if isinstance(answer, CodesignResult):
+    if isinstance(answer, NetworksAnswer):
         if design is not None:
             raise InputError(
-                "--design does not go with the result of a co-design; allowed: with --layer NAME"
+                f"--design does not go with the result of {answer.what}; allowed: with --layer NAME"
             )
-        lines, document = explain_codesign(answer, search)
+        lines, document = answer.made("explanation", search)
     elif isinstance(answer, PointAnswer):
         refuse_changes(stated, "a front or a what-if study", "without it")
         lines, document = [*answer.statements], {"schema": SCHEMA, "study": "explain"}
@@ -253,42 +250,6 @@ def explain(
         lines, document = statements(answer, explanation), explanation_document(answer, explanation)
         solution = explanation.solution
     return Words(tuple(lines), document | {"statements": lines}, answer, solution)
-
-
-def explain_codesign(
-    result: CodesignResult, options: SolveOptions | None
-) -> tuple[list[str], dict[str, Any]]:
-    """Explain an accelerator, or a front, as statements and as a document; without options not what
-    to change."""
-    from ithaca.results import codesign_explanation as codesigns
-    from ithaca.studies.codesign.codesign import CodesignOptions, codesign
-    from ithaca.studies.codesign.layer_cache import LayerCache
-
-    tried = None
-    if options is not None and result.best is not None and len(result.front) == 1:
-        bank = LayerCache(result.question.space.accelerator)
-        with searching("searching accelerators", options) as (stoppable, line):
-            budget = Budget(stoppable)
-
-            def solve(question: CodesignQuestion) -> CodesignResult:
-                report = partial(line.show, question.space.name)
-                return codesign(question, CodesignOptions(budget.share(), report=report), bank)
-
-            tried = codesigns.changes(result, solve)
-    lines = [*codesigns.statements(result)]
-    if result.best is None:
-        lines.append(f"No accelerator: {result.failure}.")
-    elif len(result.question.objectives) == 1:
-        proof = proof_of_changes(result, settled=True)
-        objective = result.question.objectives[0].text
-        lines += change_statements(objective, tried, "the space allows", proof)
-    document = {
-        "schema": SCHEMA,
-        "study": "explain",
-        "space": result.question.space.name,
-        "hardware": result.hardware,
-    }
-    return lines, document | document_of_changes(tried)
 
 
 def refuse_changes(stated: StatedOptions, what: str, allowed: str) -> None:

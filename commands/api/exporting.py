@@ -28,7 +28,7 @@ from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import solve_designs
 from ithaca.solver.result import Result
 from ithaca.solver.solution import Solution, best_solution
-from ithaca.studies.codesign.result import CodesignResult
+from ithaca.studies.network.answer import NetworksAnswer
 from ithaca.studies.network.parts import layer_result
 from ithaca.studies.network.result import NetworkResult
 from ithaca.workloads.nest import LoopNest
@@ -87,14 +87,15 @@ def export(
             owners = [each for each, tool in TARGETS.items() if option in tool.options]
             allowed = f"--to {' or '.join(owners)}"
             raise InputError(f"--{option} does not go with --to {name}; allowed: {allowed}")
-    if isinstance(answer, CodesignResult):
-        return _export_accelerator(name, answer, output, nearest=nearest)
+    if isinstance(answer, NetworksAnswer):
+        wrote: Wrote = answer.made("exported", name, output, nearest)
+        return wrote
     first = answer.layers[0].answer.problem if isinstance(answer, NetworkResult) else answer.problem
     tool = _tool(name, first.design, nearest=nearest)
     if tool.with_options is not None:
         tool = tool.with_options({option: options[option] for option in tool.options})
     if isinstance(answer, NetworkResult):
-        files, remarks = _layer_files(tool, answer, nearest)
+        files, remarks = layer_files(tool, answer, nearest)
         write_folder(output, files)
         folders = counted(len({path.split("/")[0] for path in files if "/" in path}), "folder")
         how = "the nearest that can be taken" if nearest else "the result's configurations"
@@ -139,7 +140,7 @@ def _tool(to: str, design: Design, *, nearest: bool) -> Tool:
     return able[to]
 
 
-def _edition(design: Design) -> str | float:
+def edition_of(design: Design) -> str | float:
     return profile_of(design).attributes["edition"]
 
 
@@ -149,49 +150,21 @@ def _nest(result: Result) -> LoopNest:
     return nest
 
 
-def _export_accelerator(
-    to: str, result: CodesignResult, output: str | Path, *, nearest: bool
-) -> Wrote:
-    """Export the best accelerator as an architecture, and the mapping of every layer where the tool
-    can take it."""
-    takers = {
-        name: tool
-        for name, tool in tools_of(result.question.space.accelerator.family).items()
-        if tool.architecture is not None
-    }
-    if nearest:
-        raise InputError("--nearest does not go with a co-design; allowed: without it")
-    if to not in takers:
-        allowed = f"--to {', '.join(takers)}" if takers else "a layer of it (--layer)"
-        raise InputError(f"--to {to} does not go with a co-design; allowed: {allowed}")
-    tool, architecture = takers[to], takers[to].architecture
-    if result.architecture is None or architecture is None:
-        raise InputError(
-            f"{result.source} has no best memory hierarchy; allowed: a result that has one"
-        )
-    files, summary = (
-        dict(architecture(result.architecture)),
-        "arch.yaml, for ithaca map --arch",
-    )
-    design = result.networks[0].layers[0].answer.problem.design
-    if _edition(design) == tool.edition:
-        for network in result.networks:
-            folder = "" if len(result.networks) == 1 else f"{network.network.name}/"
-            files |= {
-                f"{folder}{name}": text
-                for name, text in _layer_files(tool, network, nearest)[0].items()
-            }
-        summary += f", and {counted(len(result.question.works), 'layer')} ({TABLE})"
-        summary += share_text(result)
-    write_folder(output, files)
-    return Wrote(output, summary)
-
-
-def _layer_files(
+def layer_files(
     tool: Tool, result: NetworkResult, nearest: bool
 ) -> tuple[Mapping[str, str], tuple[str, ...]]:
     """Every layer of a network's result as files in folders, with what says and builds all of
-    them, and lines on what layers share."""
+    them, and lines on what layers share.
+
+    Parameters
+    ----------
+    tool : Tool
+        The tool.
+    result : NetworkResult
+        The network.
+    nearest : bool
+        Whether other configurations than the result's may be exported.
+    """
     if nearest and result.arrays:
         raise InputError(
             f"--nearest does not go with --mode {result.mode}, whose layers "
@@ -222,7 +195,7 @@ def _layer_files(
     )
 
 
-def share_text(result: NetworkResult | CodesignResult) -> str:
+def share_text(result: NetworkResult | NetworksAnswer) -> str:
     """Words on how much of the arithmetic is exported, where that is not all."""
     return "" if result.share.whole else f"; {result.share.statement}"
 

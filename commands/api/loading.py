@@ -7,20 +7,17 @@ from typing import Annotated
 
 from typer import Argument
 
-from ithaca.commands.api.codesign_study import CodesignStudy
 from ithaca.commands.api.keywords import public
-from ithaca.commands.api.matching import Matches
 from ithaca.commands.api.opening import answer_of, read_answer, read_document
 from ithaca.commands.api.options import LayerName
 from ithaca.files.answer import Answer
 from ithaca.solver.result import Result
-from ithaca.studies.codesign.result import CodesignResult
 from ithaca.studies.front import Front
 from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.whatif import Study
 
 #: Answers with configurations.
-Opened = Result | NetworkResult | CodesignResult | Front | Study | CodesignStudy
+Opened = Result | NetworkResult | Front | Study
 
 
 @public
@@ -34,7 +31,7 @@ def load(
     ],
     *,
     layer: LayerName = None,
-) -> Opened | Matches | Answer:
+) -> Opened | Answer:
     """Read a result, and check it against the model: of a workload, a network, a co-design, or a
     layer of one; a front, a what-if study, matches, a simulation, or mapped layers."""
     answer = read_answer(read_document(path), Path(path))

@@ -14,14 +14,14 @@ from ithaca.files.reading import ANSWER_BYTES, is_there, parse_json, read_text
 from ithaca.files.registry import Registry
 from ithaca.solver.result import Result
 from ithaca.solver.solution import Solution
-from ithaca.studies.codesign.result import CodesignResult
+from ithaca.studies.network.answer import NetworksAnswer
 from ithaca.studies.network.parts import find_layer, layer_result
 from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.points import PointAnswer
 from ithaca.workloads.library import PATH_ENDINGS, workload_names
 
 #: Answers with configurations.
-Opened = Result | NetworkResult | CodesignResult | PointAnswer
+Opened = Result | NetworkResult | NetworksAnswer | PointAnswer
 
 #: Reads a document of a file.
 Reader = Callable[[Any, Path], Answer]
@@ -55,8 +55,7 @@ def is_result(source: str) -> bool:
 
 
 def answer_of(source: str | Path | Answer, layer: str | None) -> Opened:
-    """An answer, or the one in a file; of a network or a co-design the whole, or the layer that is
-    named."""
+    """An answer, or the one in a file; of layers the whole, or the one that is named."""
     if isinstance(source, str | Path):
         answer = read_answer(read_document(source), Path(source))
         if layer is not None:
@@ -69,10 +68,10 @@ def answer_of(source: str | Path | Answer, layer: str | None) -> Opened:
         return answer
     if layer is not None and isinstance(source, NetworkResult):
         return layer_result(source, find_layer(source, layer), source.source)
-    if layer is not None and isinstance(source, CodesignResult):
+    if layer is not None and isinstance(source, NetworksAnswer):
         return answer_of(source.network_of(layer), layer.rpartition(":")[2])
     if not isinstance(source, Opened):
-        allowed = "a Result, a NetworkResult, a CodesignResult, a Front, a Study, or a file's name"
+        allowed = "an answer with configurations, or a file's name"
         raise InputError(f"result is a {type(source).__name__}; allowed: {allowed}")
     if layer is not None:
         raise InputError(
@@ -84,7 +83,7 @@ def answer_of(source: str | Path | Answer, layer: str | None) -> Opened:
 
 def opened(
     source: str | Path | Answer, layer: str | None = None
-) -> Result | NetworkResult | CodesignResult:
+) -> Result | NetworkResult | NetworksAnswer:
     """An answer, or the one in a file, for what takes configurations: fronts and studies are
     refused, as they have one at every point."""
     answer = answer_of(source, layer)
@@ -93,17 +92,17 @@ def opened(
 
         what = "front" if isinstance(answer, Front) else "what-if study"
         raise InputError(
-            f"{answer.source} is a {what}; allowed: a result of a workload, network or co-design; "
+            f"{answer.source} is a {what}; allowed: a result of a workload or of layers; "
             f"explain, report and verify take {'fronts' if what == 'front' else 'studies'}, too"
         )
     return answer
 
 
 def opened_layers(source: str | Path | Answer, layer: str | None = None) -> Result | NetworkResult:
-    """An answer, or the one in a file, for what takes layers: of a co-design its workload on the
-    best accelerator, if it has only one."""
+    """An answer, or the one in a file, for what takes layers: of several workloads
+    the only one."""
     answer = opened(source, layer)
-    if not isinstance(answer, CodesignResult):
+    if not isinstance(answer, NetworksAnswer):
         return answer
     network = answer.network_of(None)
     if len(answer.networks) > 1:
@@ -121,7 +120,7 @@ def one_result(source: str | Path | Answer, layer: str | None = None) -> Result:
     if isinstance(answer, Result):
         return answer
     network = answer if isinstance(answer, NetworkResult) else answer.network_of(None)
-    what, first = "a network" if network is answer else "a co-design", network.layers[0].layer.name
+    what, first = getattr(answer, "what", "a network"), network.layers[0].layer.name
     raise InputError(
         f"{answer.source} is a result of {what}; allowed with it: "
         f"--layer NAME, such as --layer {first}"

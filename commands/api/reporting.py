@@ -8,7 +8,6 @@ from typing import Annotated
 from typer import Option
 
 from ithaca.commands.api.explaining import (
-    explain_codesign,
     explain_result,
     parse_changes,
     refuse_changes,
@@ -27,7 +26,7 @@ from ithaca.files.numbers import counted
 from ithaca.files.words import parse_integer
 from ithaca.files.writing import check_writable, write_text_atomically
 from ithaca.solver.options import Budget, SolveOptions
-from ithaca.studies.codesign.result import CodesignResult
+from ithaca.studies.network.answer import NetworksAnswer
 from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.points import PointAnswer
 
@@ -84,11 +83,8 @@ def report(
 
         refuse_changes(stated, "a front or a what-if study", "without it")
         page, what = study_page(answer), answer.headline
-    elif isinstance(answer, CodesignResult):
-        from ithaca.exports.report.codesign import codesign_page
-
-        page = codesign_page(answer, explain_codesign(answer, search)[0])
-        what = answer.headline
+    elif isinstance(answer, NetworksAnswer):
+        page, what = answer.made("page", search), answer.headline
     else:
         whole = Budget(search or SolveOptions())
 

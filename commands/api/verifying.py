@@ -8,7 +8,6 @@ from itertools import chain
 from pathlib import Path
 
 from ithaca.commands.api.keywords import public
-from ithaca.commands.api.matching import STUDY as MATCH
 from ithaca.commands.api.opening import Opened, answer_of, read_answer, read_document
 from ithaca.commands.api.options import LayerName, ResultFile, TimeLimit
 from ithaca.commands.api.parsing import parse_search
@@ -21,8 +20,6 @@ from ithaca.files.reading import parse_json
 from ithaca.files.signals import Interrupt
 from ithaca.files.writing import document_text
 from ithaca.formulations.families import family_of
-from ithaca.results.codesign_layers import shown_name
-from ithaca.results.codesign_verification import verify_codesign
 from ithaca.results.network_verification import verify_network
 from ithaca.results.verification import verify_front, verify_study
 from ithaca.solver.certificate import OWN
@@ -33,8 +30,8 @@ from ithaca.solver.solution import Solution
 from ithaca.solver.verification import repeat
 from ithaca.solver.verification import verify as verify_claim
 from ithaca.studies.best import prove_best
-from ithaca.studies.codesign.result import CodesignResult
 from ithaca.studies.front import Front
+from ithaca.studies.network.answer import NetworksAnswer
 from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.runs import run_again
 from ithaca.studies.whatif import Study
@@ -106,17 +103,15 @@ def _checks(result: Answer, options: SolveOptions) -> Iterator[Check]:
     if left:
         return
     if not isinstance(result, Opened):
-        study = result.document["study"]
-        again = "all found again" if study == MATCH else "simulated again"
-        yield Check(study, f"{result.headline}; {again}", True)
+        yield Check(result.document["study"], f"{result.headline}; {result.again}", True)
         return
     match result:
         case Front():
             yield from verify_front(result, options)
         case Study():
             yield from verify_study(result, options)
-        case CodesignResult():
-            yield from verify_codesign(result, options)
+        case NetworksAnswer():
+            yield from result.made("checks", options)
         case NetworkResult():
             yield from verify_network(result, options)
         case Result():
@@ -158,8 +153,4 @@ def _simulated_again(solution: Solution, run: Run, index: int) -> tuple[str, boo
 
 
 def _width(result: Answer) -> int:
-    if isinstance(result, CodesignResult):
-        return max(len(shown_name(result.question, work)) for work in result.question.works)
-    return (
-        max(len(r.layer.name) for r in result.layers) if isinstance(result, NetworkResult) else 10
-    )
+    return max(map(len, result.layer_names), default=10)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.expression import Expression
@@ -13,6 +13,19 @@ from ithaca.formulations.algebra.interval import Interval
 from ithaca.formulations.documents import Document
 from ithaca.formulations.hardware.accelerator import Accelerator
 from ithaca.formulations.hardware.figure import Figure
+from ithaca.formulations.problem import Problem
+from ithaca.formulations.question import Question
+
+
+class About(NamedTuple):
+    """Words on an accelerator."""
+
+    name: str
+    """The name of the space that it is of."""
+    text: str
+    """Its quantities."""
+    source: str
+    """The source of the space's figures."""
 
 
 class AcceleratorKind(Protocol):
@@ -100,3 +113,31 @@ class AcceleratorKind(Protocol):
         Memory in bytes, bandwidth in words a cycle, by the names of `regressions.PARTS`.
         """
         return {}
+
+    def alone(self, accelerator: Any, figures: Mapping[str, Fraction], about: About) -> Any:
+        """An accelerator by itself, as its family's commands take it; None where none does.
+
+        Parameters
+        ----------
+        accelerator : Accelerator
+            The accelerator, which fixes what its figures do not.
+        figures : mapping of str to Fraction
+            Its figures.
+        about : About
+            Words on it.
+        """
+        return None
+
+    def request(self, accelerator: Any, alone: Any, problems: tuple[Problem, ...]) -> Question:
+        """The question that layers on an accelerator were asked.
+
+        Parameters
+        ----------
+        accelerator : Accelerator
+            The accelerator, which fixes what its figures do not.
+        alone : object
+            The accelerator by itself.
+        problems : tuple of Problem
+            The problems of the layers; their objective is that of the question.
+        """
+        raise InputError(f"family {accelerator.family} has no questions of layers by themselves")

@@ -4,48 +4,58 @@ from __future__ import annotations
 
 from ithaca.files.plugin import Plugin
 
+_HERE = "ithaca.plugins.codesign"
+
 PLUGIN = Plugin(
     {
+        "families": {"custom": f"{_HERE}.formulations.custom.family:STATED"},
+        "accelerators": {
+            "systolic": f"{_HERE}.formulations.arrays:ARRAYS",
+            "custom": f"{_HERE}.formulations.custom.accelerator:CUSTOM",
+        },
+        "array searches": {"systolic": f"{_HERE}.studies.arrays"},
         "commands": {
-            "codesign": "ithaca.commands.codesign:codesign",
-            "match": "ithaca.commands.match:match",
+            "codesign": f"{_HERE}.commands.codesign:codesign",
+        },
+        "hardware searches": {
+            "random": f"{_HERE}.studies.methods:search_random",
+            "explained": f"{_HERE}.studies.explained:search_explained",
         },
         "device searches": {
-            "systolic": "ithaca.commands.families.systolic.splitting:split_device",
+            "systolic": f"{_HERE}.commands.splitting:split_device",
         },
         "answers": {
-            "CodesignResult.view": "ithaca.results.codesign_view:codesign_view",
-            "CodesignResult.document": "ithaca.results.codesign:codesign_document",
-            "CodesignResult.dataset": "ithaca.results.datasets:codesign_dataset",
-            "CodesignResult.networks": "ithaca.results.codesign_layers:networks",
-            "CodesignResult.architecture": "ithaca.results.codesign_layers:architecture_of",
-            "CodesignResult.chart": "ithaca.exports.charts.codesign:codesign_chart",
+            "CodesignResult.view": f"{_HERE}.results.view:codesign_view",
+            "CodesignResult.document": f"{_HERE}.results.documents:codesign_document",
+            "CodesignResult.dataset": f"{_HERE}.results.dataset:codesign_dataset",
+            "CodesignResult.networks": f"{_HERE}.results.layers:networks",
+            "CodesignResult.architecture": f"{_HERE}.results.layers:architecture_of",
+            "CodesignResult.checks": f"{_HERE}.results.verification:verify_codesign",
+            "CodesignResult.explanation": f"{_HERE}.commands.explaining:explain_codesign",
+            "CodesignResult.page": f"{_HERE}.commands.explaining:report_codesign",
+            "CodesignResult.exported": f"{_HERE}.commands.exporting:export_codesign",
+            "CodesignResult.chart": f"{_HERE}.exports.chart:codesign_chart",
         },
-        "lists": {"spaces": "ithaca.commands.api.spaces:print_spaces"},
-        "completions": {"space": "ithaca.commands.api.spaces:complete"},
+        "lists": {"spaces": f"{_HERE}.commands.spaces:print_spaces"},
+        "completions": {"space": f"{_HERE}.commands.spaces:complete"},
         "schemas": {
-            "codesign": "ithaca.commands.schemas:codesign",
-            "codesign-whatif": "ithaca.results.studies:CodesignStudyDocument",
-            "match": "ithaca.commands.api.matching:MatchDocument",
-            "space": "ithaca.commands.schemas:space",
+            "codesign": f"{_HERE}.commands.schemas:codesign",
+            "codesign-whatif": f"{_HERE}.results.study_document:CodesignStudyDocument",
+            "space": f"{_HERE}.commands.schemas:space",
         },
         "readers": {
-            "match": "ithaca.commands.api.matching:read_matches",
-            "codesign": "ithaca.results.codesign:read_codesign",
-            "codesign-whatif": "ithaca.commands.api.split_study:read_study",
+            "codesign": f"{_HERE}.results.documents:read_codesign",
+            "codesign-whatif": f"{_HERE}.commands.split_study:read_study",
         },
         "names": {
-            "CodesignResult": "ithaca.studies.codesign.result:CodesignResult",
-            "CodesignStudy": "ithaca.commands.api.codesign_study:CodesignStudy",
-            "HardwareSpace": "ithaca.formulations.hardware.space:HardwareSpace",
-            "Matches": "ithaca.commands.api.matching:Matches",
-            "codesign": "ithaca.commands.api.codesign:codesign",
-            "list_spaces": "ithaca.commands.api.spaces:list_spaces",
-            "match": "ithaca.commands.api.matching:match",
+            "CodesignResult": f"{_HERE}.studies.result:CodesignResult",
+            "CodesignStudy": f"{_HERE}.commands.study:CodesignStudy",
+            "HardwareSpace": f"{_HERE}.formulations.space:HardwareSpace",
+            "codesign": f"{_HERE}.commands.choosing:codesign",
+            "list_spaces": f"{_HERE}.commands.spaces:list_spaces",
         },
     },
     {
         "codesign": "Choose hardware and mappings together, and prove it.",
-        "match": "List every way to run a workload on an intrinsic.",
     },
 )

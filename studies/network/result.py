@@ -189,6 +189,10 @@ class NetworkResult(StudyAnswer):
     them."""
 
     @property
+    def layer_names(self) -> tuple[str, ...]:
+        return tuple(layer.layer.name for layer in self.layers)
+
+    @property
     def share(self) -> Share:
         """The share of the network's multiply-accumulates that the layers are."""
         counted = sum(layer.layer.operations for layer in self.layers)

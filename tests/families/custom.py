@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from ithaca.formulations.custom.design import CustomDesign
-from ithaca.formulations.custom.model import ModelDocument, read_model
 from ithaca.formulations.problem import Limit, Problem, read_objective
+from ithaca.plugins.codesign.formulations.custom.design import CustomDesign
+from ithaca.plugins.codesign.formulations.custom.model import ModelDocument, read_model
 from ithaca.workloads.library import workload
 
 EXTENTS = {"i": 24, "j": 10, "k": 6}

@@ -8,9 +8,9 @@ from itertools import product
 from typing import Any
 
 from ithaca.commands.families.recurrence.simulation import simulate
-from ithaca.formulations.custom.design import CustomDesign
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.recurrence.design import RecurrenceDesign
+from ithaca.plugins.codesign.formulations.custom.design import CustomDesign
 from tests.families.custom import custom_points
 
 

@@ -31,8 +31,8 @@ from benchmarks.paper.experiment import (
 )
 from benchmarks.paper.files import ENDINGS, write_experiment
 from ithaca.exports.charts.chart import LineChart, Series
+from ithaca.plugins.codesign.studies.workloads import find_workloads
 from ithaca.plugins.peers.studies.recorder import SampleBudget
-from ithaca.studies.codesign.workloads import find_workloads
 from tests.command_line import ithaca
 
 #: Its claims are about what is found in so many seconds: on a busy machine they may differ.

@@ -21,7 +21,7 @@ from ithaca.files.errors import DisagreementError, InputError
 from ithaca.formulations.systolic.design import systolic
 from ithaca.solver.solution import make_solution
 from tests.command_line import ithaca as command
-from tests.studies.codesign.spaces import small_space
+from tests.plugins.codesign.studies.spaces import small_space
 from tests.studies.network.test_fused import FOLLOWING
 
 Steps = tuple[str | int, ...]

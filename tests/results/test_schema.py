@@ -15,8 +15,8 @@ from ithaca.commands.schemas import SCHEMAS, schema
 from ithaca.files.timeloop_files import TAGS
 from ithaca.files.yaml_documents import parse_yaml
 from ithaca.formulations.families import FAMILIES
-from ithaca.formulations.hardware.files import find_space
 from ithaca.formulations.platform_files import load_platform
+from ithaca.plugins.codesign.formulations.files import find_space
 from ithaca.plugins.flow.formulations.graph import find_graph
 from ithaca.plugins.hierarchies.formulations.architecture_files import read_architecture
 from ithaca.plugins.hierarchies.formulations.constraint_files import read_constraints
@@ -42,7 +42,7 @@ LIBRARY = {
     "network": "workloads/networks/data",
     "platform": "formulations/platforms",
     "architecture": "plugins/hierarchies/formulations/architectures",
-    "space": "formulations/hardware/spaces",
+    "space": "plugins/codesign/formulations/spaces",
     "graph": "plugins/flow/formulations/graphs",
     "recurrences": "workloads/recurrences",
 }

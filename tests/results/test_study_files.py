@@ -16,8 +16,8 @@ import ithaca
 from ithaca.files.errors import InputError
 from ithaca.results.view import Table
 from tests.command_line import refused, succeed
+from tests.plugins.codesign.studies.spaces import small_space
 from tests.refusals import refusals
-from tests.studies.codesign.spaces import small_space
 
 MM: dict[str, Any] = {"i": 4, "j": 4, "k": 4, "divisors_only": True}
 ARRAY = MM | {"dataflow": "i,j"}

@@ -20,7 +20,7 @@ from ithaca.files.answer import Answer
 from ithaca.solver.options import SolveOptions
 from ithaca.studies import marginal
 from tests.command_line import ithaca as command
-from tests.studies.codesign.spaces import small_space
+from tests.plugins.codesign.studies.spaces import small_space
 
 #: A small array, and a small mapping.
 ARRAY = {"dataflow": "i,j", "divisors_only": True}

@@ -20,7 +20,7 @@ from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.formulations.technology import Technology
-from ithaca.studies.families.systolic.layer import objective_step
+from ithaca.plugins.codesign.studies.arrays.layer import objective_step
 from ithaca.studies.region import Bound
 from ithaca.studies.scale import equivalent_objective, find_scale
 from ithaca.workloads.library import workload, workload_names

@@ -37,6 +37,8 @@ class Simulation(Answer):
     """The answer of `ithaca.simulate`: a run of a configuration, beside the cycles of every
     edition."""
 
+    again = "simulated again"
+
     design: SystolicDesign
     """The design, in the exact edition."""
     configuration: Configuration

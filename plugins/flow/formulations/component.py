@@ -20,8 +20,7 @@ from ithaca.files.reading import packaged_text
 from ithaca.files.yaml_documents import parse_yaml
 from ithaca.formulations.algebra.domains import parse_defined
 from ithaca.formulations.algebra.expression import ZERO, Expression
-from ithaca.formulations.documents import Document
-from ithaca.formulations.hardware.documents import FORMULA, Name
+from ithaca.formulations.documents import FORMULA, Document, Name
 
 #: What an output port may state of the data of a step; ``keeps`` is the share of nonzeros that
 #: pass, drawn where zeros are at random.

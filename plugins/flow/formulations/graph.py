@@ -16,8 +16,7 @@ from ithaca.files.messages import errors_at, meant, quoted
 from ithaca.files.numbers import counted
 from ithaca.files.reading import is_there, packaged_names
 from ithaca.formulations.algebra.expression import ONE, ZERO
-from ithaca.formulations.documents import Document, Number, Positive
-from ithaca.formulations.hardware.documents import ALONE, Name
+from ithaca.formulations.documents import ALONE, Document, Name, Number, Positive
 from ithaca.plugins.flow.formulations.component import (
     Component,
     Term,

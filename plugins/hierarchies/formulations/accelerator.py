@@ -20,7 +20,7 @@ from ithaca.formulations.data_models import built
 from ithaca.formulations.design import Metric
 from ithaca.formulations.hardware.accelerator import Accelerator, Trend, Work
 from ithaca.formulations.hardware.figure import Figure
-from ithaca.formulations.hardware.kind import AcceleratorKind
+from ithaca.formulations.hardware.kind import About, AcceleratorKind
 from ithaca.formulations.problem import Objective, Problem
 from ithaca.plugins.hierarchies.formulations.architecture import Architecture, Level
 from ithaca.plugins.hierarchies.formulations.architecture_files import architecture_of
@@ -46,6 +46,7 @@ from ithaca.plugins.hierarchies.formulations.published.explainable.design import
     ExplainableDesign,
     least_of,
 )
+from ithaca.plugins.hierarchies.formulations.question import MappingQuestion
 from ithaca.plugins.hierarchies.formulations.variation import WHOLE, WORD_BITS, with_figures
 
 
@@ -270,6 +271,18 @@ class Hierarchies(AcceleratorKind):
         pes = x * y if pes is None else pes
         sizes = {"pes": pes, "lanes": x * y / pes, "private_bytes": private, "shared_bytes": shared}
         return sizes if read is None else sizes | {"bandwidth": as_expression(read)}
+
+    def alone(
+        self, accelerator: HierarchyAccelerator, figures: Mapping[str, Fraction], about: About
+    ) -> Architecture:
+        own = accelerator.architecture_with(figures)
+        return replace(own, name=about.name, description=about.text, source=about.source)
+
+    def request(
+        self, accelerator: HierarchyAccelerator, alone: Architecture, problems: tuple[Problem, ...]
+    ) -> MappingQuestion:
+        edition, options = accelerator.edition, accelerator.options
+        return replace(MappingQuestion.of_layers(alone, edition, options, problems), bounds={})
 
 
 HIERARCHIES = Hierarchies()

@@ -188,7 +188,7 @@ class TensorUnit:
     """The intrinsic that the multipliers run under one of the dataflows, with its sizes."""
 
     intrinsic: str
-    """The computation of a call: a name, or a statement (`ithaca.formulations.intrinsics`)."""
+    """The computation of a call: a name, or a statement (`intrinsics`)."""
     sizes: Sizes = ()
     """Iterations of a call along loops on no side."""
 
@@ -199,7 +199,7 @@ class Tensorized:
     and what feeds them."""
 
     intrinsic: str
-    """The computation of a call: a name, or a statement (`ithaca.formulations.intrinsics`)."""
+    """The computation of a call: a name, or a statement (`intrinsics`)."""
     dataflows: tuple[tuple[str, tuple[str, ...]], ...]
     """Name, and the loops along the sides of the multipliers' mesh, as many iterations as that has;
     one alone lies along the whole mesh."""

@@ -10,12 +10,12 @@ from functools import cached_property
 from ithaca.files.errors import InputError
 from ithaca.formulations.design import Metric
 from ithaca.formulations.hardware.accelerator import Trend
-from ithaca.formulations.matching import staged
 from ithaca.plugins.hierarchies.formulations.architecture import Architecture, Level
 from ithaca.plugins.hierarchies.formulations.constraints import NONE, Constraints
 from ithaca.plugins.hierarchies.formulations.design import SpatialDesign
 from ithaca.plugins.hierarchies.formulations.mapping_design import MappingDesign
 from ithaca.plugins.hierarchies.formulations.mapping_space import MappingOptions, MappingSpace
+from ithaca.plugins.hierarchies.formulations.matching import staged
 from ithaca.plugins.hierarchies.formulations.metrics import common_metrics, priced
 from ithaca.plugins.hierarchies.formulations.published.dmazerunner import design as dmazerunner
 from ithaca.plugins.hierarchies.formulations.published.dmazerunner.design import DmazerunnerDesign

@@ -10,15 +10,12 @@ from pydantic import Field
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
-from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.data_models import LISTED, PAIRS, built, model_of
 from ithaca.formulations.design import Design
 from ithaca.formulations.documents import Document, Number, Text
 from ithaca.formulations.families import family_of
-from ithaca.formulations.hardware.space import HardwareSpace
 from ithaca.formulations.problem import Problem, read_objective
 from ithaca.formulations.schema import NestDocument, PlatformDocument
-from ithaca.plugins.hierarchies.formulations.accelerator import HierarchyAccelerator
 from ithaca.plugins.hierarchies.formulations.architecture import Architecture
 from ithaca.plugins.hierarchies.formulations.constraints import Constraints
 from ithaca.plugins.hierarchies.formulations.documents import (
@@ -167,7 +164,10 @@ def result(read: Any) -> NetworkResult:
     layers = read_layers(read.layers, lambda layer: _read_layer(layer, read, architecture, options))
     problems = tuple(_problem(layer, read, architecture, options) for layer in read.layers)
     objective = read_objective(read.objective, "objective", problems[0].design.vocabulary)
-    request = replace(_question(architecture, read.edition, options, problems), objective=objective)
+    request = replace(
+        MappingQuestion.of_layers(architecture, read.edition, options, problems),
+        objective=objective,
+    )
     return read_result(read, request, layers)
 
 
@@ -219,56 +219,3 @@ def _sharing(design: Design, read: Any) -> Design:
     nest = turned(design.nest, shared.turns)
     whole = design.nest if shared.turns else None
     return replace(design, nest=nest, shared=replace(shared, whole=whole))
-
-
-# -- layers on accelerators of hardware spaces -----------------------------------------
-
-
-def accelerator(space: HardwareSpace, point: Configuration, text: str) -> Architecture:
-    """An accelerator of a space as an architecture by itself.
-
-    Parameters
-    ----------
-    space : HardwareSpace
-        Accelerators that are memory hierarchies.
-    point : Configuration
-        The value of each of its quantities.
-    text : str
-        The description that the architecture states.
-    """
-    kind = space.accelerator
-    assert isinstance(kind, HierarchyAccelerator)
-    architecture = kind.architecture_with(space.at(point))
-    return replace(architecture, name=space.name, description=text, source=space.source)
-
-
-def request(
-    accelerator: HierarchyAccelerator, architecture: Architecture, problems: tuple[Problem, ...]
-) -> MappingQuestion:
-    """The question that layers on an accelerator were mapped for.
-
-    Parameters
-    ----------
-    accelerator : HierarchyAccelerator
-        The kind, which fixes the edition and which mappings are allowed.
-    architecture : Architecture
-        The memory hierarchy.
-    problems : tuple of Problem
-        The problems of the layers; their objective and limits are those of the question.
-    """
-    own = _question(architecture, accelerator.edition, accelerator.options, problems)
-    return replace(own, bounds={})
-
-
-def _question(
-    architecture: Architecture, edition: str, space: MappingOptions, layers: tuple[Problem, ...]
-) -> MappingQuestion:
-    """The question that layers were mapped for, whose problems are known."""
-    return MappingQuestion(
-        architecture=architecture,
-        edition=edition,
-        space=space,
-        objective=layers[0].objective,
-        bounds={limit.metric: limit.bound for limit in layers[0].limits},
-        layers=layers,
-    )

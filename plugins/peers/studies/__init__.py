@@ -28,7 +28,7 @@ starts from geometric programs; what these are rounded with is not counted as sa
 seconds. ``evolve-unseeded`` knows as little as the other methods do. So compare ``exact`` and
 ``evolve`` with the others in seconds.
 
-Searches of hardware spaces (`hardware_methods`) have an evaluator of their own (`hardware`): at an
-accelerator every layer has its proven best mapping, so that they differ in the accelerators that
-they look at alone. One of them is `explained`.
+Searches of hardware spaces (`hardware_methods`) are asked by co-design, whose evaluator they take:
+at an accelerator every layer has its proven best mapping, so that they differ in the accelerators
+that they look at alone.
 """

@@ -9,12 +9,10 @@ from pydantic import AfterValidator, Field
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
-from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.data_models import built
 from ithaca.formulations.data_types import stated_data_type
 from ithaca.formulations.documents import Document, Number, Positive, Text
 from ithaca.formulations.families import FAMILIES, UNNAMED, choice_of
-from ithaca.formulations.hardware.space import HardwareSpace
 from ithaca.formulations.platform import Platform
 from ithaca.formulations.problem import Problem, read_objective
 from ithaca.formulations.question import Minimise
@@ -329,17 +327,3 @@ def _read_shared(read: SharedDesignDocument, at: str) -> SharedDesign:
         read_certificate(own.pop("certificate"), own.pop("value"), f"{at}.certificate"),
     )
     return SharedDesign(**own, total=total)
-
-
-def accelerator(space: HardwareSpace, point: Configuration, text: str) -> None:
-    """No accelerator: networks run on the arrays of a space.
-
-    Parameters
-    ----------
-    space : HardwareSpace
-        The space.
-    point : Configuration
-        The values of its quantities.
-    text : str
-        The same in words.
-    """

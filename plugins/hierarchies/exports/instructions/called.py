@@ -11,9 +11,9 @@ from typing import ClassVar
 
 from ithaca.exports.configuration import Tool
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.matching import Computation
 from ithaca.formulations.systolic.addresses import reach_below, row_weights, span
 from ithaca.plugins.hierarchies.exports.timeloop.hierarchy import architecture_files
+from ithaca.plugins.hierarchies.formulations.matching import Computation
 from ithaca.plugins.hierarchies.formulations.published.intrinsic.array import (
     IntrinsicArray,
     array_of,

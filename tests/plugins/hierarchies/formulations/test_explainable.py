@@ -16,8 +16,8 @@ from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.hardware.accelerator import Trend, Work
-from ithaca.formulations.hardware.files import find_space
 from ithaca.formulations.problem import Limit, Objective, Problem
+from ithaca.plugins.codesign.formulations.files import find_space
 from ithaca.plugins.hierarchies.formulations.accelerator import HierarchyAccelerator
 from ithaca.plugins.hierarchies.formulations.architecture import Architecture, OperandNetworks
 from ithaca.plugins.hierarchies.formulations.editions import EDITIONS, EXPLAINABLE

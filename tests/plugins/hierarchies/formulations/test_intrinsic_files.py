@@ -16,16 +16,16 @@ from ithaca.files.reading import packaged_text
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.hardware.accelerator import Work as Run
-from ithaca.formulations.intrinsics import find_intrinsic
-from ithaca.formulations.matching import computation
-from ithaca.formulations.matching_model import matches
 from ithaca.formulations.problem import Objective
 from ithaca.plugins.hierarchies.exports.timeloop.hierarchy import architecture_text
 from ithaca.plugins.hierarchies.formulations.accelerator import HierarchyAccelerator
 from ithaca.plugins.hierarchies.formulations.architecture import TensorUnit
 from ithaca.plugins.hierarchies.formulations.editions import Setting
+from ithaca.plugins.hierarchies.formulations.intrinsics import find_intrinsic
 from ithaca.plugins.hierarchies.formulations.library import find_architecture
 from ithaca.plugins.hierarchies.formulations.mapping_space import MappingOptions
+from ithaca.plugins.hierarchies.formulations.matching import computation
+from ithaca.plugins.hierarchies.formulations.matching_model import matches
 from ithaca.plugins.hierarchies.formulations.published.intrinsic.design import (
     VOCABULARY,
     IntrinsicDesign,

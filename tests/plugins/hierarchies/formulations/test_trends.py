@@ -18,9 +18,9 @@ from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.hardware.accelerator import Trend, Work
 from ithaca.formulations.hardware.figure import Figure
-from ithaca.formulations.hardware.space import HardwareSpace
 from ithaca.formulations.problem import Objective, Problem
 from ithaca.formulations.region import listed
+from ithaca.plugins.codesign.formulations.space import HardwareSpace
 from ithaca.plugins.hierarchies.formulations.accelerator import HIERARCHIES, HierarchyAccelerator
 from ithaca.plugins.hierarchies.formulations.editions import (
     DMAZERUNNER,

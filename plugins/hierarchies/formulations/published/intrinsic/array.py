@@ -9,14 +9,14 @@ from math import prod
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted, refuse
-from ithaca.formulations.intrinsics import find_intrinsic
-from ithaca.formulations.matching import Computation, computation
-from ithaca.formulations.matching_model import matches
 from ithaca.plugins.hierarchies.formulations.architecture import (
     Architecture,
     Tensorized,
     TensorUnit,
 )
+from ithaca.plugins.hierarchies.formulations.intrinsics import find_intrinsic
+from ithaca.plugins.hierarchies.formulations.matching import Computation, computation
+from ithaca.plugins.hierarchies.formulations.matching_model import matches
 from ithaca.plugins.hierarchies.formulations.published.dmazerunner.machine import Energies
 from ithaca.plugins.hierarchies.formulations.published.intrinsic.model import (
     PORTS,

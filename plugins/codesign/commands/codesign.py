@@ -1,0 +1,14 @@
+"""``ithaca codesign``: the answer printed, written to files, and drawn."""
+
+from __future__ import annotations
+
+from ithaca.commands.conclusion import OutputOptions
+from ithaca.commands.plain import plotted
+from ithaca.commands.typed import calls
+from ithaca.plugins.codesign.commands import choosing
+
+codesign = calls(choosing.codesign)(
+    plotted(
+        "Plot the front, or energy by layer, to .png, .svg, .pdf or .html.", options=OutputOptions
+    )
+)

@@ -1,0 +1,120 @@
+"""Bounds of boxes of hardware that take no search: where boxes can end, and where they are best
+split."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import lru_cache
+from math import inf
+
+from ithaca.formulations.problem import Objective, Problem
+from ithaca.formulations.region import Region
+from ithaca.plugins.codesign.studies.boxes import HardwareBounds
+from ithaca.plugins.codesign.studies.layer_cache import Bound, LayerCache, total
+from ithaca.plugins.codesign.studies.narrowing import narrowed
+from ithaca.plugins.codesign.studies.question import CodesignQuestion
+from ithaca.solver.best_first import BestFirst
+from ithaca.studies.network.products import AXES, Factors
+
+#: Figures whose bounds are kept at hand.
+KEPT = 4096
+
+
+class Floors:
+    """Lower bounds of layers, and of the first objective over boxes, that take no search."""
+
+    def __init__(self, question: CodesignQuestion, bank: LayerCache) -> None:
+        self.question, self.bank = question, bank
+        self._problems: list[Problem] = []
+        self._known = lru_cache(KEPT)(self._layers)
+
+    def layers(self, figures: Mapping[str, Fraction], objective: Objective) -> list[Bound]:
+        """A bound of a run of each layer."""
+        return self._known(tuple(figures.items()), objective)
+
+    def _layers(
+        self, figures: tuple[tuple[str, Fraction], ...], objective: Objective
+    ) -> list[Bound]:
+        at, works, bank = dict(figures), self.question.works, self.bank
+        if not self._problems:
+            pose = bank.accelerator.problems
+            self._problems = [pose(work, at, objective)[0] for work in works]
+        known = bank.accelerator.floors(self._problems, at, objective)
+        return list(known or [bank.floor(bank.run(work, at, objective)) for work in works])
+
+    def over(self, box: Region, bounds: Sequence[Bound]) -> Bound:
+        """A bound of an objective of runs over a box, of layers with these bounds already."""
+        question, amount = self.question, self.question.amounts[0]
+        known = self.layers(question.space.best(box), amount.of_layer(question.best_costs(0, box)))
+        return total(amount.shares, [*map(max, known, bounds)])
+
+    def sharpest(self, box: Region, bounds: Sequence[Bound], goal: Fraction) -> str | None:
+        """The quantity along which the bounds of halves, up to a goal, rise most; of equals that of
+        its ends. None if they rise along none.
+
+        Parameters
+        ----------
+        box : Region
+            The box; it has several values of a quantity.
+        bounds : sequence of Bound
+            A bound of each layer over it.
+        goal : Fraction
+            Rises beyond this count no more.
+        """
+        rises = {}
+        for name, ends in box.ranges.items():
+            if ends[0] < ends[1]:
+                parts = box.split(name), [box.only({name: (end,)}) for end in ends]
+                rises[name] = tuple(
+                    sum(min(self.over(part, bounds), goal) for part in pair) for pair in parts
+                )
+        best = max(rises, key=rises.__getitem__)
+        return best if rises[best] > (2 * self.over(box, bounds),) * 2 else None
+
+
+def least_product(
+    question: CodesignQuestion, factors: Factors, bank: LayerCache, over: Callable[[], bool]
+) -> Fraction:
+    """A bound of a product of two sums over the whole space that takes no search of layers: the
+    least, over boxes that it is divided into, of the product of both sums' bounds.
+
+    Boxes are halved until it is above 0, or there is no time.
+
+    Parameters
+    ----------
+    question : CodesignQuestion
+        The question.
+    factors : Factors
+        The two sums.
+    bank : LayerCache
+        Layers that were solved.
+    over : callable
+        Whether the time is up.
+    """
+    hardware, sides = (
+        HardwareBounds(question),
+        [Floors(replace(question, objectives=(factors.weighted(w),)), bank) for w in AXES],
+    )
+    names = question.enumerated.union(*(side.question.enumerated for side in sides))
+    parts: BestFirst[Fraction, tuple[Region, str | None]] = BestFirst()
+
+    def enter(whole: Region) -> None:
+        box = hardware.shrunk(whole, hardware.all)[0]
+        if box is None:
+            return
+        mixed = next((name for name in sorted(names) if len(box.values(name)) > 1), None)
+        unknown = [-inf] * len(question.works)
+        known = [0 if mixed else max(side.over(box, unknown), 0) for side in sides]
+        if inf not in known:
+            parts.push(factors.value((Fraction(known[0]), Fraction(known[1]))), (box, mixed))
+
+    enter(narrowed(question))
+    while parts and not parts.least and not over():
+        bound, (box, mixed) = parts.pop()
+        if box.point is not None:
+            return bound
+        for half in box.split(mixed or hardware.widest(box)):
+            enter(half)
+    return parts.least if parts else Fraction(0)

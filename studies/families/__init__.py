@@ -1,1 +1,0 @@
-"""Studies that are a family's own."""

@@ -1,0 +1,73 @@
+"""Limits at, below, above and between multiples of what arrays take whole shares of, against every
+way to share out a device."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+from math import inf
+
+import pytest
+
+from ithaca.formulations.question import Minimise
+from ithaca.plugins.codesign.studies.arrays.pipeline import PipelineSearch
+from ithaca.plugins.codesign.studies.arrays.proof import Proof
+from ithaca.solver.options import SolveOptions
+from tests.plugins.codesign.studies.several_arrays import least, pipelines
+from tests.plugins.codesign.studies.test_several_arrays import drawn
+
+#: Where limits lie, in shares from a whole number of them.
+PLACES = Fraction(-1, 1000), Fraction(0), Fraction(1, 1000), Fraction(1, 2)
+
+#: With time for any of these the search begins another way than without a limit.
+HOW = SolveOptions(), SolveOptions(time_limit=3600.0)
+
+
+def check_limits(seed: int, metric: str, parts: int, tried: int) -> int:
+    """Compare arrays that take whole shares of DSP blocks and of another resource, within limits
+    on that, with enumeration; how many different answers there were."""
+    designs, sequence, count, minimise = drawn(seed)
+    free = designs(1e6, Fraction(10**6) if metric == "bandwidth" else None)
+    each, slowest = [[p for p, _ in own] for own in free], minimise is Minimise.SLOWEST
+    rows = pipelines(each, sequence, count, slowest=slowest)
+    if not len(rows):
+        return 0
+    column = {"dsp": 0, "bram18k": 1, "bandwidth": 3}
+    sizes = {
+        n: Fraction(round(float(rows[:, column[n]].max()), 3)) / parts for n in ("dsp", metric)
+    }
+    floats = {name: float(size) for name, size in sizes.items()}
+    rows = pipelines(each, sequence, count, slowest=slowest, shares=floats)
+    places = [sizes[metric] * (n + place) for n in range(parts + 1) for place in PLACES]
+    values = set()
+    for limit in random.Random(seed).sample([n for n in places if n >= 0], tried):
+        most = dict.fromkeys(column, inf) | {metric: float(limit) * (1 + 1e-9)}
+        truth = least(rows, most["bram18k"], most["bandwidth"], most["dsp"])
+        values.add(truth)
+        within = [[(problem.within({metric: limit}), n) for problem, n in own] for own in free]
+        for options in HOW:
+            setting = (within, sequence, count, minimise, options)
+            outcome = PipelineSearch(*setting, shares=sizes).run()
+            case = seed, metric, parts, limit, options.time_limit, truth
+            assert (outcome.value, outcome.infeasible) == (truth, truth is None), case
+            assert outcome.lower_bound == truth, case
+        assert Proof(*setting, sizes).holds(truth), case
+    return len(values)
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize(("seed", "metric"), [(1, "dsp"), (10, "bram18k")])
+def test_limits_around_shares_equal_enumeration(seed: int, metric: str) -> None:
+    assert check_limits(seed, metric, 3, 4) > 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("metric", ["dsp", "bram18k"])
+def test_limits_around_many_shares_equal_enumeration(metric: str) -> None:
+    seeds = range(4000, 4012)
+    assert sum(check_limits(seed, metric, 2 + seed % 4, 5) for seed in seeds) > 20
+
+
+@pytest.mark.slow
+def test_bandwidth_around_shares_equals_enumeration() -> None:
+    assert sum(check_limits(seed, "bandwidth", 3, 4) for seed in (1, 2, 3)) > 4

@@ -1,0 +1,433 @@
+"""Modes with shared arrays: totals, what an array takes, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ithaca.files.errors import InputError
+from ithaca.files.writing import document_text, write_text_atomically
+from ithaca.formulations.problem import Limit
+from ithaca.formulations.question import Minimise
+from ithaca.formulations.systolic.design import SpaceOptions, systolic
+from ithaca.formulations.systolic.question import ArrayQuestion
+from ithaca.results.network import load_network_result, network_document
+from ithaca.results.network_explanation import network_failure
+from ithaca.results.network_verification import verify_network
+from ithaca.solver.certificate import Status
+from ithaca.solver.options import SolveOptions
+from ithaca.studies.network.modes import mode
+from ithaca.studies.network.problems import only_layers
+from ithaca.studies.network.result import NetworkResult
+from ithaca.studies.network.runner import RunOptions
+from ithaca.workloads.library import workload
+from ithaca.workloads.networks.find import find_network
+from ithaca.workloads.networks.network import Layer, Network
+from tests.studies.network.tiny import limited, tiny_network, tiny_request
+
+OPTIONS = RunOptions()
+
+MOBILE = """\
+name: mobile
+layers:
+  - {op: kernel, name: deep, kernel: depthwise_conv2d, sizes: {o: 4, r: 4, c: 4, p: 3, q: 3, s: 1, d: 1}}
+  - {op: kernel, name: dense, kernel: mm, sizes: {i: 1, j: 4, k: 4}}
+"""
+
+
+def _confirmed(result: NetworkResult) -> list[bool]:
+    """Verdicts of the verification on each claim, words that it repeats aside."""
+    checks = verify_network(result, SolveOptions())
+    return [check.confirmed for check in checks if check.place != "as stated"]
+
+
+def asked(objective: str = "latency", dsp: int = 400, **others: object) -> ArrayQuestion:
+    """A question about the tiny network, without padding: that keeps searches short."""
+    return tiny_request(objective, dsp, space=SpaceOptions(divisors_only=True), **others)
+
+
+@pytest.fixture(scope="module")
+def products(tmp_path_factory: pytest.TempPathFactory) -> Network:
+    """The tiny network's matrix products: ``wide`` once and ``deep`` three times."""
+    return only_layers(tiny_network(tmp_path_factory.mktemp("network")), ["mm"])
+
+
+@pytest.fixture(scope="module")
+def shared(products: Network) -> NetworkResult:
+    return mode("shared-array")(products, asked(), OPTIONS)
+
+
+@pytest.mark.ci
+def test_a_shared_array_costs_no_less_than_a_shared_dataflow(
+    products: Network, shared: NetworkResult
+) -> None:
+    free = mode("shared-dataflow")(products, asked(), OPTIONS)
+    assert shared.total is not None
+    assert shared.total.certificate.status is Status.OPTIMAL
+    assert free.total is not None
+    assert free.total.value is not None
+    assert shared.total.value is not None
+    assert shared.total.value >= free.total.value
+    assert shared.total.value == shared.sum_of("latency")
+
+
+@pytest.mark.ci
+def test_all_layers_run_on_the_same_hardware(products: Network, shared: NetworkResult) -> None:
+    (array,) = shared.arrays
+    request = asked()
+    for result in shared.layers:
+        solution = result.answer.configured
+        assert solution is not None
+        assert solution.tiling is not None
+        for loop in array.dataflow:
+            assert (
+                solution.tiling.array_part[loop]
+                // solution.tiling.t2(systolic(solution.problem).array, loop)
+                == array.parameters[f"lanes.{loop}"]
+            )
+        assert solution.tiling.simd == array.parameters["simd"]
+        # block RAM is that of the array, not of the layer's own tile
+        assert {m: solution.metrics[m] for m in array.resources} == dict(array.resources)
+    assert all(array.resources[limit.metric] <= limit.bound for limit in request.limits)
+
+
+def test_a_result_loads_back(tmp_path: Path, shared: NetworkResult) -> None:
+    write_text_atomically(tmp_path / "r.json", document_text(network_document(shared)))
+    loaded = load_network_result(tmp_path / "r.json")
+    assert network_document(loaded) == network_document(shared)
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("minimise", list(Minimise))
+def test_more_arrays_are_no_slower_than_one(
+    products: Network, shared: NetworkResult, minimise: Minimise
+) -> None:
+    request = asked(arrays=2, minimise=minimise)
+    result = mode("multi-array")(products, request, OPTIONS)
+    assert result.total is not None
+    assert result.total.value is not None
+    assert shared.total is not None
+    assert shared.total.value is not None
+    assert result.total.value <= shared.total.value
+    assert network_document(result)["partition"] == {"arrays": 2, "minimise": minimise.value}
+    assert sum(layer.layer.count for layer in result.layers) == 4
+    for limit in request.limits:
+        assert sum(array.resources[limit.metric] for array in result.arrays) <= limit.bound
+    times = [array.total.value or Fraction(0) for array in result.arrays]
+    assert result.total.value == (max(times) if minimise is Minimise.SLOWEST else sum(times))
+
+
+@pytest.mark.ci
+@pytest.mark.usefixtures("counted_time")
+def test_without_much_time_several_arrays_are_no_worse_than_one() -> None:
+    nests = [
+        workload("mm", {"i": i, "j": j, "k": 128}) for i, j in ((64, 128), (128, 64), (192, 128))
+    ]
+    layers = (Layer(f"l{n}", nest, 1, (f"l{n}",)) for n, nest in enumerate(nests))
+    network = Network("three", tuple(layers))
+    limits = (Limit("dsp", Fraction(400)), Limit("bram18k", Fraction(1000)))
+    request = tiny_request(dataflow=("i", "j"), space=SpaceOptions(divisors_only=True), arrays=2)
+
+    def value(name: str, seconds: float) -> Fraction:
+        options = RunOptions(search=SolveOptions(time_limit=seconds))
+        total = mode(name)(network, limited(request, *limits), options).total
+        assert total is not None
+        assert total.value is not None
+        return total.value
+
+    assert value("multi-array", 0.02) <= value("shared-array", 0.01)
+
+
+@pytest.mark.ci
+def test_more_arrays_than_runs_of_layers_are_as_many(products: Network) -> None:
+    began = time.process_time()
+    many, most = (
+        mode("multi-array")(
+            products,
+            asked(arrays=n, minimise=Minimise.SLOWEST),
+            RunOptions(search=SolveOptions(600)),
+        )
+        for n in (10_000_000, 4)
+    )
+    assert time.process_time() - began < 120
+    assert many.total is not None
+    assert most.total is not None
+    assert many.total.certificate.status is most.total.certificate.status is Status.OPTIMAL
+    assert many.total.value == most.total.value
+
+
+def test_layers_of_kernels_that_do_not_fold_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "mobile.yaml").write_text(MOBILE)
+    network = find_network(str(tmp_path / "mobile.yaml"))
+    for name in ("shared-array", "multi-array"):
+        with pytest.raises(
+            InputError,
+            match="can be folded into one, but mobile has depthwise_conv2d, mm; select with",
+        ):
+            mode(name)(network, tiny_request(arrays=2), OPTIONS)
+
+
+def test_a_convolution_and_a_product_share_an_array(tmp_path: Path) -> None:
+    network = only_layers(tiny_network(tmp_path), ["wide", "image"])
+    request = tiny_request(dataflow=("o", "r"), space=SpaceOptions(divisors_only=True))
+    result = mode("shared-array")(network, request, OPTIONS)
+    assert result.total is not None
+    assert result.total.certificate.status is Status.OPTIMAL
+    wide, image = result.layers
+    assert (wide.layer.folded, image.layer.folded) == ("mm i=4 j=6 k=8", None)
+    assert wide.layer.nest.settings == {
+        "o": 6,
+        "r": 4,
+        "c": 1,
+        "i": 8,
+        "p": 1,
+        "q": 1,
+        "s": 1,
+        "d": 1,
+    }
+    assert [layer.operations for layer in result.network.layers] == [
+        layer.operations for layer in network.layers
+    ]
+    write_text_atomically(tmp_path / "r.json", document_text(network_document(result)))
+    loaded = load_network_result(tmp_path / "r.json")
+    assert network_document(loaded) == network_document(result)
+    assert loaded.network.layers[0].folded == wide.layer.folded
+
+
+def test_limits_and_objectives_that_arrays_cannot_share_are_refused(products: Network) -> None:
+    with pytest.raises(InputError, match="does not add up over layers"):
+        mode("shared-array")(products, asked("edp"), OPTIONS)
+    many = replace(products, layers=tuple(replace(layer, count=40) for layer in products.layers))
+    with pytest.raises(InputError, match="up to 64 runs"):
+        mode("multi-array")(many, asked(arrays=2), OPTIONS)
+
+
+@pytest.mark.ci
+def test_a_bandwidth_holds_of_every_layer_of_a_shared_array(
+    products: Network, shared: NetworkResult
+) -> None:
+    most = max(r.answer.metrics["bandwidth"] for r in shared.layers)
+    request = asked()
+    less = Limit("bandwidth", most - Fraction(1, 100))
+    found = mode("shared-array")(products, limited(request, *request.limits, less), OPTIONS)
+    assert found.total is not None
+    assert found.total.value is not None
+    assert shared.total is not None
+    assert shared.total.value is not None
+    assert found.total.value >= shared.total.value
+    assert max(r.answer.metrics["bandwidth"] for r in found.layers) < most
+
+
+@pytest.mark.slow
+def test_a_bandwidth_holds_of_arrays_that_work_at_the_same_time(products: Network) -> None:
+    request = tiny_request(dsp=60, arrays=2, minimise=Minimise.SLOWEST, dataflow=("i",))
+    free = mode("multi-array")(products, request, OPTIONS)
+    assert free.total is not None
+    assert free.total.value is not None
+    most = [
+        max(r.answer.metrics["bandwidth"] for r in free.layers if r.array == n) for n in range(2)
+    ]
+    bound = Limit("bandwidth", max(most))  # each alone is within that, both together are not
+    found = mode("multi-array")(products, limited(request, *request.limits, bound), OPTIONS)
+    assert found.total is not None
+    assert found.total.value is not None
+    assert found.total.certificate.lower_bound is not None
+    assert free.total.value <= found.total.certificate.lower_bound <= found.total.value
+    rates = [
+        max(r.answer.metrics["bandwidth"] for r in found.layers if r.array == n)
+        for n in range(len(found.arrays))
+    ]
+    assert [array.resources["bandwidth"] for array in found.arrays] == rates
+    assert sum(rates) <= bound.bound
+    even = Limit("bandwidth", bound.bound / 2)
+    parts = replace(limited(request, *request.limits, even), shares={"bandwidth": even.bound})
+    halves = mode("multi-array")(products, parts, OPTIONS)
+    assert halves.total is not None
+    assert halves.total.value is not None
+    assert found.total.value <= halves.total.value  # with half of it each they hold it, too
+
+
+NONE = [
+    ("shared-array", 1, Minimise.TOTAL),
+    ("multi-array", 2, Minimise.TOTAL),
+    ("multi-array", 2, Minimise.SLOWEST),
+]
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize(("name", "arrays", "minimise"), NONE)
+def test_no_array_is_said_so(
+    tmp_path: Path, products: Network, name: str, arrays: int, minimise: Minimise
+) -> None:
+    result = mode(name)(products, asked(dsp=4, arrays=arrays, minimise=minimise), OPTIONS)
+    assert not result.answered
+    assert result.total is not None
+    assert (result.total.value, result.total.certificate.status) == (None, Status.INFEASIBLE)
+    assert "wide, deep: limit dsp = 4 cannot be met; the smallest" in network_failure(result)
+    assert "is 5 (design" in network_failure(result)
+    loaded = edited(tmp_path, result, lambda document: None)
+    assert len(_confirmed(loaded)) >= 3
+    assert all(_confirmed(loaded))
+    forged = edited(
+        tmp_path,
+        result,
+        lambda document: document["layers"][0]["shortfalls"][0].update(smallest=10),
+    )
+    with pytest.raises(InputError, match="shortfalls are not those of the layers alone"):
+        list(verify_network(forged, SolveOptions()))
+
+
+def two_layers(*sizes: str) -> Network:
+    """Two convolutions."""
+    nests = [
+        workload("conv2d", dict(zip("orcipqsd", map(int, each.split()), strict=True)))
+        for each in sizes
+    ]
+    return Network(
+        "two", tuple(Layer(f"l{n}", nest, 1, (f"l{n}",)) for n, nest in enumerate(nests))
+    )
+
+
+@pytest.mark.parametrize(("name", "arrays", "minimise"), NONE)
+def test_why_layers_have_no_array_together_is_said(
+    name: str, arrays: int, minimise: Minimise
+) -> None:
+    request = tiny_request(
+        arrays=arrays, minimise=minimise, dataflow=("o",), space=SpaceOptions(divisors_only=True)
+    )
+    # the second one is too small to hide the latency of sums, whatever the limits
+    nothing = mode(name)(two_layers("8 2 2 4 1 1 1 1", "2 1 1 2 1 2 2 1"), request, OPTIONS)
+    assert (
+        network_failure(nothing)
+        == "infeasible: l1: the design space itself is empty: relax --min-lanes, --divisors-only or --for"
+    )
+    # each takes 24 blocks: the first one for weights, the second one for inputs
+    limits = (Limit("dsp", Fraction(5)), Limit("bram18k", Fraction(24)))
+    wide = two_layers("8 1 1 1 24 24 1 1", "1 8 1 1 24 24 24 1")
+    missed = mode(name)(wide, limited(request, *limits), OPTIONS)
+    assert missed.total is not None
+    assert missed.total.certificate.status is Status.UNKNOWN
+    assert network_failure(missed).endswith(
+        "allow more time, or raise bram18k if it ended by itself"
+    )
+    more = mode(name)(wide, limited(request, limits[0], Limit("bram18k", Fraction(48))), OPTIONS)
+    assert more.answered
+
+
+def edited(folder: Path, result: NetworkResult, change: Callable[[Any], object]) -> NetworkResult:
+    """A result read again from a file that was changed."""
+    document = json.loads(document_text(network_document(result)))
+    change(document)
+    write_text_atomically(folder / "edited.json", json.dumps(document))
+    return load_network_result(folder / "edited.json")
+
+
+@pytest.fixture(scope="module")
+def several(products: Network) -> NetworkResult:
+    request = asked(dsp=30, arrays=2, minimise=Minimise.SLOWEST)
+    return mode("multi-array")(products, request, OPTIONS)
+
+
+CHANGES: list[tuple[Callable[[Any], object], str]] = [
+    (lambda d: d["partition"].update(arrays=1), "partition.arrays is 1, yet there are 2"),
+    (
+        lambda d: d["platform"]["limits"].update(
+            dsp=max(array["resources"]["dsp"] for array in d["arrays"])
+        ),
+        "arrays take .* of dsp, whose limit is",
+    ),
+    (lambda d: d.pop("arrays"), "arrays is missing"),
+    (
+        lambda d: [layer.update(array=1 - layer["array"]) for layer in d["layers"]],
+        "arrays are not those of the layers, in order",
+    ),
+    (
+        lambda d: d["layers"].reverse(),
+        r"arrays\[0\].*: recorded .* is not the model's",
+    ),
+    (lambda d: d["arrays"][1]["resources"].pop("dsp"), r"arrays\[1\].resources.dsp is missing"),
+    (lambda d: d["arrays"][1].update(value=1), r"arrays\[1\].value: recorded 1 is not the model's"),
+    (
+        lambda d: d["arrays"][1]["certificate"].update(lower_bound=1),
+        r"arrays\[1\].certificate.lower_bound: recorded 1 is not the model's",
+    ),
+    (lambda d: d.update(mode="per-layer"), "layers share no arrays in mode 'per-layer'"),
+]
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize(("change", "message"), CHANGES)
+def test_arrays_of_a_file_follow_from_its_layers(
+    tmp_path: Path, several: NetworkResult, change: Callable[[Any], object], message: str
+) -> None:
+    assert len(several.arrays) == 2
+    with pytest.raises(InputError, match=message):
+        edited(tmp_path, several, change)
+
+
+@pytest.mark.ci
+def test_bounds_of_arrays_are_proven_by_an_argument_of_their_own(
+    tmp_path: Path, several: NetworkResult, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded = edited(tmp_path, several, lambda document: None)
+    monkeypatch.setattr(
+        "ithaca.plugins.codesign.studies.arrays.arrays.PipelineSearch", None
+    )  # it is not asked
+    assert len(_confirmed(loaded)) > len(several.layers)
+    assert all(_confirmed(loaded))
+
+
+@pytest.mark.slow
+def test_a_bound_above_the_optimum_is_refused(tmp_path: Path, products: Network) -> None:
+    """One array's value is claimed to be the best of two arrays."""
+    request = tiny_request(dsp=60, arrays=1, minimise=Minimise.SLOWEST, dataflow=("i",))
+    one = mode("multi-array")(products, request, OPTIONS)
+    forged = edited(
+        tmp_path, one, lambda document: document["partition"].update(arrays=2, minimise="slowest")
+    )
+    with pytest.raises(InputError, match="yet there is a configuration with"):
+        list(verify_network(forged, SolveOptions()))
+
+
+DESIGNS: list[tuple[Callable[[Any], object], str]] = [
+    (lambda c: c[1].update(chosen=True), r"choices\[1\]: chosen and proven do not follow"),
+    (lambda c: c[0].update(proven=False), r"choices\[0\]: chosen and proven do not follow"),
+    (lambda c: c.pop(0), r"arrays\[0\] is not of the design chosen"),
+    (lambda c: c.pop(), "choices are not the designs that all layers have"),
+    (
+        lambda c: c[-1].update(value=c[0]["value"], certificate=c[0]["certificate"]),
+        r"choices\[.\]: chosen and proven do not follow",
+    ),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), DESIGNS)
+def test_what_is_said_of_designs_is_checked(
+    tmp_path: Path, shared: NetworkResult, change: Callable[[Any], object], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        list(
+            verify_network(
+                edited(tmp_path, shared, lambda document: change(document["choices"])),
+                SolveOptions(),
+            )
+        )
+
+
+@pytest.mark.slow
+def test_bounds_of_designs_are_proven_again(tmp_path: Path, shared: NetworkResult) -> None:
+    assert list(verify_network(edited(tmp_path, shared, lambda document: None), SolveOptions()))[
+        -1
+    ].confirmed
+
+    def raised(document: Any) -> None:
+        document["choices"][-1]["certificate"]["lower_bound"] *= 1000
+
+    assert not list(verify_network(edited(tmp_path, shared, raised), SolveOptions()))[-1].confirmed

@@ -1,0 +1,360 @@
+"""``ithaca codesign`` and what takes its results, as a user meets them."""
+
+from __future__ import annotations
+
+import csv
+import json
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ithaca as library
+from ithaca.commands.display import show
+from ithaca.plugins.codesign.formulations.files import find_space
+from ithaca.plugins.codesign.studies.result import CodesignResult
+from ithaca.plugins.hierarchies.formulations.variation import with_figures
+from ithaca.solver.certificate import Status
+from tests.command_line import ithaca, refused, succeed
+from tests.plugins.codesign.studies.spaces import small_space
+from tests.refusals import refusals
+
+
+@pytest.fixture(scope="module")
+def answered(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("codesign")
+    done = succeed(
+        "codesign", small_space(folder), "--limit", "area=4", "-o", folder / "r.json", "--json"
+    )
+    assert done.stdout == (folder / "r.json").read_text()
+    return folder
+
+
+def grid(path: Path, objective: str) -> dict[tuple[int, int], Fraction]:
+    """The least objective of every accelerator, each mapped by itself."""
+    space = find_space(str(path))
+    found = {}
+    for words, lanes in product((32, 64, 128), (1, 2, 4)):
+        if 32 * lanes <= words:
+            figures = space.at({"buffer_words": words, "lanes": lanes})  # type: ignore[arg-type]
+            architecture = with_figures(space.accelerator.architecture, figures)  # type: ignore[attr-defined]
+            best = library.map(
+                str(path.parent / "product.yaml"),
+                arch=architecture,
+                objective=objective,
+                divisors_only=True,
+            )
+            assert best.value is not None  # type: ignore[union-attr]
+            found[words, lanes] = best.value  # type: ignore[union-attr]
+    return found
+
+
+def test_the_best_accelerator_is_that_of_the_grid(answered: Path) -> None:
+    document = json.loads((answered / "r.json").read_text())
+    within = {
+        point: value
+        for point, value in grid(answered / "small.yaml", "edp").items()
+        if point[0] / 100 + point[1] <= 4
+    }
+    best = min(within, key=lambda point: within[point])
+    assert document["objective"] == {"expression": "edp", "value": within[best]}
+    assert tuple(document["best"]["hardware"].values()) == best
+    assert document["certificate"]["status"] == "optimal"
+    assert document["counts"]["points"] == 9
+
+
+def test_it_prints_hardware_layers_limits_and_the_search(answered: Path) -> None:
+    done = succeed(
+        "codesign",
+        answered / "small.yaml",
+        "--limit",
+        "area=4",
+        "--table",
+        answered / "r.csv",
+        "--loops",
+    )
+    document = json.loads((answered / "r.json").read_text())
+    value, words = document["objective"]["value"], document["best"]["hardware"]["buffer_words"]
+    for piece in (
+        f"hardware   buffer_words {words} words, lanes ",
+        f"edp {value:,} pJ·cycles  (optimal: no",
+        "limit      area",
+        "for K in",
+    ):
+        assert piece in done.stdout
+    (row,) = csv.DictReader((answered / "r.csv").read_text().splitlines())
+    assert (row["buffer_words"], row["objectives.edp"]) == (str(words), str(value))
+
+
+def test_results_load_back_and_are_checked(answered: Path) -> None:
+    result = library.load(answered / "r.json")
+    assert isinstance(result, library.CodesignResult)
+    assert result.document == json.loads((answered / "r.json").read_text())
+    assert result.networks[0].value == result.value == result.lower_bound
+    assert library.load(answered / "r.json", layer="product").value == result.value
+    assert "area" in result.to_dataframe()
+    assert "buffer_words" in result._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "line"),
+    refusals("studies-codesign-codesign_command", "edited_results_are_refused"),
+)
+def test_edited_results_are_refused(
+    answered: Path, tmp_path: Path, place: tuple[Any, ...], value: Any, line: str
+) -> None:
+    document = json.loads((answered / "r.json").read_text())
+    inner = document
+    for part in place[:-1]:
+        inner = inner[part]
+    inner[place[-1]] = value
+    file = tmp_path / "edited.json"
+    file.write_text(json.dumps(document))
+    done = refused("verify", file)
+    assert line in done
+
+
+def test_layers_and_the_space_are_verified(answered: Path) -> None:
+    done = succeed("verify", answered / "r.json")
+    layer, stated, space = done.stdout.splitlines()
+    assert layer.startswith("product ")
+    assert stated.startswith("as stated ")
+    assert "re-evaluated" in layer
+    assert space.startswith("space ")
+    assert "found again by the same search" in space
+
+
+def test_the_chosen_architecture_gives_the_same_optimum(answered: Path, tmp_path: Path) -> None:
+    succeed("export", answered / "r.json", "--to", "timeloop", "-o", tmp_path / "out")
+    mapped = library.map(
+        answered / "product.yaml", arch=tmp_path / "out/arch.yaml", divisors_only=True
+    )
+    result = library.load(answered / "r.json")
+    assert mapped.value == result.value  # type: ignore[union-attr]
+    assert (tmp_path / "out/product/mapping.yaml").is_file()
+    again = library.map(answered / "product.yaml", arch=result.architecture, divisors_only=True)  # type: ignore[union-attr]
+    assert again.value == result.value  # type: ignore[union-attr]
+
+
+def test_what_more_would_buy_is_proven(answered: Path) -> None:
+    done = succeed("explain", answered / "r.json")
+    best = tuple(json.loads((answered / "r.json").read_text())["best"]["hardware"].values())
+    values, more = grid(answered / "small.yaml", "edp"), (best[0], best[1] * 2)
+    (told,) = [
+        line
+        for line in done.stdout.splitlines()
+        if line.startswith(f"Tried: lanes {more[1]} instead of {best[1]}")
+    ]
+    assert f"area {more[0] / 100 + more[1]:g} mm² instead of" in told
+    if more in values:
+        assert f"edp {int(values[best]):,} becomes {int(values[more]):,} (" in told
+    quick = ithaca("explain", answered / "r.json", "--quick")
+    assert "Tried" not in quick.stdout
+    succeed("explain", answered / "r.json", "--layer", "product", "--quick")
+
+
+def test_pages_show_hardware_layers_and_the_front(answered: Path, tmp_path: Path) -> None:
+    succeed("report", answered / "r.json", "-o", tmp_path / "r.html", "--quick")
+    page = (tmp_path / "r.html").read_text()
+    for piece in (
+        "Proven optimal",
+        "The chosen accelerator",
+        "Energy by layer and level",
+        "layer-0",
+        "buffer_words",
+    ):
+        assert piece in page
+    front = ("--objectives", "edp,area", "-o", tmp_path / "f.json", "--plot", tmp_path / "f.html")
+    succeed("codesign", answered / "small.yaml", *front)
+    succeed("report", tmp_path / "f.json", "-o", tmp_path / "p.html")
+    assert "no other vector of objectives is on the front" in (tmp_path / "p.html").read_text()
+
+
+@pytest.mark.ci
+def test_fronts_are_those_of_the_grid(answered: Path) -> None:
+    result = library.codesign(answered / "small.yaml", objectives=["edp", "area"])
+    assert result.status == "optimal"
+    points = {
+        (value, Fraction(words, 100) + lanes)
+        for (words, lanes), value in grid(answered / "small.yaml", "edp").items()
+    }
+    assert {found.values for found in result.front} == {
+        p for p in points if not any(q != p and q[0] <= p[0] and q[1] <= p[1] for q in points)
+    }
+    assert library.codesign(answered / "small.yaml", objectives="edp,area") == result
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    refusals("studies-codesign-codesign_command", "bad_input_is_refused_in_one_line"),
+)
+def test_bad_input_is_refused_in_one_line(tmp_path: Path, words: list[str], line: str) -> None:
+    path = small_space(tmp_path)
+    done = refused(
+        "codesign", *(str(path) if word == "SPACE" else word for word in words), cwd=tmp_path
+    )
+    assert line in done
+
+
+def test_budgets_that_no_point_meets_are_named_with_their_least(tmp_path: Path) -> None:
+    done = ithaca("codesign", small_space(tmp_path), "--limit", "area=1", "-o", tmp_path / "r.json")
+    assert done.returncode == 1
+    assert "area" in done.stderr
+    assert "1.32 (design small)" in done.stderr
+    assert library.load(tmp_path / "r.json").status == "infeasible"
+
+
+def test_explained_search_tells_its_steps_and_gives_the_proof_what_it_found(answered: Path) -> None:
+    result = library.codesign(
+        answered / "small.yaml", limit={"area": 4}, method="explained", trials=4
+    )
+    assert result.value == library.load(answered / "r.json").value
+    done = succeed(
+        "codesign",
+        answered / "small.yaml",
+        "--limit",
+        "area=4",
+        "--method",
+        "explained",
+        "--trials",
+        "4",
+    )
+    assert result.trail
+    assert all(line in done.stdout for line in result.trail)
+    done = ithaca("codesign", answered / "small.yaml", "--method", "luck")
+    assert "--method is 'luck'; allowed: proof, random, " in done.stderr
+
+
+def test_what_if_studies_prove_every_point(answered: Path, tmp_path: Path) -> None:
+    space, values = answered / "small.yaml", grid(answered / "small.yaml", "edp")
+    words = (
+        "--vary",
+        "area=2,4,8",
+        "--table",
+        tmp_path / "t.csv",
+        "--plot",
+        tmp_path / "t.svg",
+        "--json",
+    )
+    done = succeed("codesign", space, *words)
+    for point in json.loads(done.stdout)["points"]:
+        within = [
+            value
+            for (size, lanes), value in values.items()
+            if size / 100 + lanes <= point["at"]["area_limit"]
+        ]
+        assert point["objective"]["value"] == min(within)
+        assert point["certificate"]["status"] == "optimal"
+    assert len((tmp_path / "t.csv").read_text().splitlines()) == 4
+    study = library.codesign(space, vary={"lanes": [1, 2], "weight.product": [1, 2]})
+    least = [min(value for (_, lanes), value in values.items() if lanes == n) for n in (1, 2)]
+    assert [point.value for point in study.points.values()] == [
+        least[0],
+        4 * least[0],  # twice the energy, twice the latency
+        least[1],
+        4 * least[1],
+    ]
+    assert study.to_xarray()["value"].shape == (2, 2)
+    for vary, line in (
+        ("speed=1", "is unknown; allowed: limits area"),
+        ("lanes=3", "allowed: 1, 2, 4"),
+        ("area=no", "'no'"),
+    ):
+        refused = ithaca("codesign", space, "--vary", vary)
+        assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
+        assert line in refused.stderr
+
+
+def test_what_is_still_open_is_told_and_kept(answered: Path, tmp_path: Path) -> None:
+    done = ithaca(
+        "codesign", answered / "small.yaml", "--time-limit", "1e-9", "-o", tmp_path / "r.json"
+    )
+    assert done.returncode == 1
+    assert "still open 9 accelerators" in done.stdout
+    assert "nothing found before the search ended" in done.stderr
+    result = library.load(tmp_path / "r.json")
+    assert result.status == "unknown"
+    assert result.open[0].points == 9  # type: ignore[union-attr]
+    succeed("report", tmp_path / "r.json", "-o", tmp_path / "r.html")
+    assert "No accelerator: nothing found" in ithaca("explain", tmp_path / "r.json").stdout
+
+
+def test_objectives_may_mix_layers_and_hardware(answered: Path, tmp_path: Path) -> None:
+    result = library.codesign(
+        answered / "small.yaml", objective="latency*area", limit={"latency": 1000}
+    )
+    values = {
+        point: value * (Fraction(point[0], 100) + point[1])
+        for point, value in grid(answered / "small.yaml", "latency").items()
+    }
+    assert result.value == min(values.values())
+    result.save(tmp_path / "r.json")
+    assert library.load(tmp_path / "r.json") == result
+    layer = library.load(tmp_path / "r.json", layer="product")
+    assert layer.value == result.value
+    layer.save(tmp_path / "layer.json")
+    assert library.load(tmp_path / "layer.json").value == result.value
+
+
+def test_a_result_is_no_space(answered: Path) -> None:
+    done = refused("codesign", answered / "r.json")
+    assert (
+        "r.json: is a result of study 'codesign', not a hardware space; allowed: a space (results go with"
+        in done
+    )
+
+
+def test_what_is_unknown_is_not_called_infeasible(tmp_path: Path) -> None:
+    ithaca("codesign", small_space(tmp_path), "--time-limit", "1e-9", "-o", tmp_path / "r.json")
+    # what bounds the whole space takes no search
+    told = ithaca("verify", tmp_path / "r.json").stdout
+    assert "unknown: no accelerator was found, lower bound 54,464; found again" in told
+    document = json.loads((tmp_path / "r.json").read_text())
+    document["certificate"]["lower_bound"] = None
+    (tmp_path / "r.json").write_text(json.dumps(document))
+    assert ithaca("verify", tmp_path / "r.json").stdout.endswith(
+        "unknown: no accelerator was found; no proof is claimed\n"
+    )
+    document["certificate"]["lower_bound"] = 100
+    (tmp_path / "r.json").write_text(json.dumps(document))
+    said = ithaca("verify", tmp_path / "r.json").stdout
+    assert "unknown: no accelerator was found, lower bound 100; found again" in said
+
+
+def test_totals_of_an_open_space_are_proven_for_one_accelerator(
+    answered: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    result = library.load(answered / "r.json")
+    assert isinstance(result, CodesignResult)
+    for status, said in (
+        (Status.OPTIMAL, "  (optimal)"),
+        (Status.FEASIBLE, "  (optimal on this accelerator)"),
+    ):
+        proof = replace(result.certificate, status=status)
+        show(*replace(result, certificate=proof).view)
+        (total,) = [
+            line for line in capsys.readouterr().out.splitlines() if line.startswith("total")
+        ]
+        assert total.endswith(said)
+
+
+def test_spaces_are_listed(tmp_path: Path) -> None:
+    succeed("list", "spaces", "--table", tmp_path / "spaces.csv")
+    rows = {
+        row["name"]: row
+        for row in csv.DictReader((tmp_path / "spaces.csv").read_text().splitlines())
+    }
+    assert rows.keys() == {space.name for space in library.list_spaces()}
+    counts = {"dmazerunner-memory": "49", "hasco-gemm": "1,728", "hasco-conv": "968,832"}
+    assert {name: rows[name]["accelerators"] for name in counts} == counts
+    assert rows["dmazerunner-memory"]["workloads"] == "resnet-dmazerunner"
+
+
+def test_documents_keep_to_their_schema(answered: Path) -> None:
+    schema = json.loads(ithaca("list", "schema", "codesign").stdout)
+    document = json.loads((answered / "r.json").read_text())
+    assert document.keys() <= schema["properties"].keys()
+    assert set(schema["required"]) <= document.keys()

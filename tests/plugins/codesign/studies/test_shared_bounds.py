@@ -1,0 +1,195 @@
+"""Bounds of searches for shared arrays that are stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from itertools import count
+from typing import Any
+
+import pytest
+
+from ithaca.files.clock import StoppedError
+from ithaca.formulations.problem import Problem
+from ithaca.formulations.question import Minimise
+from ithaca.plugins.codesign.studies.arrays.joint import SequenceBounds
+from ithaca.plugins.codesign.studies.arrays.pipeline import PipelineSearch
+from ithaca.plugins.codesign.studies.arrays.plans import Options, Plan, best_plan
+from ithaca.plugins.codesign.studies.arrays.search import SharedSearch
+from ithaca.solver.options import SolveOptions
+from ithaca.solver.progress import Progress
+from tests.plugins.codesign.studies.several_arrays import least, pipelines
+from tests.plugins.codesign.studies.test_shared import check_joint, layers, mixed, total
+from tests.problems import mm_problem
+
+
+@pytest.mark.slow(every=2)
+@pytest.mark.ci
+@pytest.mark.parametrize("minimise", list(Minimise))
+def test_no_time_leaves_nothing_but_the_roofs(minimise: Minimise) -> None:
+    problems = [mm_problem(s, dsp="80", bram18k="80") for s in ((12, 16, 8), (20, 8, 16))]
+    designs = [[(p, 1) for p in problems]]
+    options = SolveOptions(time_limit=0.0)
+    shared = SharedSearch(designs, options).run()
+    assert (shared.value, shared.infeasible) == (None, False)
+    full = SharedSearch(designs, SolveOptions()).run()
+    assert full.value is not None
+    assert shared.lower_bound is not None
+    assert 0 < shared.lower_bound <= full.value
+    several = PipelineSearch(designs, (0, 1), 2, minimise, options).run()
+    assert (several.stages, several.value) == ((), None)
+    assert several.lower_bound is not None
+    share = (
+        1 if minimise is Minimise.TOTAL else 2
+    )  # the slower of two arrays takes at least half of the sum
+    assert shared.lower_bound / share - 1 <= several.lower_bound <= shared.lower_bound / share + 1
+
+
+@pytest.mark.ci
+def test_a_search_that_is_stopped_has_a_bound() -> None:
+    problems = [mm_problem(s, dsp="80", bram18k="80") for s in ((12, 16, 8), (20, 8, 16))]
+    asked: list[bool] = []
+
+    def stop() -> bool:
+        asked.append(True)
+        return len(asked) > 15
+
+    outcome = SharedSearch([[(p, 1) for p in problems]], SolveOptions(stop=stop)).run()
+    assert outcome.value is None
+    assert outcome.lower_bound is not None
+    full = SharedSearch([[(p, 1) for p in problems]], SolveOptions()).run()
+    assert full.value is not None
+    assert outcome.lower_bound <= full.value
+
+
+@pytest.mark.ci
+def test_a_search_for_several_arrays_that_is_stopped_has_one_for_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    problems = [mm_problem(s, dsp="80", bram18k="80") for s in ((12, 16, 8), (20, 8, 16))]
+    designs = [[(p, 1) for p in problems]]
+    asked: list[int] = []
+
+    def stop(
+        stages: Mapping[tuple[int, int], Options], layers: int, arrays: int, *others: Any
+    ) -> Plan | None:
+        asked.append(arrays)
+        if asked.count(2) > 1:  # the first time is for a bound
+            raise StoppedError
+        return best_plan(stages, layers, arrays, *others)
+
+    monkeypatch.setattr("ithaca.plugins.codesign.studies.arrays.pipeline.best_plan", stop)
+    outcome = PipelineSearch(designs, (0, 1), 2, Minimise.TOTAL, SolveOptions()).run()
+    assert asked == [2, 2]
+    assert len(outcome.stages) == 1
+    assert outcome.lower_bound is not None
+    assert outcome.value is not None
+    assert outcome.lower_bound <= outcome.value
+    check_joint(outcome.stages[0].joint, problems)
+    best = SharedSearch(designs, SolveOptions()).run().value
+    assert best is not None
+    assert outcome.value >= best
+
+
+@cache
+def every_design(dsp: str, bram18k: str) -> tuple[tuple[Problem, ...], ...]:
+    """The mixed layers on designs that differ much."""
+    return tuple(
+        mixed(dsp, bram18k, dataflow=tuple(dataflow)) for dataflow in ("or", "oc", "rc", "i", "ri")
+    )
+
+
+def searched(designs: Sequence[Sequence[Problem]], steps: int | None = None) -> SequenceBounds:
+    """The outcome of a search of all designs that is stopped after it was asked so many times
+    whether to go on."""
+    asked = count()
+    options = SolveOptions(stop=None if steps is None else lambda: next(asked) >= steps)
+    return SharedSearch(
+        [[(problem, 2) for problem in problems] for problems in designs], options
+    ).run()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("bram18k", ["100", "8"])
+def test_bounds_of_all_designs_hold_whenever_a_search_ends(bram18k: str) -> None:
+    designs = every_design("4", bram18k)
+    least_of = [None if (t := total(problems, bram18k)) is None else 2 * t for problems in designs]
+    best = min(t for t in least_of if t is not None)
+    searched(designs)  # what is compiled is kept: from here on every search takes the same steps
+    found, bounded, steps = 0, 0, 1
+    while True:
+        outcome = searched(designs, steps)
+        for known, own in zip(outcome.designs, least_of, strict=True):
+            assert not known.infeasible or own is None
+            assert own is None or known.lower_bound is None or known.lower_bound <= own
+            assert known.value is None or (own is not None and own <= known.value)
+        assert outcome.lower_bound is None or outcome.lower_bound <= best
+        found += outcome.value is not None
+        bounded += outcome.lower_bound is not None
+        if outcome.value is not None and outcome.lower_bound == outcome.value:
+            break
+        if steps > 100_000:
+            break
+        steps += steps // 8 + 1
+    assert found > 1  # there was a value, and a bound, before the end
+    assert bounded > found
+    if bram18k == "100":
+        assert outcome.value is not None
+        assert outcome.value == best
+
+
+@pytest.mark.ci
+def test_designs_beaten_by_their_bound_are_not_prepared_any_further() -> None:
+    designs = [
+        [*problems, *problems, *problems] for problems in every_design("4", "100")
+    ]  # more layers than are looked at
+    search = SharedSearch([[(p, 2) for p in problems] for problems in designs], SolveOptions())
+    outcome = search.run()
+    assert outcome.lower_bound == outcome.value
+    beaten = [n for n, alone in enumerate(search.alone) if len(alone.layers) < 6]
+    assert beaten
+    for known in (outcome.designs[n] for n in beaten):
+        assert (known.value, known.examined, known.infeasible) == (None, 0, False)
+        assert known.lower_bound is not None
+        assert outcome.value is not None
+        assert known.lower_bound >= outcome.value
+
+
+@pytest.mark.ci
+def test_the_first_array_is_found_before_other_designs_are_prepared() -> None:
+    designs = [[*problems, *problems, *problems] for problems in every_design("4", "100")]
+    known: list[Progress] = []
+    search = SharedSearch(
+        [[(p, 1) for p in problems] for problems in designs], SolveOptions(), known.append
+    )
+    search.run()
+    assert known[0].value is None
+    assert known[0].lower_bound is not None
+    first = next(number for number, progress in enumerate(known) if progress.value is not None)
+    assert first < 10
+    bounds = [progress.lower_bound for progress in known if progress.lower_bound is not None]
+    assert bounds == sorted(bounds)
+
+
+@pytest.mark.slow(every=2)
+@pytest.mark.ci
+@pytest.mark.parametrize("minimise", list(Minimise))
+def test_several_arrays_are_bounded_whenever_a_search_ends(minimise: Minimise) -> None:
+    problems = layers("6", "200")
+    rows = pipelines([problems], (0, 1), 2, slowest=minimise is Minimise.SLOWEST)
+    best = least(rows, 200)
+    assert best is not None
+    values, bounds, steps = 0, 0, 1
+    while True:
+        asked, limit = count(), steps
+        options = SolveOptions(stop=lambda asked=asked, limit=limit: next(asked) >= limit)  # type: ignore[misc]
+        outcome = PipelineSearch([[(p, 1) for p in problems]], (0, 1), 2, minimise, options).run()
+        assert outcome.lower_bound is None or outcome.lower_bound <= best
+        assert outcome.value is None or outcome.value >= best
+        values += outcome.value is not None
+        bounds += outcome.lower_bound is not None
+        if outcome.value is not None and outcome.value == outcome.lower_bound:
+            break
+        steps += max(steps // 2, 1)
+    assert values > 1  # the first array for all layers, before the best two are found
+    assert bounds > values

@@ -1,0 +1,317 @@
+"""A device split among systolic arrays by `ithaca codesign`: the space's file, the same answer as
+arrays with free shares."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+import ithaca
+from ithaca.files.errors import InputError
+from ithaca.plugins.codesign.formulations.files import find_space, read_space, space_fields
+from tests.command_line import ithaca as command
+from tests.command_line import succeed
+from tests.refusals import refusals
+
+SPACE = """
+name: split
+family: systolic
+platform: u250
+dtype: int8
+dataflow: [i, j]
+arrays: 2
+shares: 400
+quantities:
+  d1: {range: [1, 400]}
+  d2: {range: [1, 400]}
+  b1: {range: [1, 400]}
+  b2: {range: [1, 400]}
+  w1: {range: [1, 400]}
+  w2: {range: [1, 400]}
+figures:
+  {array1.dsp: d1, array2.dsp: d2, array1.bram18k: b1, array2.bram18k: b2,
+   array1.bandwidth: w1, array2.bandwidth: w2}
+rules: [d1 + d2 <= 400, b1 + b2 <= 400, w1 + w2 <= 400]
+objective: latency
+"""
+
+NETWORK = """
+name: two
+layers:
+  - {op: kernel, name: big, kernel: mm, sizes: {i: 8, j: 6, k: 8}}
+  - {op: kernel, name: small, kernel: mm, sizes: {i: 3, j: 4, k: 8}}
+"""
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path]:
+    space, network = tmp_path / "split.yaml", tmp_path / "two.yaml"
+    space.write_text(SPACE)
+    network.write_text(NETWORK)
+    return space, network
+
+
+def test_the_shipped_space_divides_the_device() -> None:
+    space = find_space("u250-arrays")
+    assert space.accelerator.sizes(space) == {  # type: ignore[attr-defined]
+        "dsp": Fraction("8601.6") / 32,
+        "bram18k": Fraction("3763.2") / 32,
+        "bandwidth": Fraction("77") / 32,
+    }
+    assert read_space(space_fields(space), "document") == space
+
+
+@pytest.mark.slow
+def test_shares_are_proven_and_say_what_more_would_buy(
+    files: tuple[Path, Path], tmp_path: Path
+) -> None:
+    path = tmp_path / "found.json"
+    result = succeed("codesign", str(files[0]), "--workload", str(files[1]), "-o", str(path))
+    found = ithaca.load(path)
+    assert found.status == "optimal"
+    free = ithaca.network(files[1], mode="multi-array", arrays=2, dtype="int8", dataflow="i,j")
+    assert free.value <= found.value  # whole shares are no better than free ones
+    assert "one more share of dsp (21.504) would buy" in result.stdout
+    assert "one more share of bram18k (9.408) would buy" in result.stdout
+    assert "one more share of bandwidth (0.1925) would buy" in result.stdout
+    budgets = {"dsp": "8601.6", "bram18k": "3763.2", "bandwidth": "77"}
+    for metric, budget in budgets.items():
+        size = Fraction(budget) / 400
+        shares = [-(-array.resources[metric] // size) for array in found.arrays]
+        assert sum(shares) <= 400
+        assert all(f"{share} shares of {metric}" in result.stdout for share in shares)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("d1 + d2 <= 400", "d1 + d2 <= 399", "rules do not divide dsp; allowed: d1 + d2 <= 400"),
+        ("b1: {range: [1, 400]}", "b1: {range: [1, 8]}", "figures.array1.bram18k is not free"),
+        ("platform: u250", "platform: nosuch", "platform"),
+        (
+            "platform: u250",
+            "platform: asic-28nm",
+            "platform is 'asic-28nm', which states no dsp, bram18k, bandwidth; allowed: one with",
+        ),
+        ("platform: u250", "platform: ./own.yaml", "which states no bandwidth; allowed: one with"),
+    ],
+)
+def test_other_spaces_are_refused(
+    files: tuple[Path, Path],
+    old: str,
+    new: str,
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(files[0].parent)
+    Path("own.yaml").write_text("{name: own, resources: {dsp: {total: 8}, bram18k: {total: 8}}}")
+    files[0].write_text(SPACE.replace(old, new))
+    with pytest.raises(InputError, match=message.replace("+", r"\+")):
+        ithaca.codesign(files[0], workload=str(files[1]))
+
+
+@pytest.mark.slow
+def test_what_stays_on_chip_is_chosen_with_the_arrays(
+    files: tuple[Path, Path], tmp_path: Path
+) -> None:
+    path = tmp_path / "found.json"
+    small = NETWORK.replace("i: 8, j: 6, k: 8", "i: 4, j: 3, k: 4")
+    files[1].write_text(small.replace("{i: 3, j: 4, k: 8}}", "{i: 4, j: 2, k: 3}, follows: true}"))
+    question = "codesign", str(files[0]), str(files[1]), "--objective", "energy"
+    result = succeed(*question, "--fuse", "-o", str(path))
+    assert "kept       big → small 12 words" in result.stdout
+    found = ithaca.load(path)
+    assert found.status == "optimal"
+    assert found.fusing is not None
+    assert found.value < found.fusing.without.value
+    assert "Kept: big → small 12 words." in succeed("explain", str(path)).stdout
+    assert "unfused optimal" in succeed("verify", str(path)).stdout
+    document = json.loads(path.read_text())
+    document["fusing"]["edges"][0]["kept"] = False
+    path.write_text(json.dumps(document))
+    assert "fusing.edges: the file was edited" in command("verify", str(path)).stderr
+
+
+@pytest.mark.slow
+def test_limits_hold_of_all_arrays_together(files: tuple[Path, Path]) -> None:
+    # of 40 DSP blocks arrays have one whole share: that is one array for both layers
+    limited = ithaca.codesign(files[0], workload=str(files[1]), limit={"dsp": 40})
+    share = {"dsp": "21.504", "bram18k": "3763.2"}
+    options = {"dtype": "int8", "dataflow": "i,j", "limit": share}
+    alone = ithaca.network(files[1], mode="shared-array", **options)
+    assert (limited.status, limited.value) == ("optimal", alone.value)
+    (slow,) = ithaca.codesign(files[0], str(files[1]), vary={"bandwidth": [1]}).points.values()
+    assert slow.status == "optimal"
+    # of 1 GB/s arrays have five whole shares of 77/400
+    assert sum(-(-array.resources["bandwidth"] * 400 // 77) for array in slow.arrays) <= 5
+
+
+@pytest.mark.slow
+def test_several_networks_are_rounds_of_their_inputs(
+    files: tuple[Path, Path], tmp_path: Path
+) -> None:
+    path, whole = tmp_path / "found.json", tmp_path / "whole.yaml"
+    extra = "  - {op: kernel, name: NAME, kernel: mm, sizes: {i: 4, j: 4, k: 4}}\n"
+    whole.write_text(NETWORK + extra.replace("NAME", "once") + extra.replace("NAME", "again"))
+    sizes = ("-s", "i=4,j=4,k=4")
+    succeed("codesign", str(files[0]), str(files[1]), "mm:2", *sizes, "-o", str(path))
+    both = ithaca.load(path)
+    assert [layer.layer.count for layer in both.layers][-1] == 2
+    assert both.value == ithaca.codesign(files[0], workload=str(whole)).value
+    assert "proven by another argument" in succeed("verify", str(path)).stdout
+
+
+@pytest.mark.slow
+def test_studies_and_fronts_are_files_that_verify(files: tuple[Path, Path], tmp_path: Path) -> None:
+    path = tmp_path / "study.json"
+    small = NETWORK.replace("i: 8, j: 6, k: 8", "i: 4, j: 3, k: 4").replace("k: 8", "k: 2")
+    files[1].write_text(small)
+    question = "codesign", str(files[0]), str(files[1]), "-o", str(path)
+    table = succeed(*question, "--vary", "dsp=40,400").stdout
+    assert "dsp_limit" in table
+    study = ithaca.load(path)
+    alone = [ithaca.codesign(files[0], str(files[1]), limit={"dsp": n}).value for n in (40, 400)]
+    assert [point.value for point in study.points.values()] == alone
+    assert "optimal" in succeed("verify", str(path)).stdout
+    succeed(*question, "--objectives", "latency,bram18k")
+    front = ithaca.load(path)
+    limits, values = front.axes[0].labels, [point.value for point in front.points.values()]
+    assert front.status == "optimal"
+    assert len(values) > 1
+    assert values == sorted(set(values))
+    assert list(limits) == sorted(limits, reverse=True)
+    assert {"value", "lower_bound", "shares.bram18k"} <= set(front.to_xarray())
+    # less than the last has cannot be done
+    fewest = front.points[len(values) - 1,]
+    size = Fraction("3763.2") / 400
+    blocks = sum(-(-array.resources["bram18k"] // size) for array in fewest.arrays)
+    less = {"bram18k": float((blocks - 1) * size)}
+    assert ithaca.codesign(files[0], str(files[1]), limit=less).status == "infeasible"
+    edited = path.read_text().replace(f'"bram18k_limit": {limits[1]}', '"bram18k_limit": 30')
+    path.write_text(edited)
+    assert "edited" in command("verify", str(path)).stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    refusals("studies-network-device_split", "what_says_nothing_of_arrays_is_refused"),
+)
+def test_what_says_nothing_of_arrays_is_refused(
+    files: tuple[Path, Path], options: list[str], message: str
+) -> None:
+    network, *others = options
+    refused = command("codesign", str(files[0]), str(files[1].with_name(network)), *others)
+    assert refused.returncode == 2
+    assert message in refused.stderr
+
+
+#: A device of few blocks in three shares, and two layers.
+THIRDS = """
+name: thirds
+family: systolic
+platform: ./tiny.yaml
+dtype: int8
+dataflow: [i]
+arrays: 2
+shares: 3
+quantities: {d1: {range: [1, 3]}, d2: {range: [1, 3]}, b1: {range: [1, 3]}, b2: {range: [1, 3]}}
+figures: {array1.dsp: d1, array2.dsp: d2, array1.bram18k: b1, array2.bram18k: b2}
+rules: [d1 + d2 <= 3, b1 + b2 <= 3]
+objective: latency
+"""
+SMALL = """
+name: two
+layers:
+  - {op: kernel, name: a, kernel: mm, sizes: {i: 2, j: 2, k: 2}}
+  - {op: kernel, name: b, kernel: mm, sizes: {i: 2, j: 1, k: 2}, follows: true}
+"""
+
+
+@pytest.fixture
+def thirds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with them, and in it: 12 DSP blocks and 60 of block RAM, of which 70 % are free."""
+    (tmp_path / "tiny.yaml").write_text(
+        "{name: tiny, resources: {dsp: {total: 12}, bram18k: {total: 60}}}"
+    )
+    (tmp_path / "thirds.yaml").write_text(THIRDS)
+    (tmp_path / "two.yaml").write_text(SMALL)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.slow(every=6)
+@pytest.mark.ci
+@pytest.mark.parametrize(
+    ("metric", "limit", "whole", "fuse"),
+    [
+        ("dsp", "5.59", "2.8", False),
+        ("bram18k", "27.9", "14", False),
+        ("dsp", "5.61", "5.6", False),
+        ("dsp", "4", "2.8", True),
+        ("bram18k", "41", "28", True),
+        ("bram18k", "14.01", "14", True),
+    ],
+)
+def test_limits_between_shares_have_one_answer(
+    thirds: Path, metric: str, limit: str, whole: str, fuse: bool
+) -> None:
+    question = {"workload": "two.yaml", "fuse": fuse}
+    truth = ithaca.codesign("thirds.yaml", **question, limit={metric: whole})
+    assert truth.status == "optimal"
+    answers = [
+        ithaca.codesign("thirds.yaml", **question, limit={metric: limit}),
+        ithaca.codesign("thirds.yaml", **question, limit={metric: limit}, time_limit=600),
+    ]
+    answers += ithaca.codesign("thirds.yaml", **question, vary={metric: [limit]}).points.values()
+    front = ithaca.codesign(
+        "thirds.yaml", **question, objectives=f"latency,{metric}", limit={metric: limit}
+    )
+    answers.append(front.points[0,])
+    for answer in answers:
+        assert (answer.status, answer.value) == ("optimal", truth.value)
+        size = answer.request.shares[metric]
+        taken = sum(-(-array.resources[metric] // size) * size for array in answer.arrays)
+        assert taken <= Fraction(limit)
+        answer.save("answer.json")
+        assert ithaca.load("answer.json").value == truth.value
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("options", [(), ("--time-limit", "600")])
+@pytest.mark.parametrize(
+    ("limit", "line"),
+    [
+        ("dsp=2.79", "limit dsp = 2.79 cannot be met; the smallest that could be met with the "
+         "other limits as they are is 2.8 (design [i] C)"),
+        ("bram18k=13", "limit bram18k = 13 cannot be met; the smallest that could be met with "
+         "the other limits as they are is 14 (design [i] C)"),
+    ],
+)  # fmt: skip
+def test_less_than_a_share_cannot_be_met(
+    thirds: Path, limit: str, line: str, options: tuple[str, ...]
+) -> None:
+    words = ("codesign", "thirds.yaml", "two.yaml", "--limit", limit, *options, "-o", "none.json")
+    done = command(*words)
+    assert done.returncode == 1
+    assert f"infeasible: a, b: {line}" in done.stderr
+    assert ithaca.load("none.json").status == "infeasible"
+    assert "proven by another argument" in succeed("verify", "none.json").stdout
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("counted_time")
+def test_fronts_that_are_cut_short_are_not_proven(thirds: Path) -> None:
+    def front(**options: float) -> tuple[str, list[Fraction | None]]:
+        study = ithaca.codesign("thirds.yaml", "two.yaml", objectives="latency,dsp", **options)
+        return study.status, [point.value for point in study.points.values()]
+
+    whole, proven = front(), 0
+    assert whole[0] == "optimal"
+    for cut in range(14):
+        status, values = front(time_limit=1e-3 * 1.15**cut)
+        proven += status == "optimal"
+        assert status != "optimal" or values == whole[1]
+    assert 0 < proven < 14

@@ -1,0 +1,388 @@
+"""Matches against HASCO's published cases, against brute force over leaves, and against running the
+calls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from itertools import combinations, permutations, product
+from math import comb, prod
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from ithaca.files.errors import InputError
+from ithaca.plugins.hierarchies.formulations import matching_model
+from ithaca.plugins.hierarchies.formulations.intrinsics import INTRINSICS, find_intrinsic
+from ithaca.plugins.hierarchies.formulations.matching import (
+    Computation,
+    Leaf,
+    Match,
+    MatchingRule,
+    computation,
+    stages,
+    without,
+)
+from ithaca.plugins.hierarchies.formulations.matching_model import matches
+from ithaca.workloads.affine import Access, Affine
+from ithaca.workloads.kernel_files import statement_nest
+from ithaca.workloads.library import workload
+from tests.refusals import refusals
+
+GEMM, GEMV, CONV2D = (find_intrinsic(name) for name in ("gemm", "gemv", "conv2d"))
+
+
+def convolution(window: int = 3) -> Computation:
+    """The convolution of HASCO's examples."""
+    sizes = {"k": 64, "c": 64, "x": 56, "y": 56, "r": window, "s": window}
+    return computation(statement_nest("C[k,x,y] += a[c,x+r,y+s] * b[k,c,r,s]", sizes))
+
+
+def bound(found: tuple[Match, ...]) -> set[str]:
+    """The loops bound by each match, as one word in alphabetical order."""
+    assert len({match.loops for match in found}) == len(found)
+    return {"".join(sorted(match.loops)) for match in found}
+
+
+# -- published cases -------------------------------------------------------------------
+
+
+def test_convolution_on_a_matrix_product_has_nine_leaves_of_which_four_are_chosen() -> None:
+    assert comb(len(convolution().leaves), len(GEMM.leaves)) == 126
+
+
+def test_convolution_on_a_matrix_product_has_the_six_published_choices() -> None:
+    """k; x or y; c, r or s."""
+    found = matches(convolution(), GEMM, MatchingRule.PUBLISHED)
+    assert bound(found) == {"".join(sorted(("k", *pair))) for pair in product("xy", "crs")}
+
+
+def test_of_the_six_the_rule_applied_to_sums_too_leaves_four() -> None:
+    """r with x and s with y are added in one subscript, the matrix product's loops are not."""
+    found = matches(convolution(), GEMM)
+    assert bound(found) == {"ckx", "cky", "ksx", "kry"}
+    broken = {
+        "".join(sorted(m.loops)): m.broken
+        for m in matches(convolution(), GEMM, MatchingRule.PUBLISHED)
+        if m.broken
+    }
+    assert broken == {
+        "krx": "x and r are added in a's subscript x+r",
+        "ksy": "y and s are added in a's subscript y+s",
+    }
+    assert not any(match.broken for match in found)
+
+
+def mttkrp() -> Computation:
+    sizes = dict.fromkeys("ijkl", 64)
+    return computation(statement_nest("D[i,j] += A[i,k,l] * B[l,j] * C[k,j]", sizes))
+
+
+def test_a_matrix_product_matches_the_first_stage_of_mttkrp_alone_and_matrix_times_vector_both() -> (
+    None
+):
+    first, second = stages(mttkrp(), 2)
+    assert str(first) == "T1[i][j][k] += A[i][k][l] * B[l][j]"
+    assert str(second) == "D[i][j] += T1[i][j][k] * C[k][j]"
+    assert {match.computation for match in matches(mttkrp(), GEMM)} == {first}
+    assert bound(matches(mttkrp(), GEMM)) == {"ijl", "jkl"}
+    assert {match.computation for match in matches(mttkrp(), GEMV)} == {first, second}
+
+
+def test_a_product_of_three_factors_matches_an_intrinsic_of_three_as_a_whole() -> None:
+    own = find_intrinsic("o[a,b] += x[a,c,d] * y[d,b] * z[c,b]", dict.fromkeys("abcd", 4))
+    (match,) = matches(mttkrp(), own)
+    assert (match.computation, dict(match.binding)) == (
+        mttkrp(),
+        {"a": "i", "b": "j", "c": "k", "d": "l"},
+    )
+
+
+def test_a_tensor_times_a_matrix_has_two_choices_of_64_calls_and_one_of_them_reads_the_tensor_in_one_run() -> (
+    None
+):
+    """HASCO measured 3.26 between them: calls and work are the same, not where the words of a call
+    are."""
+    ttm = computation(statement_nest("C[i,j,k] += A[i,j,l] * B[l,k]", dict.fromkeys("ijkl", 64)))
+    better, worse = matches(ttm, find_intrinsic("gemm", dict.fromkeys("ijk", 64)))
+    assert (set(better.loops), set(worse.loops)) == (set("jkl"), set("ikl"))
+    assert (better.whole.calls, worse.whole.calls) == (64, 64)
+    assert (better.runs, worse.runs) == (3, 64 + 1 + 64)
+
+
+@pytest.mark.parametrize(
+    ("window", "share"), [(3, Fraction(0)), (5, Fraction(11, 36)), (7, Fraction(32, 81))]
+)
+def test_larger_windows_on_a_window_of_three_waste_the_published_share(
+    window: int, share: Fraction
+) -> None:
+    (match,) = matches(
+        convolution(window), find_intrinsic("conv2d", {"k": 16, "c": 16, "x": 8, "y": 8})
+    )
+    assert match.whole.redundant == share
+    assert match.padded["r"] == -(-window // 3) * 3
+    assert {5: "30.56", 7: "39.51"}.get(window, "0.00") == f"{100 * float(share):.2f}"
+
+
+def test_the_published_listing_makes_32_calls_a_sub_problem_and_has_16128_of_these() -> None:
+    outer = find_intrinsic("gemm", {"i": 16, "j": 16, "k": 1})
+    match = next(m for m in matches(convolution(), outer) if set(m.loops) == set("kxc"))
+    tiling = match.tiled({"k": 32, "x": 32, "c": 8})
+    assert (tiling.calls_each, tiling.subproblems) == (32, 16_128)
+    assert (
+        tiling.calls == 64 // 16 * 4 * 56 * 64 * 9
+    )  # along x 2 calls of 32, 2 of the 24 that are left
+    assert tiling.redundant == match.whole.redundant == 1 - Fraction(56, 64)
+
+
+def test_a_strided_window_is_no_window_of_an_intrinsic_that_has_no_stride() -> None:
+    strided = computation(workload("conv2d", {"s": 2}))
+    assert not matches(strided, CONV2D)
+    assert matches(
+        computation(workload("conv2d", {"s": 2, "d": 2})), CONV2D
+    )  # every second element, in both
+    assert len(matches(strided, GEMM)) == 4
+
+
+def test_names_that_may_be_exchanged_make_one_choice_and_two_where_sizes_differ() -> None:
+    product_ = computation(workload("mm"))
+    assert len(matches(product_, GEMM)) == 1
+    assert len(matches(product_, find_intrinsic("gemm", {"i": 8}))) == 2
+
+
+def test_a_loop_that_is_in_both_operands_and_not_summed_is_never_bound_to_a_matrix_product() -> (
+    None
+):
+    (match,) = matches(computation(workload("batched_mm")), GEMM)
+    assert "b" not in match.loops
+
+
+def test_a_depthwise_convolution_has_only_partial_matches_with_a_matrix_product() -> None:
+    depthwise = computation(workload("depthwise_conv2d"))
+    assert not matches(depthwise, GEMM)
+    found = matches(depthwise, GEMM, partial=True)
+    assert {(match.loops, match.idle) for match in found} == {
+        (("r", "q"), (("j", 16),)),
+        (("c", "p"), (("j", 16),)),
+    }
+    assert found[0].operations == 16**3
+    assert matches(convolution(), GEMM, partial=True) == matches(convolution(), GEMM)
+
+
+def test_too_many_matches_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(matching_model, "MOST", 100)
+    letters = "abcde"
+    nest = statement_nest(
+        f"C[{','.join(letters)}] += A[{','.join(letters)},z] * B[z]",
+        dict.fromkeys(letters + "z", 2),
+    )
+    own = find_intrinsic(
+        f"o[{','.join(letters)}] += p[{','.join(letters)},z] * q[z]",
+        dict.fromkeys(letters + "z", 2),
+    )
+    with pytest.raises(InputError, match="more than 100 matches"):
+        matches(computation(nest), own)
+
+
+# -- intrinsics ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "sizes", "line"),
+    refusals("formulations-matching", "what_is_no_intrinsic_is_refused"),
+)
+def test_what_is_no_intrinsic_is_refused(text: str, sizes: Mapping[str, int], line: str) -> None:
+    with pytest.raises(InputError) as error:
+        find_intrinsic(text, sizes)
+    assert line in str(error.value)
+
+
+def test_intrinsics_match_themselves() -> None:
+    for name in INTRINSICS:
+        (match,) = matches(find_intrinsic(name), find_intrinsic(name))
+        assert match.whole.calls == 1
+        assert match.loops == match.intrinsic.loops
+
+
+# -- random computations and intrinsics -------------------------------------------------
+
+
+@st.composite
+def products(draw: st.DrawFn, names: str, *, factors: int = 2) -> Computation:
+    """A small product whose subscripts are loops, sums of loops, and multiples."""
+    loops = draw(st.lists(st.sampled_from(names), min_size=1, max_size=len(names), unique=True))
+    subscript = st.lists(
+        st.tuples(st.sampled_from(loops), st.sampled_from((1, 1, 1, 2))), min_size=1, max_size=2
+    )
+    inputs = []
+    for tensor in "ABC"[:factors]:
+        chosen = draw(st.lists(subscript, min_size=0, max_size=3))
+        inputs.append(
+            Access(
+                tensor,
+                tuple(Affine(tuple(dict(terms).items())) for terms in chosen) or (Affine(()),),
+            )
+        )
+    used = [loop for loop in loops if any(access.indexed_by(loop) for access in inputs)]
+    assume(used)
+    kept = [loop for loop in used if draw(st.booleans())]
+    output = Access("Z", tuple(Affine(((loop, 1),)) for loop in kept) or (Affine(()),))
+    return Computation(
+        "random", output, tuple(inputs), tuple((loop, draw(st.integers(1, 4))) for loop in used)
+    )
+
+
+@st.composite
+def pairs(draw: st.DrawFn) -> tuple[Computation, Computation]:
+    """A computation, and what is left of it without some loops: other names, inputs and subscripts
+    in another order."""
+    whole = draw(products("ijkl"))
+    if draw(st.integers(0, 3)) == 0:
+        return whole, draw(products("xyz"))
+    kept = draw(st.lists(st.sampled_from(whole.loops), min_size=1, max_size=3, unique=True))
+    names = dict(zip(kept, draw(st.permutations("xyz")), strict=False))
+
+    def access(given: Access, tensor: str) -> Access:
+        subscripts = [
+            Affine(tuple((names[loop], c) for loop, c in s.terms if loop in kept)) for s in given
+        ]
+        return Access(tensor, tuple(draw(st.permutations(subscripts))))
+
+    inputs = [
+        access(given, tensor)
+        for given, tensor in zip(draw(st.permutations(whole.inputs)), "AB", strict=True)
+    ]
+    extents = tuple((names[loop], draw(st.integers(1, 3))) for loop in kept)
+    return whole, Computation("drawn", access(whole.output, "Z"), tuple(inputs), extents)
+
+
+def meet(first: Leaf, second: Leaf) -> str:
+    if first.load == second.load:
+        return "+" if first.dimension == second.dimension else "load"
+    return "×"
+
+
+def by_hand(
+    whole: Computation, intrinsic: Computation, rule: MatchingRule
+) -> Iterator[tuple[str, ...]]:
+    """Every choice of leaves that keeps the rules, as the loops that it binds."""
+    ours, theirs = intrinsic.leaves, whole.leaves
+    for chosen in permutations(range(len(theirs)), len(ours)):
+        pairs = [(ours[n], theirs[k]) for n, k in enumerate(chosen)]
+        if any(
+            (a.loop == b.loop) != (x.loop == y.loop) for (a, x), (b, y) in combinations(pairs, 2)
+        ):
+            continue
+        binding = {leaf.loop: image.loop for leaf, image in pairs}
+        if any(leaf.loop in binding.values() for k, leaf in enumerate(theirs) if k not in chosen):
+            continue
+        if any(
+            (i in loops_of(intrinsic.output)) != (t in loops_of(whole.output))
+            for i, t in binding.items()
+        ):
+            continue
+        alike = {"+": "load"} if rule is MatchingRule.PUBLISHED else {}
+        ways = [(meet(a, b), meet(x, y), a, x, b, y) for (a, x), (b, y) in combinations(pairs, 2)]
+        if any(alike.get(u, u) != alike.get(v, v) for u, v, *_ in ways):
+            continue
+        if rule is MatchingRule.CONSISTENT and any(
+            u == "+"
+            and Fraction(x.coefficient, a.coefficient) != Fraction(y.coefficient, b.coefficient)
+            for u, _, a, x, b, y in ways
+        ):
+            continue
+        yield tuple(binding[loop] for loop in intrinsic.loops)
+
+
+def loops_of(access: Access) -> set[str]:
+    return {loop for subscript in access for loop in subscript.loops}
+
+
+@given(pairs(), st.sampled_from(MatchingRule))
+def test_matches_are_those_of_brute_force(
+    pair: tuple[Computation, Computation], rule: MatchingRule
+) -> None:
+    """Over every choice of leaves; those that an exchange of names in the intrinsic makes of one
+    are one."""
+    whole, intrinsic = pair
+    assume(len(whole.leaves) <= 7 and len(intrinsic.leaves) <= 5)
+    own = [
+        loops
+        for loops in by_hand(intrinsic, intrinsic, MatchingRule.CONSISTENT)
+        if all(
+            intrinsic.sizes[loop] == n
+            for loop, n in zip(loops, intrinsic.sizes.values(), strict=True)
+        )
+    ]
+    expected = set(by_hand(whole, intrinsic, rule))
+    found = [
+        {tuple(match.binding[name] for name in names) for names in own}
+        for match in matches(whole, intrinsic, rule)
+    ]
+    assert {loops for orbit in found for loops in orbit} == expected
+    assert sum(map(len, found)) == len(expected)
+
+
+def element(access: Access, values: Mapping[str, int]) -> tuple[int, ...]:
+    return tuple(s.constant + sum(c * values[loop] for loop, c in s.terms) for s in access)
+
+
+def iterations(sizes: Mapping[str, int]) -> Iterator[dict[str, int]]:
+    for values in product(*map(range, sizes.values())):
+        yield dict(zip(sizes, values, strict=True))
+
+
+def word(tensor: int, at: tuple[int, ...]) -> int:
+    """A value for an element."""
+    return hash((tensor, *at)) % 1009
+
+
+@pytest.mark.ci
+@given(pairs(), st.booleans())
+def test_calls_compute_what_the_computation_does(
+    pair: tuple[Computation, Computation], partial: bool
+) -> None:
+    """Each call sees nothing but its operands, gathered element by element: these must be well
+    defined."""
+    whole, intrinsic = pair
+    assume(prod(whole.sizes.values()) <= 200)
+    expected: dict[tuple[int, ...], int] = {}
+    for values in iterations(whole.sizes):
+        at = element(whole.output, values)
+        expected[at] = expected.get(at, 0) + prod(
+            word(n, element(a, values)) for n, a in enumerate(whole.inputs)
+        )
+    for match in matches(whole, intrinsic, partial=partial):
+        called = match.intrinsic
+        assert called == without(intrinsic, [loop for loop, _ in match.idle])
+        found: dict[tuple[int, ...], int] = {}
+        calls = 0
+        starts = {loop: -(-n // match.spans.get(loop, 1)) for loop, n in whole.sizes.items()}
+        for start in iterations(starts):
+            calls += 1
+            operands: list[dict[tuple[int, ...], tuple[int, ...]]] = [{} for _ in called.inputs]
+            result: dict[tuple[int, ...], tuple[int, ...]] = {}
+            sums: dict[tuple[int, ...], int] = {}
+            for inner in iterations(called.sizes):
+                values = {loop: start[loop] * match.spans.get(loop, 1) for loop in whole.loops}
+                for index, loop in match.binding.items():
+                    values[loop] += inner[index]
+                if any(values[loop] >= n for loop, n in whole.sizes.items()):
+                    continue  # padding: zeros
+                for n, access in enumerate(called.inputs):
+                    image = element(whole.inputs[match.loads[n]], values)
+                    assert operands[n].setdefault(element(access, inner), image) == image
+                at = element(called.output, inner)
+                assert result.setdefault(at, element(whole.output, values)) == element(
+                    whole.output, values
+                )
+                factors = [
+                    word(match.loads[n], operands[n][element(a, inner)])
+                    for n, a in enumerate(called.inputs)
+                ]
+                sums[at] = sums.get(at, 0) + prod(factors)
+            for at, total in sums.items():
+                found[result[at]] = found.get(result[at], 0) + total
+        assert found == expected
+        assert calls == match.whole.calls
