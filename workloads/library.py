@@ -29,9 +29,9 @@ def workload_names() -> tuple[str, ...]:
 def _read(name_or_path: str) -> LoopNest:
     from ithaca.files.documents import find_document
     from ithaca.files.timeloop_files import load_timeloop
+    from ithaca.plugins.recurrences.workloads.recurrence import is_recurrence, recurrence_names
     from ithaca.workloads.kernel_files import MAX_BYTES, kernel_nest
     from ithaca.workloads.problem_files import problem_nest
-    from ithaca.workloads.recurrence import is_recurrence, recurrence_names
 
     if is_recurrence(name_or_path):
         raise InputError(

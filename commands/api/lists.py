@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from ithaca.formulations.platform import Platform
 from ithaca.formulations.platform_files import load_platform, platform_names
+from ithaca.plugins.recurrences.workloads.recurrence import find_recurrence, recurrence_names
 from ithaca.workloads.library import workload, workload_names
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.networks.find import find_network, network_names
 from ithaca.workloads.networks.network import Network
-from ithaca.workloads.recurrence import find_recurrence, recurrence_names
 
 
 def list_workloads() -> tuple[LoopNest, ...]:

@@ -42,8 +42,8 @@ class SystolicProfile(Profile[SystolicDesign]):
         return machine.fitted_fifos and edition is Edition.CYCLE
 
     def run(self, configuration: Mapping[str, int], checkpoint: Callable[[], None]) -> int | None:
-        from ithaca.formulations.systolic.simulation.activity import simulate_network
-        from ithaca.formulations.systolic.simulation.arrays import array_network
+        from ithaca.plugins.rtl.formulations.activity import simulate_network
+        from ithaca.plugins.rtl.formulations.arrays import array_network
 
         technology = self.design.technology
         network = array_network(

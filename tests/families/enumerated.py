@@ -7,10 +7,10 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from ithaca.commands.families.recurrence.simulation import simulate
 from ithaca.formulations.custom.design import CustomDesign
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.recurrence.design import RecurrenceDesign
+from ithaca.plugins.recurrences.formulations.design import RecurrenceDesign
+from ithaca.plugins.recurrences.formulations.simulation import simulate
 from tests.families.custom import custom_points
 
 

@@ -9,10 +9,10 @@ from fractions import Fraction
 import pytest
 
 from ithaca.formulations.problem import Limit, Problem
-from ithaca.formulations.recurrence.options import RecurrenceOptions
-from ithaca.formulations.recurrence.question import RecurrenceQuestion
+from ithaca.plugins.recurrences.formulations.options import RecurrenceOptions
+from ithaca.plugins.recurrences.formulations.question import RecurrenceQuestion
+from ithaca.plugins.recurrences.workloads.recurrence import find_recurrence
 from ithaca.solver.engines import Method
-from ithaca.workloads.recurrence import find_recurrence
 from tests.families.custom import custom_problem
 from tests.families.enumerated import every_point
 from tests.families.fir import fir_problem

@@ -23,7 +23,7 @@ from ithaca.formulations.systolic.systolic_array import Edition, GroupRole
 from ithaca.solver.certificate import Status
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.workloads.library import workload
-from tests.formulations.test_cycles import configurations
+from tests.plugins.rtl.formulations.test_cycles import configurations
 from tests.problems import mm_tiling
 from tests.solver.enumeration import enumerated_optimum
 

@@ -28,7 +28,7 @@ from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.gp.engine import solve_gp
 from ithaca.solver.options import SolveOptions
 from ithaca.workloads.library import workload
-from tests.formulations.test_cycles import configurations
+from tests.plugins.rtl.formulations.test_cycles import configurations
 from tests.problems import configuration_of, mm_points, mm_problem, mm_tiling
 from tests.solver.enumeration import enumerated_optimum
 

@@ -17,7 +17,6 @@ from ithaca.exports.report.blocks import (
 )
 from ithaca.exports.report.families.systolic_drawing import array_drawing
 from ithaca.exports.report.families.systolic_physics import energy, roofline
-from ithaca.exports.report.families.systolic_timeline import timeline_sections
 from ithaca.files.numbers import number, percent
 from ithaca.formulations.systolic.cost_model import Costs
 from ithaca.formulations.systolic.design import SystolicDesign, systolic
@@ -25,6 +24,7 @@ from ithaca.formulations.systolic.insight.cycles import PES
 from ithaca.formulations.systolic.insight.facts import Facts, facts
 from ithaca.formulations.systolic.systolic_array import SystolicArray
 from ithaca.formulations.systolic.tiling import Tiling
+from ithaca.plugins.rtl.exports.timeline import timeline_sections
 from ithaca.results.view import Table
 
 _PARTS = {
