@@ -65,17 +65,13 @@ def imported(text: str) -> list[tuple[int, str]]:
     return names_by_line
 
 
-#: Plug-ins that have moved, and still are imported by name: to be asked by a registry.
-MOVED = ("ithaca.plugins.rtl.", "ithaca.plugins.recurrences.")
-
-
 def offences(layer: str, text: str) -> list[str]:
     """Imports of later layers, and of what is no layer."""
     allowed = {*LAYERS[: LAYERS.index(layer) + 1], "__version__"}
     return [
         f"{line}: {module}"
         for line, module in imported(text)
-        if module.split(".")[1] not in allowed and not module.startswith(MOVED)
+        if module.split(".")[1] not in allowed
     ]
 
 
@@ -107,7 +103,7 @@ def test_plugins_keep_the_same_order() -> None:
             parts = module.split(".")[1:]
             if parts[0] == "plugins" and parts[1] == plugin:
                 parts = parts[2:]
-            if parts[0] not in (*allowed, "__version__") and not module.startswith(MOVED):
+            if parts[0] not in (*allowed, "__version__"):
                 upward.append(f"{path.relative_to(ROOT)}:{line}: {module}")
     assert not upward
 

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from ithaca.formulations.platform import Platform
 from ithaca.formulations.platform_files import load_platform, platform_names
-from ithaca.plugins.recurrences.workloads.recurrence import find_recurrence, recurrence_names
-from ithaca.workloads.library import workload, workload_names
+from ithaca.workloads.library import KINDS, workload, workload_names
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.networks.find import find_network, network_names
 from ithaca.workloads.networks.network import Network
 
 
 def list_workloads() -> tuple[LoopNest, ...]:
-    """The loop nests that come with Ithaca."""
-    known = (find_recurrence(name, {}) for name in recurrence_names())
-    return (*map(workload, workload_names()), *known)
+    """The loop nests that come with Ithaca, and workloads of other kinds."""
+    others = (kind.find(name, {}) for kind in KINDS.values() for name in kind.names())
+    return (*map(workload, workload_names()), *others)
 
 
 def list_networks() -> tuple[Network, ...]:

@@ -17,8 +17,9 @@ PLUGIN = Plugin(
         },
         "tools of families": {
             "recurrence autosa": "ithaca.plugins.recurrences.exports.autosa:RECURRENCES",
-            "recurrence rtl": "ithaca.plugins.recurrences.exports.hardware:RECURRENCE_RTL",
         },
+        "hardware": {"recurrence": "ithaca.plugins.recurrences.exports.hardware:HARDWARE"},
+        "workload kinds": {"recurrences": "ithaca.plugins.recurrences.workloads.kind:KIND"},
         "runs": {
             "recurrence": "ithaca.plugins.recurrences.commands.simulated:simulated",
         },

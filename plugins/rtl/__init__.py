@@ -10,10 +10,13 @@ PLUGIN = Plugin(
             "simulate": "ithaca.plugins.rtl.commands.simulate:simulate",
             "build": "ithaca.plugins.rtl.commands.build:build",
         },
+        "simulators": {"systolic": "ithaca.plugins.rtl.formulations.compared:cycles_of"},
+        "run sections": {"systolic": "ithaca.plugins.rtl.exports.timeline:timeline_sections"},
         "answers": {
             "Simulation.view": "ithaca.plugins.rtl.results.view:simulation_view",
             "Simulation.chart": "ithaca.plugins.rtl.exports.timeline:simulation_chart",
         },
+        "tool makers": {"rtl": "ithaca.plugins.rtl.exports.generated:tool_of"},
         "tools": {"rtl": "ithaca.plugins.rtl.exports.folder:RTL"},
         "schemas": {
             "simulation": "ithaca.plugins.rtl.commands.simulating:SimulationDocument",

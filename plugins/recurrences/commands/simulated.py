@@ -10,6 +10,7 @@ from ithaca.files.answer import Answer
 from ithaca.files.numbers import number
 from ithaca.files.writing import SCHEMA
 from ithaca.formulations.families import profile_of
+from ithaca.formulations.processes import ProcessEngine
 from ithaca.plugins.recurrences.formulations.design import RecurrenceDesign
 from ithaca.plugins.recurrences.formulations.simulation import simulate
 from ithaca.solver.solution import Solution
@@ -51,9 +52,9 @@ class SimulatedRecurrence(Answer):
         return xr.Dataset(self.figures, attrs={"title": self.headline})
 
 
-def simulated(solution: Solution) -> SimulatedRecurrence:
-    """The run of a solution."""
+def simulated(solution: Solution, engine: ProcessEngine) -> SimulatedRecurrence:
+    """The run of a solution by an engine for networks of processes."""
     design = solution.problem.design
     assert isinstance(design, RecurrenceDesign)
-    figures = {**asdict(simulate(design.array)), "model": int(design.figures["latency"])}
+    figures = {**asdict(simulate(design.array, engine)), "model": int(design.figures["latency"])}
     return SimulatedRecurrence(profile_of(design).title, figures)

@@ -10,9 +10,9 @@ from itertools import combinations
 from typing import Any
 
 from ithaca.exports.autosa.folder import IO_LEVELS, folder_files, kernel_options
-from ithaca.exports.configuration import Tool
+from ithaca.exports.configuration import Tool, refuse_options
 from ithaca.formulations.systolic.target import KEYWORDS
-from ithaca.plugins.recurrences.exports.configuration import RecurrenceConfiguration, refuse_options
+from ithaca.plugins.recurrences.exports.configuration import RecurrenceConfiguration
 from ithaca.plugins.recurrences.exports.templates import template
 from ithaca.plugins.recurrences.formulations.array import RecurrenceArray, dataflows
 from ithaca.plugins.recurrences.formulations.design import RecurrenceDesign
@@ -140,7 +140,7 @@ def _result(case: Case, stored: Mapping[str, Iterable[int]]) -> str:
 
 
 def _chosen(options: Mapping[str, Any]) -> Tool:
-    refuse_options(options, {"target": "hls"})
+    refuse_options(options, {"target": "hls"}, "recurrences")
     return RECURRENCES
 
 

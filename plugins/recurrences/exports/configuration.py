@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
-from ithaca.files.errors import InputError
 from ithaca.plugins.recurrences.formulations.array import RecurrenceArray
 from ithaca.plugins.recurrences.formulations.design import RecurrenceDesign
 from ithaca.solver.solution import Solution
@@ -44,18 +42,3 @@ class RecurrenceConfiguration:
     def description(self) -> str:
         """A short description of the configuration, in words."""
         return f"design {self.name}, the result's best configuration"
-
-
-def refuse_options(options: Mapping[str, Any], allowed: Mapping[str, object]) -> None:
-    """Refuse values of options that are for arrays of loop nests.
-
-    Parameters
-    ----------
-    options : mapping
-        The values that are given, by name.
-    allowed : mapping
-        The only value of each.
-    """
-    for name, value in options.items():
-        if value not in (None, allowed[name]):
-            raise InputError(f"--{name} {value} takes no recurrences; allowed: {allowed[name]}")

@@ -1,29 +1,27 @@
-"""The exported folder of an array of recurrences: the array, its bench, and the order of words."""
+"""Arrays of recurrences as hardware: the modules, random tensors, and the order of words."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
-from ithaca.exports.configuration import Tool
+from ithaca.exports.generated import ArrayGenerator, ArrayPort, GeneratedArray
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import json_number
-from ithaca.plugins.recurrences.exports.configuration import RecurrenceConfiguration, refuse_options
+from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.float_formats import bit_patterns, rounded
+from ithaca.formulations.problem import Problem, read_objective
+from ithaca.plugins.recurrences.exports.configuration import RecurrenceConfiguration
 from ithaca.plugins.recurrences.exports.loops import bounds, sum_text
 from ithaca.plugins.recurrences.exports.pe import PE
 from ithaca.plugins.recurrences.exports.templates import template
 from ithaca.plugins.recurrences.formulations.array import FIFO_DEPTH, RecurrenceArray
 from ithaca.plugins.recurrences.formulations.design import RecurrenceDesign
 from ithaca.plugins.recurrences.workloads.recurrence import Recurrence
-from ithaca.plugins.rtl.exports.bench_text import BenchMemory, hexadecimal
-from ithaca.plugins.rtl.exports.float_sums import bit_patterns, rounded
-from ithaca.plugins.rtl.exports.folder import RTL, STREAM, fixed_files, limit
-from ithaca.plugins.rtl.exports.record import RECORD, Recorded, record_text
-from ithaca.plugins.rtl.exports.templates import template as written
 from ithaca.workloads.sums import Point
 
 #: The only NaN.
@@ -71,11 +69,11 @@ def _array_text(array: RecurrenceArray) -> str:
     )
 
 
-def recurrence_files(configuration: RecurrenceConfiguration) -> Mapping[str, str]:
-    """The files of an array of recurrences."""
+def _generated(configuration: RecurrenceConfiguration) -> GeneratedArray:
+    """The array of a configuration, with random tensors, and the element that each word is."""
     array, metrics = configuration.array, configuration.metrics
     nest, cycles = array.nest, int(metrics["latency"])
-    stated = {
+    expected = {
         "design": configuration.name,
         "machine": asdict(array.timing),
         "cycle": cycles,
@@ -87,31 +85,32 @@ def recurrence_files(configuration: RecurrenceConfiguration) -> Mapping[str, str
         "vectors": True,
         **{name: json_number(metrics[name]) for name in ("dsp", "bram18k")},
     }
-    head: dict[str, Any] = {"statement": nest, "design": configuration.name}
-    head["limits"] = [limit(stated)]
-    values, files, memories, counts = _computed(nest), dict[str, str](), [], dict[str, int]()
+    values, streams, ports = _computed(nest), dict[str, str](), []
     for chain in (*array.inputs, *array.outputs):
         name, words = chain.tensor, list[Point | None]()
         for place, points in chain.points.items():
             words += (nest.element(chain.access, point) for point in points)
             words += [None] * (chain.moved[place] - len(points))
-        reads = chain in array.inputs
         order = ("-" if at is None else f"{name}{[*at]}".replace(", ", "][") for at in words)
-        files[f"streams/{name}.txt"] = "".join(f"{each}\n" for each in order)
-        bits = (0 if at is None else values[name, at] + (1 - reads << 32) for at in words)
-        files[f"vectors/{name}.hex"] = hexadecimal(bits, 32 if reads else 36)
-        parameters = f".BITS(32), .SIZE({len(words)}), .COUNTS({len(words)})"
-        memories.append(BenchMemory(name, reads, 32, f"vectors/{name}.hex", parameters))
-        counts[name] = len(words)
-    return {
-        **files,
-        "array.sv": _array_text(array),
-        "array_pe.sv": PE(array).text,
-        "bench.sv": written("bench.sv.txt", layers=[memories], registers=0, **head),
-        "README.md": template("hardware.md.txt", **head, counts=counts),
-        RECORD: record_text({"": Recorded(configuration, configuration.proven)}, STREAM),
-        **fixed_files({"rtl": stated}),
-    }
+        streams[f"streams/{name}.txt"] = "".join(f"{each}\n" for each in order)
+        bits = [None if at is None else values[name, at] for at in words]
+        ports.append(ArrayPort(name, chain in array.inputs, bits))
+    readme = template(
+        "hardware.md.txt",
+        statement=nest,
+        design=configuration.name,
+        counts={port.tensor: len(port.words) for port in ports},
+    )
+    texts = {"array.sv": _array_text(array), "array_pe.sv": PE(array).text, "README.md": readme}
+    return GeneratedArray(nest, configuration.name, expected, ports, {**streams, **texts})
+
+
+def _problem(configuration: RecurrenceConfiguration) -> tuple[Problem, Configuration]:
+    """The problem of an array alone, and the factors of that."""
+    array = configuration.array
+    design = RecurrenceDesign(array.nest, array.space, array.timing)
+    objective = read_objective("latency", "objective", None)
+    return Problem(design, (), objective), Configuration({"size": len(array.pes)})
 
 
 def _computed(nest: Recurrence) -> Mapping[tuple[str, Point], int]:
@@ -137,17 +136,6 @@ def _computed(nest: Recurrence) -> Mapping[tuple[str, Point], int]:
     return dict(zip(values, patterns.tolist(), strict=True))
 
 
-def _chosen(options: Mapping[str, Any]) -> Tool:
-    refuse_options(options, {"memory": STREAM, "accumulator": 32})
-    return RECURRENCE_RTL
-
-
-RECURRENCE_RTL: Tool = replace(
-    RTL,
-    obstacles=obstacles,
-    files=recurrence_files,
-    family=RecurrenceDesign.family,
-    configured=RecurrenceConfiguration.of,
-    shared=None,
-    with_options=_chosen,
+HARDWARE = ArrayGenerator(
+    "recurrences", RecurrenceConfiguration.of, _problem, obstacles, _generated
 )

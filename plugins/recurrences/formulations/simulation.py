@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from operator import sub
 
 from ithaca.files.errors import InputError
+from ithaca.formulations.processes import Fifo, Loop, Process, ProcessEngine, ProcessNetwork
 from ithaca.plugins.recurrences.formulations.array import (
     FIFO_DEPTH,
     ModuleChain,
@@ -19,8 +20,6 @@ from ithaca.plugins.recurrences.formulations.array import (
     RecurrenceArray,
     Value,
 )
-from ithaca.plugins.rtl.formulations.engine import run_network
-from ithaca.plugins.rtl.formulations.network import Fifo, Loop, Process, ProcessNetwork
 from ithaca.workloads.sums import Point
 
 #: A word: the element or value that it is; None where a PE uses none of a buffer, or has computed
@@ -43,9 +42,9 @@ class RecurrenceRun:
     """How many of these are of other words than those that they need, or in wrong places."""
 
 
-def simulate(array: RecurrenceArray) -> RecurrenceRun:
+def simulate(array: RecurrenceArray, engine: ProcessEngine) -> RecurrenceRun:
     """Run an array with every word. Raises `InputError` if it hangs."""
-    return _Network(array).run()
+    return _Network(array).run(engine)
 
 
 class _Network:
@@ -60,7 +59,7 @@ class _Network:
             self._connect(place, points)
         self.processes = [self._pe(place, points) for place, points in array.pes.items()]
 
-    def run(self) -> RecurrenceRun:
+    def run(self, engine: ProcessEngine) -> RecurrenceRun:
         """Move every word, then run every process until all have ended."""
         array, right = self.array, list[bool]()
         for chain in array.inputs:
@@ -81,11 +80,10 @@ class _Network:
                 needs = zip(points, words, strict=False)
                 right += [word == (chain.case.value, point) for point, word in needs]
         fifos = tuple(self.fifos[name] for name in self.words)
-        counts = run_network(ProcessNetwork(fifos, tuple(self.processes)))
-        assert counts is not None
-        if hang := int((~counts.finished).sum()):
+        ends, finished = engine(ProcessNetwork(fifos, tuple(self.processes)))
+        if hang := int((~finished).sum()):
             raise InputError(f"the array hangs: {hang} of its processes wait for others")
-        cycles = int(counts.ends[len(array.pes) :].max())
+        cycles = int(ends[len(array.pes) :].max())
         return RecurrenceRun(cycles, len(right), right.count(False))
 
     def _move(self, modules: Sequence[_Moves], own: deque[_Word]) -> deque[_Word]:

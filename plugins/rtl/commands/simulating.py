@@ -28,6 +28,7 @@ from ithaca.formulations.machine import (
     MemoryTiming,
     WaitsDocument,
 )
+from ithaca.formulations.processes import ProcessEngine
 from ithaca.formulations.schema import Document, Number
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.machine_options import changed_machine, machine_changes
@@ -35,6 +36,7 @@ from ithaca.formulations.systolic.points import Point
 from ithaca.plugins.rtl.formulations.activity import simulate_network
 from ithaca.plugins.rtl.formulations.arrays import array_network
 from ithaca.plugins.rtl.formulations.compared import Simulation, simulate_configuration
+from ithaca.plugins.rtl.formulations.engine import process_ends
 from ithaca.results.schema import FirstPart
 from ithaca.results.studies import ConfigurationDocument, configuration_document, question_fields
 from ithaca.solver import result as results
@@ -43,7 +45,7 @@ from ithaca.solver.solution import Solution
 STUDY = "simulation"
 
 #: Simulations of solutions of other families than arrays of loop nests.
-RUNS: Registry[Callable[[Solution], Answer]] = Registry("runs")
+RUNS: Registry[Callable[[Solution, ProcessEngine], Answer]] = Registry("runs")
 
 
 @public
@@ -122,7 +124,7 @@ def simulate(
         for name, value in (stated | {"memory": memory, "sums": sums}).items():
             if value is not None:
                 raise InputError(f"--{name} does not go with family {family}; allowed: without it")
-        answer: Answer = other(chosen)
+        answer: Answer = other(chosen, process_ends)
         return answer
     platform = systolic(chosen.problem).technology
     machine = changed_machine(platform.machine, machine_changes(regime, param, fifo_depth, sums))

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from itertools import chain
 from pathlib import Path
 
+from ithaca.exports.generated import GENERATORS
 from ithaca.files.errors import InputError
 from ithaca.files.messages import errors_at
 from ithaca.files.numbers import counted
 from ithaca.files.reading import read_bytes
-from ithaca.plugins.recurrences.exports.configuration import RecurrenceConfiguration
-from ithaca.plugins.recurrences.exports.hardware import obstacles, recurrence_files
 from ithaca.plugins.rtl.exports.folder import STREAM, written_again
+from ithaca.plugins.rtl.exports.generated import generated_files
 from ithaca.plugins.rtl.exports.record import RECORD, read_record
 
 #: Files that tools would read, whatever their names: sources, lists of them, scripts, memories.
@@ -29,16 +29,16 @@ def made_again(folder: Path) -> Mapping[str, str]:
 
     Raises `InputError` if it has none, or one of no hardware.
     """
-    memory, layers = read_record(folder)
+    family, memory, layers = read_record(folder)
     with errors_at(folder / RECORD):
+        if (generator := GENERATORS.get(family)) is None:
+            return written_again(layers, memory)
         ((alone, *others)) = layers.values()
-        if isinstance(alone.configuration, RecurrenceConfiguration):
-            if others or memory != STREAM:
-                raise InputError(f"memory is {memory!r}; allowed of recurrences: {STREAM}")
-            if reasons := obstacles(alone.configuration):
-                raise InputError("; ".join(reasons))
-            return recurrence_files(alone.configuration)
-        return written_again(layers, memory)
+        if others or memory != STREAM:
+            raise InputError(f"memory is {memory!r}; allowed of {generator.workloads}: {STREAM}")
+        if reasons := generator.obstacles(alone.configuration):
+            raise InputError("; ".join(reasons))
+        return generated_files(generator, alone.configuration)
 
 
 def differences(folder: Path, files: Mapping[str, str]) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ stranger. A record may have been edited like any other file: it is read as resul
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -16,19 +16,17 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, create_model
 
 from ithaca.exports.configuration import ArrayConfiguration
+from ithaca.exports.generated import GENERATORS
 from ithaca.files.documents import validated
 from ithaca.files.errors import InputError
 from ithaca.files.messages import errors_at, quoted
 from ithaca.files.reading import parse_json, read_text
 from ithaca.files.writing import SCHEMA, document_text
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.design import Design
 from ithaca.formulations.families import FAMILIES, family_of
 from ithaca.formulations.problem import Limit, Problem, read_objective
 from ithaca.formulations.schema import Document
 from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign
-from ithaca.plugins.recurrences.exports.configuration import RecurrenceConfiguration
-from ithaca.plugins.recurrences.formulations.design import RecurrenceDesign
 from ithaca.solver.certificate import Certificate, Status
 from ithaca.solver.solution import Solution
 
@@ -46,8 +44,8 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 class Recorded:
     """A configuration that hardware was made of, and what was known of it."""
 
-    configuration: ArrayConfiguration | RecurrenceConfiguration
-    """The configuration."""
+    configuration: Any
+    """The configuration, of its family's own type."""
     proven: bool
     """Whether it is a proven optimum of the edition that counts its cycles."""
     simulated: int | None = None
@@ -77,9 +75,32 @@ def _model(family: str) -> Any:
     return create_model("LayerDocument", __base__=(known.choice, known.head), **fields)
 
 
-def record_text(layers: Mapping[str, Recorded], memory: str) -> str:
-    """The record of hardware that runs layers, by their names; one alone has none."""
-    problems = {name: _problem(each.configuration) for name, each in layers.items()}
+def array_problem(chosen: ArrayConfiguration) -> tuple[Problem, Configuration]:
+    """A problem with a systolic array as its design, and the factors of that."""
+    options = SpaceOptions(two_level=chosen.design.dram.two_level)
+    design = SystolicDesign(chosen.nest, chosen.design, chosen.data, options, chosen.technology)
+    factors = design.configuration(chosen.tiling)
+    limits = () if chosen.bandwidth is None else (Limit("bandwidth", chosen.bandwidth),)
+    return Problem(design, limits, read_objective("latency", "objective", None)), factors
+
+
+def record_text(
+    layers: Mapping[str, Recorded],
+    memory: str,
+    problem_of: Callable[[Any], tuple[Problem, Configuration]] = array_problem,
+) -> str:
+    """The record of hardware that runs layers, by their names; one alone has none.
+
+    Parameters
+    ----------
+    layers : mapping of str to Recorded
+        The layers.
+    memory : str
+        What memory is reached by.
+    problem_of : callable, optional
+        The problem of a configuration and the factors of that.
+    """
+    problems = {name: problem_of(each.configuration) for name, each in layers.items()}
     (family,) = {problem.design.family for problem, _ in problems.values()}
     documents = {}
     for name, (problem, factors) in problems.items():
@@ -99,41 +120,28 @@ def record_text(layers: Mapping[str, Recorded], memory: str) -> str:
     )
 
 
-def _problem(chosen: ArrayConfiguration | RecurrenceConfiguration) -> tuple[Problem, Configuration]:
-    """A problem with a configuration as its design, and the factors of that."""
-    design: Design
-    limits: tuple[Limit, ...] = ()
-    if isinstance(chosen, RecurrenceConfiguration):
-        array = chosen.array
-        design = RecurrenceDesign(array.nest, array.space, array.timing)
-        factors = Configuration({"size": len(array.pes)})
-    else:
-        options = SpaceOptions(two_level=chosen.design.dram.two_level)
-        design = SystolicDesign(chosen.nest, chosen.design, chosen.data, options, chosen.technology)
-        factors = design.configuration(chosen.tiling)
-        if chosen.bandwidth is not None:
-            limits = (Limit("bandwidth", chosen.bandwidth),)
-    return Problem(design, limits, read_objective("latency", "objective", None)), factors
-
-
-def read_record(folder: Path) -> tuple[str, Mapping[str, Recorded]]:
-    """The memory and the layers that the record of a folder states.
+def read_record(folder: Path) -> tuple[str, str, Mapping[str, Recorded]]:
+    """The family, the memory and the layers that the record of a folder states.
 
     Raises `InputError` if there is no record, or it states no hardware.
     """
     path = folder / RECORD
     read = validated(RecordDocument, parse_json(read_text(path, MAX_BYTES), path), path)
-    families = (SystolicDesign.family, RecurrenceDesign.family)
+    families = (SystolicDesign.family, *GENERATORS)
     with errors_at(path):
         if read.family not in families:
             raise InputError(f"family is {quoted(read.family)}; allowed: {', '.join(families)}")
         for name in read.layers:
             if not _NAME.fullmatch(name) and (name or len(read.layers) > 1):
                 raise InputError(f"layers has {quoted(name)}; allowed: names as of folders")
-    return read.memory, {
-        name: _recorded(read.family, layer, f"{path}: layers.{name}")
-        for name, layer in read.layers.items()
-    }
+    return (
+        read.family,
+        read.memory,
+        {
+            name: _recorded(read.family, layer, f"{path}: layers.{name}")
+            for name, layer in read.layers.items()
+        },
+    )
 
 
 def _recorded(name: str, layer: Mapping[str, Any], where: str) -> Recorded:
@@ -146,8 +154,7 @@ def _recorded(name: str, layer: Mapping[str, Any], where: str) -> Recorded:
         objective = read_objective("latency", "objective", None)
         nothing = Certificate(Status.FEASIBLE, None, None, "none", 0, 0)
         solution = Solution(Problem(design, limits, objective), factors, None, nothing)
-        kind: Any = ArrayConfiguration
-        if name == RecurrenceDesign.family:
-            kind = RecurrenceConfiguration
-        chosen = replace(kind.of(solution), proven=read.proven)
+        other = GENERATORS.get(name)
+        configured = ArrayConfiguration.of if other is None else other.configured
+        chosen: Any = replace(configured(solution), proven=read.proven)
         return Recorded(chosen, read.proven, read.simulated, read.hangs)

@@ -9,7 +9,7 @@ from math import fsum
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from ithaca.plugins.rtl.formulations.network import Meet, ProcessNetwork, steps_of
+from ithaca.formulations.processes import Meet, ProcessNetwork, steps_of
 
 if TYPE_CHECKING:
     from ithaca.plugins.rtl.formulations.engine import RunCounts

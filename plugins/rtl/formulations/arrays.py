@@ -16,11 +16,7 @@ from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.machine import IDEAL, Machine, MemoryTiming, Sums
-from ithaca.formulations.systolic.design import SystolicDesign
-from ithaca.formulations.systolic.quantities import lanes, t2
-from ithaca.formulations.systolic.systolic_array import Direction, GroupRole, IOGroup, Module
-from ithaca.plugins.rtl.formulations.memory_loops import MemoryLoops
-from ithaca.plugins.rtl.formulations.network import (
+from ithaca.formulations.processes import (
     Fifo,
     Loop,
     Meet,
@@ -30,6 +26,10 @@ from ithaca.plugins.rtl.formulations.network import (
     Repeat,
     Step,
 )
+from ithaca.formulations.systolic.design import SystolicDesign
+from ithaca.formulations.systolic.quantities import lanes, t2
+from ithaca.formulations.systolic.systolic_array import Direction, GroupRole, IOGroup, Module
+from ithaca.plugins.rtl.formulations.memory_loops import MemoryLoops
 
 #: More PEs and modules than this are refused: their words alone would not fit.
 MOST_PROCESSES = 200_000

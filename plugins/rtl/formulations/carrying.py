@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ithaca.files.errors import InputError
-from ithaca.plugins.rtl.formulations.network import (
+from ithaca.formulations.processes import (
     Loop,
     Meet,
     ProcessNetwork,

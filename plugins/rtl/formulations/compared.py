@@ -144,6 +144,32 @@ def _wait_document(wait: FifoWait) -> dict[str, Any]:
     }
 
 
+#: Most PEs and modules of an array that is run before an answer is chosen.
+MOST_RUN = 20_000
+
+
+def cycles_of(
+    design: SystolicDesign, configuration: Mapping[str, int], checkpoint: Callable[[], None]
+) -> int | None:
+    """The cycles of a configuration on its platform; None where it waits for ever.
+
+    Raises `InputError` if the array is too large.
+
+    Parameters
+    ----------
+    design : SystolicDesign
+        The design.
+    configuration : mapping of str to int
+        Value of each of its quantities.
+    checkpoint : callable
+        Called now and then; it may raise to end the run.
+    """
+    technology = design.technology
+    network = array_network(design, configuration, technology.machine, technology.memory, MOST_RUN)
+    run = simulate_network(network, checkpoint)
+    return run.cycles if run.finished else None
+
+
 def simulate_configuration(
     design: SystolicDesign,
     configuration: Configuration,

@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 
 from ithaca.formulations.algebra.array_types import Integers, Mask
-from ithaca.plugins.rtl.formulations.network import ProcessNetwork
+from ithaca.formulations.processes import ProcessNetwork
 from ithaca.plugins.rtl.formulations.program import (
     COUNT,
     END,
@@ -87,6 +87,13 @@ class RunCounts:
     """The action of each instruction, in words."""
     tally: Integers
     """Cycles of each process at work in every stretch of time, if that was asked for."""
+
+
+def process_ends(network: ProcessNetwork) -> tuple[Integers, Mask]:
+    """The cycle in which each process of a network ends or stands, and whether it ends."""
+    counts = run_network(network)
+    assert counts is not None  # no events are kept
+    return counts.ends, counts.finished
 
 
 def run_network(

@@ -7,10 +7,10 @@ from fractions import Fraction
 
 from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.machine import Machine, MemoryTiming
+from ithaca.formulations.processes import Loop, Repeat, Step
 from ithaca.formulations.systolic.cycle_arithmetic import BURST_LATENCY
 from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.systolic_array import IOGroup
-from ithaca.plugins.rtl.formulations.network import Loop, Repeat, Step
 
 
 class MemoryLoops:

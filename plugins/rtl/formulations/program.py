@@ -8,7 +8,7 @@ from math import lcm
 
 import numpy as np
 
-from ithaca.plugins.rtl.formulations.network import (
+from ithaca.formulations.processes import (
     Loop,
     Meet,
     ProcessNetwork,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from ithaca.plugins.rtl.formulations.network import DEEPEST
+from ithaca.formulations.processes import DEEPEST
 from ithaca.plugins.rtl.formulations.program import ProcessProgram
 
 # columns of a process' state: instruction, clock, turns left, depth, at a barrier, done, the clock

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ithaca.files.errors import InputError
-from ithaca.plugins.rtl.formulations.network import ProcessNetwork
+from ithaca.formulations.processes import ProcessNetwork
 
 
 def phase_trace(

@@ -24,6 +24,7 @@ from ithaca.formulations.algebra.array_types import Integers
 from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.data_types import DataType
 from ithaca.formulations.machine import Sums
+from ithaca.formulations.processes import Loop, ProcessNetwork
 from ithaca.formulations.systolic.addresses import AddressNest, ArrayAddresses, reach_below, span
 from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.quantities import t2
@@ -35,7 +36,6 @@ from ithaca.plugins.rtl.formulations.carrying import (
     carry,
     turns_of,
 )
-from ithaca.plugins.rtl.formulations.network import Loop, ProcessNetwork
 from ithaca.plugins.rtl.formulations.packages import Packages, emptied
 from ithaca.workloads.affine import Access
 from ithaca.workloads.nest import LoopNest

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from ithaca.exports.configuration import tools_of
 from ithaca.files.writing import write_folder
 from ithaca.formulations.technology import DEFAULT_CLOCK_MHZ
 from ithaca.plugins.recurrences.exports.configuration import RecurrenceConfiguration
-from ithaca.plugins.recurrences.exports.hardware import RECURRENCE_RTL, obstacles
+from ithaca.plugins.recurrences.exports.hardware import obstacles
 from ithaca.plugins.recurrences.formulations.array import RecurrenceArray, Timing
 from ithaca.plugins.recurrences.formulations.cycles import cycles
 from ithaca.plugins.recurrences.formulations.design import RecurrenceDesign
 from ithaca.plugins.recurrences.workloads.recurrence import Recurrence, read_recurrence
-from ithaca.plugins.rtl.exports.tools import compiled
 from tests.plugins.recurrences.test_arrays import nest_of
 
 #: A loop whose bounds follow another one of a PE and a space loop: not all its turns have inner ones.
@@ -43,7 +43,9 @@ def configuration(array: RecurrenceArray) -> RecurrenceConfiguration:
 
 def check(folder: Path, array: RecurrenceArray, seed: int = 1) -> None:
     """Run an array without stalls, with them, and three times without a reset."""
-    write_folder(folder, RECURRENCE_RTL.export(configuration(array)))
+    from ithaca.plugins.rtl.exports.tools import compiled
+
+    write_folder(folder, tools_of("recurrence")["rtl"].export(configuration(array)))
     elements = sum(len(array.nest.tensors[chain.tensor]) for chain in array.outputs)
     with compiled(folder) as bench:
         plain, stalled, again = bench.run(), bench.run(stalls=seed), bench.run(runs=3)

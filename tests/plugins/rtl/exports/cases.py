@@ -25,8 +25,8 @@ from ithaca.plugins.rtl.exports.folder import rtl_tool
 from ithaca.workloads.library import workload, workload_names
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.sparsity import BLOCKS, BlockSparsity
-from tests.plugins.rtl.formulations.test_cycles import configurations
 from tests.plugins.rtl.formulations.test_two_level import two_level
+from tests.whole_spaces import small_arrays
 
 #: Turns of all PEs up to which arrays are small.
 MOST_TURNS = 30_000
@@ -99,7 +99,7 @@ def random_case(
         technology = Technology(machine=machine)
         data = data_type(draw.choice(list(DATA_TYPES)))
         design = SystolicDesign(nest, array, data, technology=technology)
-        (values,) = configurations(design, 1, draw.randrange(10**6))
+        (values,) = small_arrays(design, 1, draw.randrange(10**6))
         quantities = {n: Fraction(v) for n, v in {**design.extents, **values}.items()}
         pe = array.pe
         turns = (pe.count * pe.trips * pe.tiles).evaluate(quantities, FRACTION)

@@ -15,16 +15,12 @@ import pytest
 import ithaca
 from ithaca.files.errors import InputError
 from ithaca.files.writing import write_folder
-from ithaca.plugins.recurrences.exports.configuration import RecurrenceConfiguration
-from ithaca.plugins.recurrences.exports.hardware import RECURRENCE_RTL
-from ithaca.plugins.recurrences.formulations.array import RecurrenceArray, Timing
-from ithaca.plugins.recurrences.formulations.design import RecurrenceDesign
-from ithaca.plugins.recurrences.workloads.recurrence import find_recurrence
 from ithaca.plugins.rtl.commands import building
 from ithaca.plugins.rtl.exports import folder as written
 from ithaca.plugins.rtl.exports import tools
 from ithaca.plugins.rtl.exports.again import READ, differences, made_again
 from ithaca.plugins.rtl.exports.folder import rtl_tool
+from ithaca.plugins.rtl.exports.generated import tool_of
 from ithaca.plugins.rtl.exports.record import RECORD
 from ithaca.plugins.rtl.exports.tools import Bench, Run
 from tests.command_line import ithaca as command
@@ -47,10 +43,13 @@ def shared() -> Files:
 
 
 def recurrence() -> Files:
-    nest = find_recurrence("lu", {"n": 3})
-    array = RecurrenceArray(nest, ("k", "j"), Timing(hop=2))
-    figures = RecurrenceDesign(nest, array.space, array.timing).figures
-    return RECURRENCE_RTL.export(RecurrenceConfiguration(array, figures, True))
+    """An array of a family that generates its own."""
+    pytest.importorskip("ithaca.plugins.recurrences")
+    result, tool = ithaca.solve("lu", n=3, dataflow="k,j"), tool_of("recurrence")
+    assert isinstance(result, ithaca.Result)
+    assert result.best is not None
+    assert tool is not None
+    return tool.export(tool.configured(result.best))
 
 
 def at_random(seed: int, *, memory: str = "stream", blocks: bool = False) -> Files:
@@ -263,7 +262,7 @@ def test_a_networks_table_names_folders_beside_it(hardware: Path, tmp_path: Path
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"family": "spatial"}, "family is 'spatial'; allowed: systolic, recurrence"),
+        ({"family": "spatial"}, "family is 'spatial'; allowed: systolic"),
         ({"memory": "tape"}, "memory is 'tape'; allowed: stream, axi4"),
         ({"layers": {}}, "layers"),
         ({"layers": {"../x": {}}}, "layers has '../x'; allowed: names as of folders"),

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from ithaca.plugins.rtl.formulations.network import Loop, Meet, ProcessNetwork, Repeat, Step
+from ithaca.formulations.processes import Loop, Meet, ProcessNetwork, Repeat, Step
 
 #: Cycles after which nothing happens any more if nothing happened: longer than any latency, entry
 #: or interval of a test.

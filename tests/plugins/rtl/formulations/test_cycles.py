@@ -6,8 +6,6 @@ import csv
 import gzip
 import json
 import random
-from collections.abc import Iterator
-from fractions import Fraction
 from io import StringIO
 from pathlib import Path
 from statistics import mean
@@ -31,7 +29,7 @@ from ithaca.plugins.rtl.formulations.arrays import array_network
 from ithaca.workloads.library import workload
 from tests.command_line import ithaca
 from tests.reference import DATA
-from tests.whole_spaces import some_row, tables_of
+from tests.whole_spaces import small_arrays
 
 #: Mean and largest error that the closed form may have, on arrays of all sizes: those of a
 #: first trial.
@@ -64,20 +62,6 @@ def test_golden_cycles(table: str, tmp_path: Path) -> None:
     assert max(map(abs, errors["hls"])) <= 0.05
 
 
-def configurations(design: SystolicDesign, count: int, seed: int) -> Iterator[dict[str, int]]:
-    """Random legal configurations of small arrays."""
-    draw = random.Random(seed)
-    tables = tables_of(design.space)
-    while count:
-        configuration = design.space.completed(some_row(tables, draw.randrange))
-        pes = design.array.pe.count.evaluate(
-            {name: Fraction(n) for name, n in {**design.extents, **configuration}.items()}, FRACTION
-        )
-        if design.space.contains(configuration) and pes <= 64:
-            count -= 1
-            yield configuration
-
-
 def errors_of(
     nest: str, dataflow: tuple[str, ...], machine: Machine, count: int, seed: int
 ) -> list[float]:
@@ -91,7 +75,7 @@ def errors_of(
         design = SystolicDesign(
             sized, array, data_type("fp32"), technology=Technology(machine=machine)
         )
-        for configuration in configurations(design, 1, seed + number):
+        for configuration in small_arrays(design, 1, seed + number):
             run = simulate_network(array_network(design, configuration, machine))
             assert run.finished
             found.append(float(design.costs(configuration).latency / run.cycles - 1))

@@ -21,7 +21,7 @@ from ithaca.plugins.rtl.formulations.arrays import array_network
 from ithaca.workloads.kernel_files import statement_nest
 from ithaca.workloads.library import workload, workload_names
 from ithaca.workloads.nest import LoopNest
-from tests.plugins.rtl.formulations.test_cycles import configurations
+from tests.whole_spaces import small_arrays
 
 #: Generated hardware.
 OPEN = load_platform("rtl-open").technology.machine
@@ -112,7 +112,7 @@ def errors(kernel: str, machine: Machine, count: int, *, beside: bool = False) -
         for _ in range(count):
             extents = {x: draw.choice([1, 3] if x in nest.untiled else sizes) for x in nest.loops}
             design = cycle_design(nest.with_sizes(extents), array.dataflow, machine)
-            (configuration,) = configurations(design, 1, draw.randrange(10**6))
+            (configuration,) = small_arrays(design, 1, draw.randrange(10**6))
             run = simulate_network(array_network(design, configuration, machine))
             assert run.finished
             found.append(float(design.costs(configuration).latency / run.cycles - 1))

@@ -11,9 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ithaca.files.errors import InputError
-from ithaca.plugins.rtl.formulations.activity import simulate_network
-from ithaca.plugins.rtl.formulations.engine import run_network
-from ithaca.plugins.rtl.formulations.network import (
+from ithaca.formulations.processes import (
     Fifo,
     Loop,
     Meet,
@@ -22,6 +20,8 @@ from ithaca.plugins.rtl.formulations.network import (
     Refresh,
     Repeat,
 )
+from ithaca.plugins.rtl.formulations.activity import simulate_network
+from ithaca.plugins.rtl.formulations.engine import run_network
 from tests.plugins.rtl.formulations.stepping import run_stepping
 
 

