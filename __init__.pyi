@@ -6,8 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from ithaca import refine as refine
-from ithaca.commands.api.building import Build as Build
-from ithaca.commands.api.building import NetworkBuild
 from ithaca.commands.api.grids import Grid as Grid
 from ithaca.commands.api.lists import list_networks as list_networks
 from ithaca.commands.api.lists import list_platforms as list_platforms
@@ -25,7 +23,6 @@ from ithaca.formulations.data_types import DataType
 from ithaca.formulations.platform import Platform as Platform
 from ithaca.formulations.problem import Objective
 from ithaca.formulations.systolic.design import SystolicDesign
-from ithaca.formulations.systolic.simulation.compared import Simulation as Simulation
 from ithaca.plugins.codesign.commands.spaces import list_spaces as list_spaces
 from ithaca.plugins.codesign.commands.study import CodesignStudy as CodesignStudy
 from ithaca.plugins.codesign.formulations.space import HardwareSpace as HardwareSpace
@@ -35,6 +32,9 @@ from ithaca.plugins.hierarchies.commands.layers import MappedLayers
 from ithaca.plugins.hierarchies.commands.lists import list_architectures as list_architectures
 from ithaca.plugins.hierarchies.commands.matching import Matches as Matches
 from ithaca.plugins.hierarchies.formulations.architecture import Architecture as Architecture
+from ithaca.plugins.rtl.commands.building import Build as Build
+from ithaca.plugins.rtl.commands.building import NetworkBuild
+from ithaca.plugins.rtl.formulations.compared import Simulation as Simulation
 from ithaca.solver.certificate import Certificate as Certificate
 from ithaca.solver.certificate import Status as Status
 from ithaca.solver.cpsat.from_pyomo import solve_pyomo as solve_pyomo

@@ -23,10 +23,10 @@ from ithaca.formulations.systolic.cost_model import evaluate
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign
 from ithaca.formulations.systolic.quantities import pack
-from ithaca.formulations.systolic.simulation.compared import Simulation, simulate_configuration
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.formulations.technology import Technology
+from ithaca.plugins.rtl.formulations.compared import Simulation, simulate_configuration
 from ithaca.workloads.library import workload
 from ithaca.workloads.nest import LoopNest
 

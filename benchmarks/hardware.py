@@ -20,12 +20,12 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from ithaca.exports.rtl import tools
-from ithaca.exports.rtl.folder import rtl_tool
-from ithaca.exports.rtl.tools import compiled, find_program
 from ithaca.files.writing import write_folder
+from ithaca.plugins.rtl.exports import tools
+from ithaca.plugins.rtl.exports.folder import rtl_tool
+from ithaca.plugins.rtl.exports.tools import compiled, find_program
 from ithaca.workloads.library import workload, workload_names
-from tests.exports.rtl.cases import SPARSE, buildable, random_case, write_case
+from tests.plugins.rtl.exports.cases import SPARSE, buildable, random_case, write_case
 
 #: Every kernel with the numbers of its designs, one kernel after the other.
 DESIGNS = sorted(

@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 import ithaca
-from ithaca.exports.rtl.tools import compiled
+from ithaca.plugins.rtl.exports.tools import compiled
 
 #: Name, workload, sizes and other options of `ithaca.solve`.
 ARRAYS = (

@@ -25,9 +25,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ithaca.exports.configuration import ArrayConfiguration
-from ithaca.exports.rtl.folder import rtl_tool
-from ithaca.exports.rtl.hardware import Hardware, in_exact_edition
-from ithaca.exports.rtl.tools import synthesize
 from ithaca.files.numbers import number
 from ithaca.files.writing import whole_file, write_folder
 from ithaca.formulations.algebra.number_systems import FRACTION
@@ -40,6 +37,9 @@ from ithaca.formulations.systolic.logic import COEFFICIENTS, features
 from ithaca.formulations.systolic.metrics import metric_values
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.formulations.systolic.tiling import Tiling
+from ithaca.plugins.rtl.exports.folder import rtl_tool
+from ithaca.plugins.rtl.exports.hardware import Hardware, in_exact_edition
+from ithaca.plugins.rtl.exports.tools import synthesize
 from ithaca.workloads.library import workload, workload_names
 
 #: Where figures are kept.

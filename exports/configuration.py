@@ -133,6 +133,25 @@ def block_obstacles(nest: LoopNest) -> tuple[str, ...]:
     return () if nest.sparse is None else (f"block sparsity {nest.sparse}; allowed: dense tensors",)
 
 
+def refuse_options(
+    options: Mapping[str, Any], allowed: Mapping[str, object], workloads: str
+) -> None:
+    """Refuse values of options that are for arrays of loop nests.
+
+    Parameters
+    ----------
+    options : mapping
+        The values that are given, by name.
+    allowed : mapping
+        The only value of each.
+    workloads : str
+        The name of other workloads, in the plural.
+    """
+    for name, value in options.items():
+        if value not in (None, allowed[name]):
+            raise InputError(f"--{name} {value} takes no {workloads}; allowed: {allowed[name]}")
+
+
 class Exported(Protocol):
     """A configuration of any family as it is exported."""
 
@@ -216,8 +235,14 @@ TARGETS: Registry[Tool] = Registry("tools")
 OTHERS: Registry[Tool] = Registry("tools of families")
 
 
+#: Targets that make tools for families which they do not know: of a family's name, None of others.
+MAKERS: Registry[Callable[[str], Tool | None]] = Registry("tool makers")
+
+
 def tools_of(family: str) -> dict[str, Tool]:
     """The tools that take configurations of a family, by the name of the target."""
     own = {name: TARGETS[name] for name in TARGETS if TARGETS[name].family == family}
     keys = (key.split(" ") for key in OTHERS)
-    return {name: OTHERS[f"{of} {name}"] for of, name in keys if of == family} | own
+    others = {name: OTHERS[f"{of} {name}"] for of, name in keys if of == family}
+    made = {name: tool for name in MAKERS if (tool := MAKERS[name](family)) is not None}
+    return others | made | own

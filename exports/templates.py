@@ -16,12 +16,16 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 
+#: Templates of plug-ins may use those beside this file.
+_OWN = "ithaca.exports"
+
+
 @cache
 def _environment(package: str) -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
-        loader=PackageLoader(package, "."),
+        loader=ChoiceLoader([PackageLoader(each, ".") for each in (package, _OWN)]),
         variable_start_string="@{",
         variable_end_string="}",
         line_statement_prefix="%%",
@@ -44,4 +48,4 @@ def templates_of(package: str) -> Callable[..., str]:
     return template
 
 
-template = templates_of("ithaca.exports")
+template = templates_of(_OWN)

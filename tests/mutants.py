@@ -18,7 +18,6 @@ from operator import getitem
 from pathlib import Path
 from typing import Any
 
-from ithaca.commands.api.building import _stated
 from ithaca.commands.api.opening import read_answer, read_document
 from ithaca.files.timeloop_files import MAX_DEPTH, TAGS
 from ithaca.files.yaml_documents import parse_yaml
@@ -42,12 +41,13 @@ from ithaca.plugins.hierarchies.formulations.energy_estimates import estimated_t
 from ithaca.plugins.hierarchies.formulations.library import fitted
 from ithaca.plugins.hierarchies.formulations.mapper_files import read_mapper_files
 from ithaca.plugins.hierarchies.formulations.points import load_points as load_mappings
+from ithaca.plugins.recurrences.workloads.recurrence import find_recurrence
+from ithaca.plugins.rtl.commands.building import _stated
 from ithaca.workloads.layer_files import read_layers
 from ithaca.workloads.library import workload
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.networks.find import find_network
 from ithaca.workloads.problem_files import read_problem
-from ithaca.workloads.recurrence import find_recurrence
 from tests.plugins.hierarchies.formulations import test_energy_estimates as estimates
 from tests.plugins.hierarchies.formulations import test_front_ends as front_ends
 from tests.reference import unpack
@@ -230,7 +230,11 @@ def kinds() -> dict[str, Kind]:
             Kind(
                 "recurrence",
                 ".yaml",
-                (shown["sums.yaml"], recipes["band.yaml"], *packaged("workloads/recurrences")),
+                (
+                    shown["sums.yaml"],
+                    recipes["band.yaml"],
+                    *packaged("plugins/recurrences/workloads/library"),
+                ),
                 lambda path: find_recurrence(str(path), {}),
             ),
             Kind(

@@ -19,7 +19,7 @@ from pkgutil import resolve_name
 import pytest
 
 from ithaca.commands.api.keywords import type_text
-from ithaca.exports.rtl.tools import find_compiler, find_verilator
+from ithaca.plugins.rtl.exports.tools import find_compiler, find_verilator
 from tests.console_blocks import check, too_wide
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -144,13 +144,13 @@ TOOLS = (
     "exports/autosa/",
     "plugins/hierarchies/exports/timeloop/",
     "exports/scalesim/",
-    "exports/rtl/",
+    "plugins/rtl/exports/",
     "plugins/hierarchies/exports/instructions/",
     "plugins/hierarchies/exports/gemmini/",
     "plugins/hierarchies/exports/tensorlib/",
     "exports/seeds/for_",
     "exports/configuration.py",
-    "exports/recurrences.py",
+    "plugins/recurrences/exports/configuration.py",
     "exports/layers.py",
 )
 

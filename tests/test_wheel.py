@@ -117,7 +117,7 @@ def test_the_wheel_holds_every_file_of_the_program(wheel: Path) -> None:
     packages = {path.parent for path in files_of_the_program("__init__.py")}
     assert ROOT in packages
     every = {path for path in files_of_the_program("*") if path.suffix in ENDINGS}
-    hardware = ROOT / "exports" / "rtl"
+    hardware = ROOT / "plugins" / "rtl" / "exports"
     files = {*hardware.glob("*/*.sv"), *hardware.glob("*/*.tcl")}
     files |= {path for path in every if path.parent in packages - {ROOT}}
     # of the root itself only what belongs to the package

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
 from itertools import product
 from math import prod
 from typing import Any
@@ -10,7 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.space import Space
+from ithaca.formulations.systolic.design import SystolicDesign
 
 Columns = dict[str, NDArray[Any]]
 
@@ -61,3 +65,17 @@ def linked(space: Space, columns: Columns) -> Columns:
     for link in space.links:
         keep &= link.holds(columns)
     return {name: column[keep] for name, column in columns.items()}
+
+
+def small_arrays(design: SystolicDesign, count: int, seed: int) -> Iterator[dict[str, int]]:
+    """Random legal configurations of small arrays."""
+    draw = random.Random(seed)
+    tables = tables_of(design.space)
+    while count:
+        configuration = design.space.completed(some_row(tables, draw.randrange))
+        pes = design.array.pe.count.evaluate(
+            {name: Fraction(n) for name, n in {**design.extents, **configuration}.items()}, FRACTION
+        )
+        if design.space.contains(configuration) and pes <= 64:
+            count -= 1
+            yield configuration

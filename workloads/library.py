@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from os import PathLike
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 from ithaca.files.errors import InputError
 from ithaca.files.messages import among, quoted
 from ithaca.files.reading import packaged_names
+from ithaca.files.registry import Registry
 from ithaca.workloads.densities import density_fields
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import is_statement
@@ -19,6 +20,24 @@ from ithaca.workloads.statement import is_statement
 PATH_ENDINGS = (".yaml", ".yml")
 
 _PACKAGE = "ithaca.workloads.kernels"
+
+
+@dataclass(frozen=True)
+class WorkloadKind:
+    """Workloads that are no loop nest of one statement: names and files of a family of its own."""
+
+    article: str
+    """The name of one with its article: ``a filter``, say."""
+    names: Callable[[], tuple[str, ...]]
+    """The names of those that come with it."""
+    takes: Callable[[object], bool]
+    """Whether a name, a file or a workload is of this kind."""
+    find: Callable[[Any, Mapping[str, int]], LoopNest]
+    """The workload of a name, with other sizes."""
+
+
+#: Kinds of workloads beside loop nests.
+KINDS: Registry[WorkloadKind] = Registry("workload kinds")
 
 
 def workload_names() -> tuple[str, ...]:
@@ -30,15 +49,15 @@ def _read(name_or_path: str) -> LoopNest:
     from ithaca.files.documents import find_document
     from ithaca.files.timeloop_files import load_timeloop
     from ithaca.workloads.kernel_files import MAX_BYTES, kernel_nest
-    from ithaca.workloads.recurrence import is_recurrence, recurrence_names
 
-    if is_recurrence(name_or_path):
-        raise InputError(
-            f"workload {quoted(name_or_path)} is a system of recurrences; allowed here: a loop nest"
-        )
+    for kind in KINDS.values():
+        if kind.takes(name_or_path):
+            raise InputError(
+                f"workload {quoted(name_or_path)} is {kind.article}; allowed here: a loop nest"
+            )
     load = partial(load_timeloop, max_bytes=MAX_BYTES, tags=())
     find = partial(find_document, "workload", name_or_path, _PACKAGE, MAX_BYTES)
-    read, where = find(load=load, more=recurrence_names())
+    read, where = find(load=load, more=[name for kind in KINDS.values() for name in kind.names()])
     if isinstance(read, dict) and "problem" in read:
         from ithaca.workloads.problem_files import problem_nest
 

@@ -8,11 +8,11 @@ from benchmarks.paper.experiment import Outcome, Run, Table, claims
 from benchmarks.paper.published_arrays import published_rows
 from ithaca.exports.charts.chart import LineChart
 from ithaca.formulations.platform_files import load_platform
-from ithaca.formulations.recurrence.array import Timing
-from ithaca.formulations.recurrence.question import RecurrenceQuestion
+from ithaca.plugins.recurrences.formulations.array import Timing
+from ithaca.plugins.recurrences.formulations.question import RecurrenceQuestion
+from ithaca.plugins.recurrences.workloads.recurrence import find_recurrence
 from ithaca.solver.portfolio import solve_designs
 from ithaca.solver.solution import best_solution
-from ithaca.workloads.recurrence import find_recurrence
 
 #: The clock that is assumed there (MHz).
 CLOCK = 250

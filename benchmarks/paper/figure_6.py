@@ -19,7 +19,7 @@ from ithaca.exports.charts.chart import LineChart
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.machine import REGIMES
 from ithaca.formulations.systolic.design import SystolicDesign
-from ithaca.formulations.systolic.simulation.compared import simulate_configuration
+from ithaca.plugins.rtl.formulations.compared import simulate_configuration
 from ithaca.workloads.library import workload
 
 #: Configurations of each design.

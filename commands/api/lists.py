@@ -11,12 +11,11 @@ if TYPE_CHECKING:
 
 
 def list_workloads() -> tuple[LoopNest, ...]:
-    """The loop nests that come with Ithaca."""
-    from ithaca.workloads.library import workload, workload_names
-    from ithaca.workloads.recurrence import find_recurrence, recurrence_names
+    """The loop nests that come with Ithaca, and workloads of other kinds."""
+    from ithaca.workloads.library import KINDS, workload, workload_names
 
-    known = (find_recurrence(name, {}) for name in recurrence_names())
-    return (*map(workload, workload_names()), *known)
+    others = (kind.find(name, {}) for kind in KINDS.values() for name in kind.names())
+    return (*map(workload, workload_names()), *others)
 
 
 def list_networks() -> tuple[Network, ...]:

@@ -8,7 +8,9 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from ithaca.files.errors import InputError
 from ithaca.files.numbers import number, percent
+from ithaca.files.registry import Registry
 from ithaca.files.words import parse_loops
 from ithaca.formulations.family import Breakdown, Profile, Remarks
 from ithaca.formulations.problem import Limit
@@ -22,8 +24,11 @@ from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.formulations.systolic.two_level import outer_loops
 from ithaca.workloads.nest import LoopNest
 
-#: Most PEs and modules of an array that is run before an answer is chosen.
-MOST_RUN = 20_000
+#: Simulators by family: the cycles of a design's configuration, None where it waits for ever; a
+#: checkpoint may end the run.
+SIMULATORS: Registry[
+    Callable[[SystolicDesign, Mapping[str, int], Callable[[], None]], int | None]
+] = Registry("simulators")
 
 
 class SystolicProfile(Profile[SystolicDesign]):
@@ -42,15 +47,9 @@ class SystolicProfile(Profile[SystolicDesign]):
         return machine.fitted_fifos and edition is Edition.CYCLE
 
     def run(self, configuration: Mapping[str, int], checkpoint: Callable[[], None]) -> int | None:
-        from ithaca.formulations.systolic.simulation.activity import simulate_network
-        from ithaca.formulations.systolic.simulation.arrays import array_network
-
-        technology = self.design.technology
-        network = array_network(
-            self.design, configuration, technology.machine, technology.memory, MOST_RUN
-        )
-        run = simulate_network(network, checkpoint)
-        return run.cycles if run.finished else None
+        if (cycles_of := SIMULATORS.get(self.design.family)) is None:
+            raise InputError("no plug-in simulates arrays; allowed: one that does")
+        return cycles_of(self.design, configuration, checkpoint)
 
     def metrics_of_run(
         self, configuration: Mapping[str, int], cycles: int

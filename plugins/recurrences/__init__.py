@@ -7,20 +7,21 @@ from ithaca.files.plugin import Plugin
 PLUGIN = Plugin(
     {
         "families": {
-            "recurrence": "ithaca.formulations.recurrence.family:RECURRENCES",
+            "recurrence": "ithaca.plugins.recurrences.formulations.family:RECURRENCES",
         },
         "question kinds": {
-            "recurrence": "ithaca.formulations.recurrence.options:KIND",
+            "recurrence": "ithaca.plugins.recurrences.formulations.options:KIND",
         },
         "questions": {
-            "recurrence": "ithaca.formulations.recurrence.question:RecurrenceQuestion",
+            "recurrence": "ithaca.plugins.recurrences.formulations.question:RecurrenceQuestion",
         },
         "tools of families": {
-            "recurrence autosa": "ithaca.exports.autosa.recurrence:RECURRENCES",
-            "recurrence rtl": "ithaca.exports.rtl.recurrence_folder:RECURRENCE_RTL",
+            "recurrence autosa": "ithaca.plugins.recurrences.exports.autosa:RECURRENCES",
         },
+        "hardware": {"recurrence": "ithaca.plugins.recurrences.exports.hardware:HARDWARE"},
+        "workload kinds": {"recurrences": "ithaca.plugins.recurrences.workloads.kind:KIND"},
         "runs": {
-            "recurrence": "ithaca.commands.families.recurrence.simulated:simulated",
+            "recurrence": "ithaca.plugins.recurrences.commands.simulated:simulated",
         },
     }
 )

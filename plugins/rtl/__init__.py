@@ -7,25 +7,28 @@ from ithaca.files.plugin import Plugin
 PLUGIN = Plugin(
     {
         "commands": {
-            "simulate": "ithaca.commands.families.systolic.simulate:simulate",
-            "build": "ithaca.commands.build:build",
+            "simulate": "ithaca.plugins.rtl.commands.simulate:simulate",
+            "build": "ithaca.plugins.rtl.commands.build:build",
         },
+        "simulators": {"systolic": "ithaca.plugins.rtl.formulations.compared:cycles_of"},
+        "run sections": {"systolic": "ithaca.plugins.rtl.exports.timeline:timeline_sections"},
         "answers": {
-            "Simulation.view": "ithaca.results.families.views.systolic.simulation:simulation_view",
-            "Simulation.chart": "ithaca.exports.report.families.systolic_timeline:simulation_chart",
+            "Simulation.view": "ithaca.plugins.rtl.results.view:simulation_view",
+            "Simulation.chart": "ithaca.plugins.rtl.exports.timeline:simulation_chart",
         },
-        "tools": {"rtl": "ithaca.exports.rtl.folder:RTL"},
+        "tool makers": {"rtl": "ithaca.plugins.rtl.exports.generated:tool_of"},
+        "tools": {"rtl": "ithaca.plugins.rtl.exports.folder:RTL"},
         "schemas": {
-            "simulation": "ithaca.commands.families.systolic.simulating:SimulationDocument",
+            "simulation": "ithaca.plugins.rtl.commands.simulating:SimulationDocument",
         },
         "readers": {
-            "simulation": "ithaca.commands.families.systolic.readers:read_simulation",
+            "simulation": "ithaca.plugins.rtl.commands.readers:read_simulation",
         },
         "names": {
-            "Build": "ithaca.commands.api.building:Build",
-            "Simulation": "ithaca.formulations.systolic.simulation.compared:Simulation",
-            "build": "ithaca.commands.api.building:build",
-            "simulate": "ithaca.commands.families.systolic.simulating:simulate",
+            "Build": "ithaca.plugins.rtl.commands.building:Build",
+            "Simulation": "ithaca.plugins.rtl.formulations.compared:Simulation",
+            "build": "ithaca.plugins.rtl.commands.building:build",
+            "simulate": "ithaca.plugins.rtl.commands.simulating:simulate",
         },
     },
     {

@@ -1,4 +1,4 @@
-"""All configurations of the toy family, without its space and its model, and of recurrences."""
+"""All configurations of the toy family, without its space and its model."""
 
 from __future__ import annotations
 
@@ -7,23 +7,17 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from ithaca.commands.families.recurrence.simulation import simulate
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.recurrence.design import RecurrenceDesign
 from ithaca.plugins.codesign.formulations.custom.design import CustomDesign
 from tests.families.custom import custom_points
 
 
 def every_point(problem: Problem) -> Iterator[tuple[dict[str, int], dict[str, Fraction]]]:
     """All configurations of a filter with their metrics, enumerated and computed without the space
-    and the model; of an array of recurrences the one that there is, its cycles those of a run."""
+    and the model."""
     fir: Any = problem.design
     if isinstance(fir, CustomDesign):
         yield from custom_points()
-        return
-    if isinstance(fir, RecurrenceDesign):
-        run = simulate(fir.array)
-        yield {"size": len(fir.array.pes)}, {**fir.figures, "latency": Fraction(run.cycles)}
         return
     for blocks, word, burst in product(range(1, fir.taps + 1), (4, 8, 16, 32), (1, 2, 4, 8, 16)):
         if burst * word > 64 or (fir.transposed and blocks % burst):

@@ -37,8 +37,6 @@ from ithaca.formulations.space import (
     Space,
     make_space,
 )
-from ithaca.plugins.peers.studies.methods import PEERS, run_peer
-from ithaca.plugins.peers.studies.recorder import SampleBudget
 from ithaca.refine.grid import best_point, exact_grid
 from ithaca.refine.window import window_around
 from ithaca.results.datasets import as_table, result_dataset
@@ -59,7 +57,8 @@ from ithaca.studies.grid import StudyAxis
 from ithaca.studies.whatif import run_study
 from tests.families.enumerated import every_point
 from tests.families.fir import Fir, fir_problem
-from tests.families.samples import SAMPLES, SEARCHES, Sample, each_family
+from tests.families.sample import SEARCHES, Sample
+from tests.families.samples import SAMPLES, each_family
 from tests.whole_spaces import every_row
 
 
@@ -339,20 +338,3 @@ def test_seeds_are_feasible_and_all_different(solved: tuple[Sample, Result]) -> 
         encoded = space.encode(seed)
         assert space.is_legal(space.decode(encoded))
         assert penalised(space, encoded) == pytest.approx(float(value))
-
-
-@pytest.mark.ci
-@pytest.mark.parametrize("name", [name for name, peer in PEERS.items() if not peer.libraries])
-def test_peers_search_it(solved: tuple[Sample, Result], name: str) -> None:
-    sample, result = solved
-    problem = result.designs[0].problem
-    # samples of the exact search are its boxes
-    trace = run_peer(
-        name, problem, SampleBudget(samples=100_000 if name == "exact" else 20, seconds=20)
-    )
-    if name == "exact":
-        assert trace.value == sample.optimum(problem)
-    elif trace.best is not None:
-        value = problem.feasible_value(trace.best)
-        assert value is not None
-        assert value >= (sample.optimum(problem) or 0)

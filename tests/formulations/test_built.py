@@ -23,9 +23,9 @@ from ithaca.formulations.systolic.systolic_array import Edition, GroupRole
 from ithaca.solver.certificate import Status
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.workloads.library import workload
-from tests.formulations.test_cycles import configurations
 from tests.problems import mm_tiling
 from tests.solver.enumeration import enumerated_optimum
+from tests.whole_spaces import small_arrays
 
 OPEN = load_platform("rtl-open").technology
 
@@ -75,7 +75,7 @@ def test_nothing_of_fp32_changes(dataflow: tuple[str, ...]) -> None:
     exact = replace(
         built, array=derive(nest, dataflow, "C", Edition.EXACT), data=DATA_TYPES["fp32"]
     )
-    for found in configurations(built, 20, 1):
+    for found in small_arrays(built, 20, 1):
         ours, theirs = built.costs(found), exact.costs(found)
         assert (ours.dsp, ours.bram18k, ours.off_chip_bytes) == (
             theirs.dsp, theirs.bram18k, 4 * theirs.off_chip_words,

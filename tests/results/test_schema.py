@@ -20,10 +20,10 @@ from ithaca.plugins.codesign.formulations.files import find_space
 from ithaca.plugins.flow.formulations.graph import find_graph
 from ithaca.plugins.hierarchies.formulations.architecture_files import read_architecture
 from ithaca.plugins.hierarchies.formulations.constraint_files import read_constraints
+from ithaca.plugins.recurrences.workloads.recurrence import find_recurrence
 from ithaca.workloads.library import workload
 from ithaca.workloads.networks.find import find_network
 from ithaca.workloads.problem_files import read_problem
-from ithaca.workloads.recurrence import find_recurrence
 from tests.command_line import ithaca, succeed
 
 ROOT = Path(__file__).parents[2]
@@ -44,7 +44,7 @@ LIBRARY = {
     "architecture": "plugins/hierarchies/formulations/architectures",
     "space": "plugins/codesign/formulations/spaces",
     "graph": "plugins/flow/formulations/graphs",
-    "recurrences": "workloads/recurrences",
+    "recurrences": "plugins/recurrences/workloads/library",
 }
 
 #: Which kind an input is, by a key that it has.

@@ -28,9 +28,9 @@ from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.gp.engine import solve_gp
 from ithaca.solver.options import SolveOptions
 from ithaca.workloads.library import workload
-from tests.formulations.test_cycles import configurations
 from tests.problems import configuration_of, mm_points, mm_problem, mm_tiling
 from tests.solver.enumeration import enumerated_optimum
+from tests.whole_spaces import small_arrays
 
 #: (i,j)/C on 16×16×8: 4×2 PEs of 2 lanes, one tile of each loop but k, which has 2
 SMALL = mm_problem((16, 16, 8), dtype="int16")
@@ -69,7 +69,7 @@ def test_cycles_as_they_fall_hold_all_transfers(kernel: str, regime: str) -> Non
             )
             most = design.most("bandwidth")
             assert most is not None
-            for configuration in configurations(design, 4, draw.randrange(1000)):
+            for configuration in small_arrays(design, 4, draw.randrange(1000)):
                 costs = design.costs(configuration)
                 # one tensor's module at a time: 16 words of 32 bits in a cycle
                 assert max(costs.words.values()) <= 16 * costs.latency

@@ -26,7 +26,7 @@ from ithaca.solver.options import SolveOptions
 from tests.families.custom import custom_problem
 from tests.families.enumerated import every_point
 from tests.families.fir import fir_problem
-from tests.families.mapped import mapped_problem
+from tests.plugins.hierarchies.mapped import mapped_problem
 from tests.problems import mm_problem
 from tests.whole_spaces import every_row
 

@@ -32,7 +32,7 @@ MAY_WRITE = {
     "exports/charts/files.py": "within whole_file",
     "exports/charts/page.py": "within whole_file",
     "exports/charts/picture.py": "within whole_file",
-    "exports/rtl/tools.py": "in temporary folders of the system",
+    "plugins/rtl/exports/tools.py": "in temporary folders of the system",
 }
 
 

@@ -17,8 +17,8 @@ from ithaca.exports.report.blocks import (
 )
 from ithaca.exports.report.families.systolic_drawing import array_drawing
 from ithaca.exports.report.families.systolic_physics import energy, roofline
-from ithaca.exports.report.families.systolic_timeline import timeline_sections
 from ithaca.files.numbers import number, percent
+from ithaca.files.registry import Registry
 from ithaca.formulations.systolic.cost_model import Costs
 from ithaca.formulations.systolic.design import SystolicDesign, systolic
 from ithaca.formulations.systolic.insight.cycles import PES
@@ -35,6 +35,12 @@ _PARTS = {
     "prologue": "prologue: filling the array with the first tile",
     "epilogue": "epilogue: draining the last tile",
 }
+
+
+#: Sections on a run, by family; a checkpoint may raise why there is none.
+RUNS: Registry[Callable[[BestConfiguration, Callable[[], None]], tuple[Section, ...]]] = Registry(
+    "run sections"
+)
 
 
 @dataclass(frozen=True)
@@ -155,7 +161,8 @@ def sections(
 ) -> FamilySections:
     """Everything a report shows of a systolic array; with a run of it, if there is a checkpoint."""
     view = _view(best)
-    run = () if checkpoint is None else timeline_sections(best, checkpoint)
+    of_run = RUNS.get(view.design.family)
+    run = () if checkpoint is None or of_run is None else of_run(best, checkpoint)
     costs = (_latency(view), *run, roofline(best, view.facts.roofs), energy(view.costs))
     return FamilySections((), costs, (array_drawing(view.costs),))
 

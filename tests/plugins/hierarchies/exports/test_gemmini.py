@@ -20,12 +20,12 @@ import pytest
 from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.systolic.addresses import span
-from ithaca.formulations.systolic.simulation.values import reference
 from ithaca.plugins.hierarchies.exports.gemmini.folder import GEMMINI
 from ithaca.plugins.hierarchies.exports.gemmini.tiling import CallProduct
 from ithaca.plugins.hierarchies.exports.instructions.called import CalledNest
 from ithaca.plugins.hierarchies.exports.tensorlib.folder import TENSORLIB
 from ithaca.plugins.hierarchies.formulations.architecture import Architecture
+from ithaca.plugins.rtl.formulations.values import reference
 from ithaca.workloads.kernel_files import statement_nest
 from ithaca.workloads.library import workload
 from ithaca.workloads.nest import LoopNest

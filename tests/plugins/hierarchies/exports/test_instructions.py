@@ -24,13 +24,13 @@ import pytest
 from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.data_types import data_type
-from ithaca.formulations.systolic.simulation.values import random_tensors, reference
 from ithaca.plugins.hierarchies.exports.instructions.called import CalledNest
 from ithaca.plugins.hierarchies.exports.instructions.folder import INSTRUCTIONS
 from ithaca.plugins.hierarchies.exports.templates import template
 from ithaca.plugins.hierarchies.formulations.architecture import Architecture, Tensorized
 from ithaca.plugins.hierarchies.formulations.published.intrinsic.design import IntrinsicDesign
 from ithaca.plugins.hierarchies.formulations.variation import with_figures
+from ithaca.plugins.rtl.formulations.values import random_tensors, reference
 from ithaca.workloads.kernel_files import statement_nest
 from ithaca.workloads.library import workload
 from ithaca.workloads.nest import LoopNest

@@ -1,0 +1,30 @@
+"""Floating-point numbers as hardware has them: rounded to a type, and as bits."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ithaca.formulations.algebra.array_types import Integers
+
+Floats: TypeAlias = NDArray[np.float32]
+
+
+def rounded(numbers: Floats, name: str) -> Floats:
+    """Numbers as a type has them, in single precision; subnormal ones are zero."""
+    least = 2.0**-126
+    if name == "fp16":
+        numbers, least = numbers.astype(np.float16).astype(np.float32), 2.0**-14
+    elif name == "bf16":
+        bits = numbers.view(np.uint32)
+        numbers = ((bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000).view(np.float32)
+    return np.where(np.abs(numbers) < least, np.copysign(np.float32(0), numbers), numbers)
+
+
+def bit_patterns(numbers: Floats, name: str) -> Integers:
+    """The bits of numbers of a type."""
+    if name == "fp16":
+        return numbers.astype(np.float16).view(np.uint16).astype(np.int64)
+    return numbers.view(np.uint32).astype(np.int64) >> (16 if name == "bf16" else 0)

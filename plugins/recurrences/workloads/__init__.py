@@ -1,0 +1,1 @@
+"""Systems of recurrences, and the library of them."""

