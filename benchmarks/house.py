@@ -31,7 +31,7 @@ LAYERS = (
 )
 
 #: Width of a column.
-WIDTH = 6
+WIDTH = 3
 
 
 @cache
@@ -69,11 +69,18 @@ def imported(modules: Iterable[Path]) -> set[str]:
     return {name.split(".")[1] for text in texts for _, name in imports(nodes(text))}
 
 
+def summary(part: str) -> str:
+    """The first line that a part says of itself."""
+    text = (ROOT / part / "__init__.py").read_text(encoding="utf-8")
+    return str(ast.get_docstring(ast.parse(text))).partition("\n")[0]
+
+
 def picture(*, sizes: bool = False) -> str:
-    """A row of each part, the first layer at the top, with a column for each layer."""
+    """A row of each part, the first layer at the top, with a column for each layer: where it
+    imports that one."""
     rows = parts()
-    width = max(map(len, rows)) + 2
-    lines = [" " * width + "".join(f"{layer[:4]:^{WIDTH}}" for layer in LAYERS[:-1])]
+    width = max(map(len, rows)) + 1
+    lines = [" " * width + "".join(f"{layer[:2]:^{WIDTH}}" for layer in LAYERS[:-1])]
     for part, modules in rows.items():
         if part == next(each for each in rows if each not in LAYERS):
             lines.append("-" * len(lines[0]))
@@ -82,6 +89,8 @@ def picture(*, sizes: bool = False) -> str:
         row = f"{part:{width}}" + "".join(f"{mark:^{WIDTH}}" for mark in marks)
         if sizes:
             row += f" {len(modules):4} modules {sum(map(tokens, modules)):8,} tokens"
+        else:
+            row += f" {summary(part)}"
         lines.append(row)
     return "\n".join(map(str.rstrip, lines))
 

@@ -1,4 +1,4 @@
-"""The command line: it parses options, calls the layers below, and prints their answers.
+"""Functions of Python and of the command line.
 
 Each module is imported when its command is asked for, so that ``ithaca --help`` stays fast.
 """

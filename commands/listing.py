@@ -16,10 +16,7 @@ from ithaca.commands.typed import as_typed
 from ithaca.files.numbers import counted, number
 from ithaca.files.registry import Registry
 
-HELP = (
-    "List workloads, networks, platforms, architectures, hardware "
-    "spaces, flow graphs, or the designs of a workload."
-)
+HELP = "List workloads, networks, platforms, the designs of a workload, and what plug-ins list."
 
 #: The command of each list.
 LISTS: Registry[Callable[..., None]] = Registry("lists")

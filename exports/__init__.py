@@ -1,1 +1,1 @@
-"""Configurations and seeds for other tools, and results as pages."""
+"""Files for other tools, seeds, charts, pages."""

@@ -1,0 +1,1 @@
+"""Files: read under limits, written whole; errors."""

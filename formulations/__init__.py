@@ -1,1 +1,1 @@
-"""Dataflows, the derived array, the cost model, design space and platforms."""
+"""Designs: arrays, cost model, spaces; platforms."""

@@ -1,4 +1,4 @@
-"""Local refinement of solutions: exact grids around them, and evolution from them.
+"""Grids and evolution around a result.
 
 The function of Python is `ithaca.refine.refine`, or `Result.refine`: it is asked as all functions
 of `ithaca.commands.api` are, and is imported from there when it is first asked for.

@@ -1,1 +1,1 @@
-"""Results: what a solve answers, as types and as documents."""
+"""Documents of answers: written, read, explained."""

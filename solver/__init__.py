@@ -1,1 +1,1 @@
-"""Proven search for the best configuration."""
+"""Engines, certificates, proofs repeated."""

@@ -1,2 +1,1 @@
-"""Studies: many related solves. What-if sweeps, marginal values of limits, Pareto fronts, networks;
-and explanations of one."""
+"""What-ifs, fronts, marginal values, networks."""

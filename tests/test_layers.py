@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.house import LAYERS, imports, nodes
+from benchmarks.house import LAYERS, imports, nodes, picture
+from ithaca.files.plugin import CORE, plugins
 
 ROOT = Path(__file__).parents[1]
 
@@ -80,10 +81,24 @@ def test_plugins_keep_the_same_order() -> None:
     assert not upward
 
 
-def test_the_order_is_the_one_contributors_read() -> None:
-    guide = (ROOT / "CONTRIBUTING.md").read_text()
-    named = re.findall(r"^    (\w+)(?:/|\.py) ", guide, re.MULTILINE)
-    assert tuple(name for name in named if name not in ("docs", "plugins", "tests")) == LAYERS
+def test_contributors_see_the_house_as_it_is() -> None:
+    guide = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    assert "\n".join(f"    {line}" for line in picture().splitlines()) in guide
+
+
+def test_places_that_contributors_look_for_are_there() -> None:
+    guide = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| ([^|]+) \| (.+) \|$", guide, re.MULTILINE)[1:]
+    assert len(rows) >= 20
+    for what, where in rows:
+        places = re.findall(r"`([\w*/.]+)`", where)
+        assert places, what
+        for place in places:
+            if place == place.upper() or "NAME" in place:
+                continue
+            near = {Path(place), *(Path(each).parent / place for each in places if "/" in each)}
+            near |= {Path(each) / place for each in places if each.endswith("/")}
+            assert any([*ROOT.glob(str(path))] for path in near), f"{what}: {place}"
 
 
 def test_an_import_of_a_later_layer_is_seen() -> None:
@@ -350,3 +365,64 @@ def test_a_long_file_is_seen(tmp_path: Path) -> None:
     long = tmp_path / "long.py"
     long.write_text("x = 1\n" * (MOST_LINES + 1))
     assert lengths([long]) == {long.as_posix(): 451}
+
+
+#: Words of the field that plug-ins are called by, too: the core says them of other things.
+COMMON = {"flow", "map", "match", "build", "simulate", "custom", "spatial", "instructions"}
+
+#: Words of the core that are no arrow: forms of files that it reads itself, the timing of modules
+#: that are generated, and help that says what plug-ins read.
+MEANT = {
+    "files/templates.py": {"timeloop"},
+    "files/timeloop_files.py": {"timeloop"},
+    "files/timeloop_yaml.py": {"timeloop", "hierarchical"},
+    "workloads/library.py": {"timeloop"},
+    "workloads/problem_files.py": {"timeloop"},
+    "formulations/machine.py": {"rtl"},
+    "formulations/technology.py": {"rtl"},
+    "formulations/systolic/options.py": {"rtl"},
+    "formulations/systolic/logic.py": {"rtl"},
+    "formulations/systolic/points.py": {"rtl"},
+    "commands/families/systolic/points.py": {"rtl"},
+    "commands/api/evaluating.py": {"timeloop", "hierarchy"},
+    "commands/api/keywords.py": {"timeloop"},
+    "commands/api/solving.py": {"timeloop"},
+}
+
+
+def called() -> set[str]:
+    """Words that plug-ins, their families, tools and commands are called by."""
+    registries = ("families", "question kinds", "tools", "commands")
+    names = {name for name in plugins() if name != CORE}
+    for plugin in names.copy():
+        for registry in registries:
+            names |= plugins()[plugin].things.get(registry, {}).keys()
+    return (names | {"hierarchy", "hierarchical", "co-design"}) - COMMON
+
+
+def said(path: Path, words: Collection[str]) -> set[str]:
+    """Words in a module's names and strings, but docstrings."""
+    whole = nodes(path.read_text())
+    notes = {id(n.value) for n in whole if isinstance(n, ast.Expr)}
+    texts = [
+        n.value
+        for n in whole
+        if isinstance(n, ast.Constant) and isinstance(n.value, str) and id(n) not in notes
+    ]
+    for n in whole:
+        for field in ("id", "attr", "arg", "name"):
+            if isinstance(text := getattr(n, field, None), str):
+                texts.append(re.sub(r"_|(?<=[a-z])(?=[A-Z])", " ", text))
+    text = "\n".join(texts).lower()
+    return {word for word in words if re.search(rf"\b{re.escape(word)}\b", text)}
+
+
+def test_the_core_names_no_plugin() -> None:
+    words = called()
+    assert words >= {"timeloop", "codesign", "rtl", "recurrence", "hierarchies", "peers"}
+    every = {
+        path.relative_to(ROOT).as_posix(): said(path, words)
+        for layer in (*LAYERS, "core.py")
+        for path in files(layer)
+    }
+    assert {name: found for name, found in every.items() if found} == MEANT

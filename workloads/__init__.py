@@ -1,1 +1,1 @@
-"""Loop nests, tensor accesses, dependences, and the library of kernels."""
+"""What is asked: loop nests, kernels, networks."""

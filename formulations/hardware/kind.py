@@ -63,7 +63,9 @@ class AcceleratorKind(Protocol):
 
         Raises `InputError` if it is none, or says nothing of the accelerator.
         """
-        raise InputError(f"{path}: only memory hierarchies have parts that Accelergy's files name")
+        raise InputError(
+            f"{path}: accelerators of this kind have no parts that Accelergy's files name"
+        )
 
     def areas(self, accelerator: Any, path: Path) -> Mapping[str, Fraction]:
         """Areas of an instance by part (µm²), by an ART file of Accelergy's.

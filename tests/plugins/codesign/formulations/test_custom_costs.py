@@ -270,5 +270,5 @@ def test_padding_and_parts_of_accelergy_do_not_go_with_stated_costs(tmp_path: Pa
     with pytest.raises(InputError, match="divisors_only"):
         ithaca.codesign(EDGE, "mm", sizes={"i": 8, "j": 8, "k": 8}, divisors_only=True)
     (tmp_path / "ert.yaml").write_text("ERT: {}")
-    with pytest.raises(InputError, match="only memory hierarchies have parts"):
+    with pytest.raises(InputError, match="accelerators of this kind have no parts"):
         read_space({**EDGE, "accelergy": [{"of": "pes", "ert": {"4": "ert.yaml"}}]}, tmp_path / "x")
