@@ -25,19 +25,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import compress, islice
-from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from ithaca.files.documents import InputDocument, find_document, validated
+from ithaca.files.documents import InputDocument, validated
 from ithaca.files.errors import InputError
 from ithaca.files.messages import among, errors_at, quoted
-from ithaca.files.reading import packaged_names
+from ithaca.plugins.recurrences.workloads.names import document_of
 from ithaca.workloads.affine import Access, Affine
-from ithaca.workloads.kernel_files import MAX_BYTES, MAX_LOOPS, NAME
+from ithaca.workloads.kernel_files import MAX_LOOPS, NAME
 from ithaca.workloads.nest import LoopNest, check_size
 from ithaca.workloads.statement import AccessReader
 from ithaca.workloads.sums import Columns, Point, columns, compiled, elements, evaluated, tree
@@ -45,7 +44,6 @@ from ithaca.workloads.sums import Columns, Point, columns, compiled, elements, e
 #: Most iterations: every one of them is looked at.
 MOST_ITERATIONS = 100_000
 
-_PACKAGE = "ithaca.plugins.recurrences.workloads.library"
 _SUMS = (ast.BinOp, ast.Add, ast.Sub, ast.Mult, ast.UnaryOp, ast.USub, ast.Call)
 _NAMES = (ast.Name, ast.Constant, ast.Load)
 _CONDITIONS = (ast.Compare, ast.Eq, ast.Lt, ast.LtE, ast.Gt, ast.GtE)
@@ -406,30 +404,9 @@ class Recurrence(LoopNest):
         return ", ".join(f"{x} = {value}" for x, value in zip(self.loops, point, strict=True))
 
 
-def recurrence_names() -> tuple[str, ...]:
-    """Names of the recurrences that come with Ithaca."""
-    return packaged_names(_PACKAGE)
-
-
-def is_recurrence(workload: object) -> bool:
-    """Whether a workload is a system of recurrences: by name, by its file, or as such."""
-    if isinstance(workload, Recurrence) or str(workload) in recurrence_names():
-        return True
-    path = Path(str(workload))
-    try:
-        return path.suffix in (".yaml", ".yml") and "values" in _document(path)[0]
-    except InputError:  # what reads other workloads says so better
-        return False
-
-
-def _document(name_or_path: object) -> tuple[dict[str, Any], str]:
-    read, where = find_document("workload", str(name_or_path), _PACKAGE, MAX_BYTES)
-    return (read if isinstance(read, dict) else {}), str(where)
-
-
 def find_recurrence(source: object, sizes: Mapping[str, int]) -> Recurrence:
     """The recurrences of a name or a file, or as they are given, with other parameters."""
-    nest = source if isinstance(source, Recurrence) else read_recurrence(*_document(source))
+    nest = source if isinstance(source, Recurrence) else read_recurrence(*document_of(source))
     return nest.with_sizes(sizes) if sizes else nest
 
 
