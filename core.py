@@ -32,6 +32,7 @@ PLUGIN = Plugin(
             "autosa": "ithaca.exports.autosa.folder:AUTOSA",
             "scalesim": "ithaca.exports.scalesim.folder:SCALESIM",
         },
+        "tool options": {"autosa": "ithaca.exports.autosa.options:AutosaOptions"},
         # -- engines -------------------------------------------------------------------
         "engines": {
             "auto": "ithaca.solver.auto:solve_auto",

@@ -233,7 +233,7 @@ def kinds() -> dict[str, Kind]:
                 (
                     shown["sums.yaml"],
                     recipes["band.yaml"],
-                    *packaged("plugins/recurrences/workloads/library"),
+                    *packaged("plugins/recurrences/workloads/data"),
                 ),
                 lambda path: find_recurrence(str(path), {}),
             ),

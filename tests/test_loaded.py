@@ -7,8 +7,8 @@ import pytest
 from benchmarks.loaded import modules
 
 #: What is loaded of a family whose options a command has, but which it does not use.
-OPTIONS = {"options", "architecture", "sparse"}
-FAMILIES = {"systolic", "hierarchies", "recurrence", "custom", "flow", "peers"}
+OPTIONS = {"options", "architecture", "sparse", "names", "kind", "data"}
+FAMILIES = {"systolic", "hierarchies", "recurrences", "rtl", "custom", "flow", "peers"}
 
 
 @pytest.mark.parametrize(

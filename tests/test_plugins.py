@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -75,6 +76,44 @@ def test_names_are_of_one_plugin(site: Path) -> None:
     install(site, "second:PLUGIN")
     with pytest.raises(InputError, match="plug-in filters: families systolic is another's name"):
         list(Registry("families"))
+
+
+PAGE = ROOT / "docs" / "plug-ins.md"
+
+
+def test_the_page_names_every_registry() -> None:
+    kinds = {kind for plugin in plugins().values() for kind in plugin.things}
+    text = PAGE.read_text(encoding="utf-8")
+    assert [kind for kind in kinds if f"`{kind}`" not in text.partition("| registry")[2]] == []
+
+
+@pytest.mark.ci
+def test_the_package_of_the_page_exports(tmp_path: Path) -> None:
+    """Its files and commands as they stand there, installed beside Ithaca."""
+    page, site = PAGE.read_text(encoding="utf-8"), tmp_path / "site"
+    for name, text in re.findall(
+        r'^```\w+ title="(\S+)"\n(.*?)^```$', page, re.MULTILINE | re.DOTALL
+    ):
+        (tmp_path / name).write_text(text)
+    install, *commands = re.findall(r"^```sh\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)[
+        0
+    ].splitlines()
+    assert install == "pip install ."
+    words = f"-m pip install -q --no-deps --no-index --no-build-isolation --target {site} ."
+    subprocess.run([sys.executable, *words.split()], check=True, timeout=300, cwd=tmp_path)
+    paths = os.pathsep.join([str(site), os.environ.get("PYTHONPATH", "")])
+    for command in commands:
+        program, *rest = command.split()
+        assert program == "ithaca"
+        subprocess.run(
+            [sys.executable, "-m", "ithaca.cli", *rest],
+            check=True,
+            cwd=tmp_path,
+            env=os.environ | {"PYTHONPATH": paths},
+        )
+    rows = (tmp_path / "tiles" / "tiles.csv").read_text().splitlines()
+    assert rows[0] == "loop,extent,tile"
+    assert [row.split(",")[:2] for row in rows[1:]] == [[loop, "64"] for loop in "ijk"]
 
 
 @pytest.mark.ci

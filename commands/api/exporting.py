@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from typer import Option
 
-from ithaca.commands.api.keywords import public
+from ithaca.commands.api.keywords import ToolOptions, public
 from ithaca.commands.api.live_line import searching
 from ithaca.commands.api.opening import opened
 from ithaca.commands.api.options import LayerName, ResultFile
@@ -51,27 +51,7 @@ def export(
         Option("--nearest", help="Export the best configuration that the target can take instead."),
     ] = False,
     layer: LayerName = None,
-    target: Annotated[
-        str | None,
-        Option(
-            "--target",
-            help="Back end, with --to autosa: hls (HLS C, default) or tapa (tasks of TAPA).",
-        ),
-    ] = None,
-    accumulator: Annotated[
-        int | None,
-        Option(
-            "--accumulator", help="Bits of a sum, with --to rtl: 16 or 32; default: the result's."
-        ),
-    ] = None,
-    memory: Annotated[
-        str | None,
-        Option(
-            "--memory",
-            help="Tensors come, with --to rtl, as stream (AXI4-Stream, default) or "
-            "from memory: axi4 (AXI4 masters).",
-        ),
-    ] = None,
+    more: ToolOptions,
 ) -> Wrote:
     """Export the best configuration of a result for another tool, or those of a network's layers,
     each to a folder in it; or as hardware that `ithaca build` runs.
@@ -81,8 +61,7 @@ def export(
     configuration (and ``nearest`` is not asked for).
     """
     name, answer = parse_choice("--to", to, TARGETS), opened(result, layer)
-    options = {"target": target, "accumulator": accumulator, "memory": memory}
-    for option, value in options.items():
+    for option, value in more.words.items():
         if value is not None and option not in TARGETS[name].options:
             owners = [each for each, tool in TARGETS.items() if option in tool.options]
             allowed = f"--to {' or '.join(owners)}"
@@ -93,7 +72,7 @@ def export(
     first = answer.layers[0].answer.problem if isinstance(answer, NetworkResult) else answer.problem
     tool = _tool(name, first.design, nearest=nearest)
     if tool.with_options is not None:
-        tool = tool.with_options({option: options[option] for option in tool.options})
+        tool = tool.with_options({option: more.words.get(option) for option in tool.options})
     if isinstance(answer, NetworkResult):
         files, remarks = layer_files(tool, answer, nearest)
         write_folder(output, files)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from difflib import get_close_matches
 from enum import Enum
@@ -27,6 +27,7 @@ from ithaca.commands.api.parsing import parse_search
 from ithaca.files.clock import running
 from ithaca.files.errors import InputError
 from ithaca.files.messages import meant, quoted
+from ithaca.files.registry import Registry
 from ithaca.files.templates import including
 from ithaca.files.words import REPEATED, parse_loops
 from ithaca.formulations.families import QUESTION_KINDS, QUESTIONS, UNNAMED
@@ -57,6 +58,9 @@ INCLUDE_FROM = Annotated[
 ]
 _TEMPLATES = {"arch", "files", "source", "space", "workload"}
 
+#: Options of tools to export to: dataclasses, by tool.
+TOOL_OPTIONS: Registry[type[Any]] = Registry("tool options")
+
 #: The keyword of all that search, and what it is.
 PROGRESS = "progress"
 
@@ -74,13 +78,34 @@ class StatedOptions(frozenset[str]):
 
 
 @dataclass(frozen=True)
-class FamilyOptions:
-    """The options of all families, but those that a function has itself."""
+class OpenOptions:
+    """Options that plug-ins add to a function, but those that it has itself."""
 
     words: Mapping[str, Any]
     """The values of options that were passed, by name."""
     stated: Mapping[str, str]
     """All options that were given, by name, as they are written."""
+
+    @staticmethod
+    def groups() -> Iterable[type[Any]]:
+        """Dataclasses of them."""
+        raise NotImplementedError
+
+
+class ToolOptions(OpenOptions):
+    """The options of all tools to export to."""
+
+    @staticmethod
+    def groups() -> Iterable[type[Any]]:
+        return TOOL_OPTIONS.values()
+
+
+class FamilyOptions(OpenOptions):
+    """The options of all families."""
+
+    @staticmethod
+    def groups() -> Iterable[type[Any]]:
+        return (kind.options for kind in QUESTION_KINDS.values())
 
     def family(self, workload: object = None) -> str:
         """The family that has the workload, or whose own option was given.
@@ -191,12 +216,12 @@ def declared(function: Callable[..., object]) -> tuple[Declared, ...]:
         if get_origin(hint) is Annotated and parameter.kind is not Parameter.VAR_KEYWORD:
             declarations[name] = [Declared(name, hint, parameter.default, name)]
         elif is_dataclass(hint):
-            declarations[name] = [] if hint is FamilyOptions else _grouped(hint, name)
-    for name in [name for name, hint in hints.items() if hint is FamilyOptions]:
+            declarations[name] = [] if _is_open(hint) else _grouped(hint, name)
+    for name in filter(lambda name: _is_open(hints[name]), hints):
         every = [o for own in declarations.values() for o in own]
         taken = {o.name for o in every}.union(*(map(str, o.info.param_decls or ()) for o in every))
         shared: dict[str, Declared] = {}
-        for option in (o for kind in QUESTION_KINDS.values() for o in _grouped(kind.options, name)):
+        for option in (o for group in hints[name].groups() for o in _grouped(group, name)):
             if not {option.name, option.spelled} & taken:
                 shared.setdefault(option.name, option)
         declarations[name] = list(shared.values())
@@ -204,6 +229,10 @@ def declared(function: Callable[..., object]) -> tuple[Declared, ...]:
     if _TEMPLATES & {option.name for option in options}:
         options.append(Declared("include_from", INCLUDE_FROM, None, "include_from"))
     return tuple(options)
+
+
+def _is_open(hint: object) -> bool:
+    return isinstance(hint, type) and issubclass(hint, OpenOptions)
 
 
 def _grouped(group: Any, name: str) -> list[Declared]:
@@ -237,7 +266,8 @@ def gathered(
         elif is_dataclass(hint) and isinstance(hint, type):
             named = (o.name for o in options if o.group == name)
             own = {each: left.pop(each) for each in named if each in left}
-            left[name] = FamilyOptions(own, spelled) if hint is FamilyOptions else hint(**own)
+            group: Any = hint
+            left[name] = group(own, spelled) if _is_open(hint) else group(**own)
     return left
 
 

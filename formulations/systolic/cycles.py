@@ -1,10 +1,10 @@
 """Cycles of a derived array, word by word, in closed form (`docs/cost-model.md`).
 
-The closed form follows the process network that `ithaca.plugins.rtl.formulations.arrays`
-runs: exact on most arrays, a few per cent off at worst. It is arithmetic in any number system;
-floors are written as ceilings. Not every term is monotone: words on their way shorten a wait (− (q
-+ 1)(ny − 1), − r(q − 1)), and factors n − 1 vanish for one tile. Bounds come from the relaxation as
-for any other expression, which takes the ends of each factor apart.
+The closed form follows the network of processes that a simulated array is: exact on most arrays, a
+few per cent off at worst. It is arithmetic in any number system; floors are written as ceilings.
+Not every term is monotone: words on their way shorten a wait (− (q + 1)(ny − 1), − r(q − 1)), and
+factors n − 1 vanish for one tile. Bounds come from the relaxation as for any other expression,
+which takes the ends of each factor apart.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Look-up tables and flip-flops of the hardware that ``ithaca export --to rtl`` writes, estimated.
+"""Look-up tables and flip-flops of the hardware that Ithaca writes, estimated.
 
 The arrays of ``tests/data/resources.csv.xz`` were synthesized by Yosys for UltraScale+ with every
 buffer in block RAM; ``python -m benchmarks.resources fit`` makes the coefficients from them, and

@@ -17,6 +17,7 @@ PLUGIN = Plugin(
             "Simulation.chart": "ithaca.plugins.rtl.exports.timeline:simulation_chart",
         },
         "tool makers": {"rtl": "ithaca.plugins.rtl.exports.generated:tool_of"},
+        "tool options": {"rtl": "ithaca.plugins.rtl.exports.options:HardwareOptions"},
         "tools": {"rtl": "ithaca.plugins.rtl.exports.folder:RTL"},
         "schemas": {
             "simulation": "ithaca.plugins.rtl.commands.simulating:SimulationDocument",

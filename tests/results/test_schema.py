@@ -44,7 +44,7 @@ LIBRARY = {
     "architecture": "plugins/hierarchies/formulations/architectures",
     "space": "plugins/codesign/formulations/spaces",
     "graph": "plugins/flow/formulations/graphs",
-    "recurrences": "plugins/recurrences/workloads/library",
+    "recurrences": "plugins/recurrences/workloads/data",
 }
 
 #: Which kind an input is, by a key that it has.

@@ -1,0 +1,28 @@
+"""The options of exports as hardware."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from typer import Option
+
+
+@dataclass(frozen=True)
+class HardwareOptions:
+    """The options of exports as hardware."""
+
+    accumulator: Annotated[
+        int | None,
+        Option(
+            "--accumulator", help="Bits of a sum, with --to rtl: 16 or 32; default: the result's."
+        ),
+    ] = None
+    memory: Annotated[
+        str | None,
+        Option(
+            "--memory",
+            help="Tensors come, with --to rtl, as stream (AXI4-Stream, default) or "
+            "from memory: axi4 (AXI4 masters).",
+        ),
+    ] = None
