@@ -95,7 +95,7 @@ def test_the_package_of_the_page_exports(tmp_path: Path) -> None:
         r'^```\w+ title="(\S+)"\n(.*?)^```$', page, re.MULTILINE | re.DOTALL
     ):
         (tmp_path / name).write_text(text)
-    install, *commands = re.findall(r"^```sh\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)[
+    install, *commands = re.findall(r"^```text\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)[
         0
     ].splitlines()
     assert install == "pip install ."
