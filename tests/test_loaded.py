@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.loaded import modules
+from benchmarks.loaded import modules, tokens
 
 #: What is loaded of a family whose options a command has, but which it does not use.
 OPTIONS = {"options", "architecture", "sparse", "names", "kind", "data"}
@@ -26,3 +26,15 @@ def test_a_command_loads_its_own_family_alone(command: str, families: set[str]) 
     parts += [place[1::2] for place in places if place[:1] == ["plugins"] and place[3:]]
     used = {family for family, part, *_ in parts if part not in OPTIONS}
     assert used & FAMILIES == families
+
+
+@pytest.mark.parametrize(
+    ("command", "most"),
+    [
+        ("solve mm -s i=4,j=4,k=4 --dataflow i,j --divisors-only", 155_000),
+        ("list platforms", 45_000),
+        ("--help", 15_000),
+    ],
+)
+def test_a_command_loads_little(command: str, most: int) -> None:
+    assert sum(map(tokens, modules(command).values())) <= most
