@@ -89,7 +89,7 @@ def test_the_page_names_every_registry() -> None:
 
 @pytest.mark.ci
 def test_the_package_of_the_page_exports(tmp_path: Path) -> None:
-    """Its files and commands as they stand there, installed beside Ithaca."""
+    """Files and commands as they stand there, installed beside Ithaca."""
     page, site = PAGE.read_text(encoding="utf-8"), tmp_path / "site"
     for name, text in re.findall(
         r'^```\w+ title="(\S+)"\n(.*?)^```$', page, re.MULTILINE | re.DOTALL

@@ -18,6 +18,7 @@ import pytest
 import ithaca
 from ithaca.cli import COMMANDS, load
 from ithaca.commands.api.keywords import type_text
+from ithaca.commands.listing import LISTS
 from ithaca.files.answer import NAMES
 
 STUB = Path(ithaca.__file__).parent / "__init__.pyi"
@@ -55,14 +56,7 @@ def functions() -> list[str]:
 
 def test_every_command_is_a_function() -> None:
     assert {*COMMANDS} - {*functions()} == {"list"}
-    assert {
-        "list_workloads",
-        "list_networks",
-        "list_platforms",
-        "list_spaces",
-        "list_designs",
-        "load",
-    } <= {*ithaca.__all__}
+    assert {f"list_{name}" for name in LISTS if name != "schema"} | {"load"} <= {*ithaca.__all__}
 
 
 @pytest.mark.parametrize("name", functions())

@@ -1,1 +1,1 @@
-"""What is asked: loop nests, kernels, networks."""
+"""Loop nests, kernels and networks, to ask about."""
