@@ -19,6 +19,10 @@ PLUGIN = Plugin(
         "question kinds": {"systolic": f"{_SYSTOLIC}.options:KIND"},
         "questions": {"systolic": f"{_SYSTOLIC}.question:ArrayQuestion"},
         # -- what later layers do for a family -----------------------------------------
+        "network modes": {
+            "per-layer": "ithaca.studies.network.modes:PER_LAYER",
+            "shared-dataflow": "ithaca.studies.network.modes:SHARED_DATAFLOW",
+        },
         "result views": {"systolic": "ithaca.results.families.views.systolic.result:view"},
         "network views": {"systolic": "ithaca.results.families.views.systolic.network:view"},
         "tables": {"systolic": "ithaca.results.families.tables.systolic"},

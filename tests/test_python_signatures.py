@@ -59,7 +59,6 @@ def test_every_command_is_a_function() -> None:
         "list_workloads",
         "list_networks",
         "list_platforms",
-        "list_spaces",
         "list_designs",
         "load",
     } <= {*ithaca.__all__}
