@@ -158,6 +158,6 @@ PLUGIN = Plugin(
         "export": "Export the best configuration of a result for tools.",
         "seed": "Write a start population for another search tool.",
         "refine": "Improve the configurations of a result by evolution.",
-        "list": "List workloads, networks, spaces, platforms, designs.",
+        "list": "List workloads, networks, platforms, designs and more.",
     },
 )

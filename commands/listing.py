@@ -18,13 +18,10 @@ from ithaca.files.registry import Registry
 from ithaca.formulations.families import QUESTIONS
 from ithaca.formulations.platform import Resource
 
-HELP = (
-    "List workloads, networks, platforms, architectures, hardware "
-    "spaces, flow graphs, or the designs of a workload."
-)
-
 #: The commands of further lists.
 LISTS: Registry[Callable[..., None]] = Registry("lists")
+
+HELP = f"List workloads, networks, platforms, {', '.join(LISTS)}, or the schema of a document."
 
 listing = typer.Typer(help=HELP, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
 

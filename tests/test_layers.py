@@ -108,6 +108,25 @@ def test_plugins_keep_the_same_order() -> None:
     assert not upward
 
 
+#: Words of plug-ins that the core says in no string.
+PLUGIN_WORDS = re.compile(
+    r"(?i)\bco-?designs?\b|hardware spaces?\b|HardwareSpace|(shared|multi)-array"
+)
+
+
+def test_the_core_says_no_word_of_codesign() -> None:
+    """Registries are asked for it, and for the modes of its arrays."""
+    saying = [
+        f"{path.relative_to(ROOT)}:{line}: {value}"
+        for layer in LAYERS
+        for path in [*files(layer), ROOT / "core.py"]
+        for line, value in spoken(path.read_text())
+        if PLUGIN_WORDS.search(value)
+    ]
+    assert not saying
+    assert PLUGIN_WORDS.search("the result of a co-design")
+
+
 def test_the_order_is_the_one_contributors_read() -> None:
     guide = (ROOT / "CONTRIBUTING.md").read_text()
     named = re.findall(r"^    (\w+)(?:/|\.py) ", guide, re.MULTILINE)
