@@ -19,6 +19,10 @@ PLUGIN = Plugin(
         "question kinds": {"systolic": f"{_SYSTOLIC}.options:KIND"},
         "questions": {"systolic": f"{_SYSTOLIC}.question:ArrayQuestion"},
         # -- what later layers do for a family -----------------------------------------
+        "network modes": {
+            "per-layer": "ithaca.studies.network.modes:PER_LAYER",
+            "shared-dataflow": "ithaca.studies.network.modes:SHARED_DATAFLOW",
+        },
         "result views": {"systolic": "ithaca.results.families.views.systolic.result:view"},
         "network views": {"systolic": "ithaca.results.families.views.systolic.network:view"},
         "tables": {"systolic": "ithaca.results.families.tables.systolic"},
@@ -161,6 +165,6 @@ PLUGIN = Plugin(
         "export": "Export the best configuration of a result for tools.",
         "seed": "Write a start population for another search tool.",
         "refine": "Improve the configurations of a result by evolution.",
-        "list": "List workloads, networks, spaces, platforms, designs.",
+        "list": "List workloads, networks, platforms, designs and more.",
     },
 )

@@ -16,10 +16,10 @@ from ithaca.commands.typed import as_typed
 from ithaca.files.numbers import counted, number
 from ithaca.files.registry import Registry
 
-HELP = "List workloads, networks, platforms, the designs of a workload, and what plug-ins list."
-
 #: The command of each list.
 LISTS: Registry[Callable[..., None]] = Registry("lists")
+
+HELP = f"List what there is: {', '.join(LISTS)}."
 
 
 class Lists(TyperGroup):

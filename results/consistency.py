@@ -16,10 +16,11 @@ from ithaca.formulations.problem import Problem
 from ithaca.formulations.question import Minimise, in_shares
 from ithaca.solver.certificate import Status
 from ithaca.studies.best import over_all
+from ithaca.studies.network.array_modes import ARRAY_MODES
 from ithaca.studies.network.chains import RunChain, Variant
 from ithaca.studies.network.fused import chained, variant_of
-from ithaca.studies.network.layers import SHARED_DATAFLOW, SolvedLayer, shared_designs
-from ithaca.studies.network.modes import MODES, ONE_SEARCH, SHARED_ARRAY
+from ithaca.studies.network.layers import SolvedLayer, shared_designs
+from ithaca.studies.network.modes import MODES
 from ithaca.studies.network.parts import PER_LAYER, layer_result
 from ithaca.studies.network.products import factors_of, taken_together
 from ithaca.studies.network.result import Fusing, NetworkResult, Total
@@ -36,7 +37,8 @@ def check_consistent(result: NetworkResult) -> None:
     """
     if result.mode not in MODES:
         raise InputError(f"mode is {quoted(result.mode)}{among(result.mode, MODES)}")
-    if result.arrays and result.mode not in ONE_SEARCH:
+    arrays = ARRAY_MODES.get(result.mode)
+    if result.arrays and arrays is None:
         raise InputError(f"layers share no arrays in mode {quoted(result.mode)}: {EDITED}")
     # earlier versions stated no totals of products
     objective, stated = result.request.objective, result.total is not None
@@ -57,13 +59,13 @@ def check_consistent(result: NetworkResult) -> None:
             raise InputError(f"layers[{index}].best is of none of its designs: {EDITED}")
     if result.mode == PER_LAYER:
         _check_layers(result)
-    elif result.mode == SHARED_DATAFLOW:
+    elif arrays is None:
         _check_choices(result)
     else:
         _check_arrays(result)
         if result.fusing is not None:
             _check_fusing(result, result.fusing)
-        if result.mode == SHARED_ARRAY:
+        if not arrays.several:
             _check_designs(result)
 
 
@@ -126,7 +128,7 @@ def _check_fusing(result: NetworkResult, fusing: Fusing) -> None:
     members: dict[tuple[Variant, str], list[LayerRun]] = {}
     for n, (run, chosen) in enumerate(zip(chain.runs, chain.chosen(kept_before), strict=True)):
         variant = variant_of(tiled[n]) if n in tiled else chosen
-        apart = run.source if result.mode in ONE_SEARCH else ""
+        apart = run.source if result.mode in ARRAY_MODES else ""
         members.setdefault((variant, apart), []).append(run)
     follows = {
         (runs[0].source, tuple(run.source for run in runs), variant): sum(run.count for run in runs)

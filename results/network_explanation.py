@@ -14,7 +14,7 @@ from ithaca.results.explanation import Explanation, explain
 from ithaca.solver.certificate import Status, as_stated
 from ithaca.solver.infeasibility import why_infeasible
 from ithaca.solver.shortfall import CONTRADICTION
-from ithaca.studies.network.modes import ONE_SEARCH
+from ithaca.studies.network.array_modes import ARRAY_MODES
 from ithaca.studies.network.parts import layer_result
 from ithaca.studies.network.result import LayerResult, NetworkResult
 
@@ -117,7 +117,7 @@ def network_failure(result: NetworkResult) -> str:
     missing = [r for r in result.layers if r.answer.configured is None]
     infeasible = [r for r in missing if r.answer.certificate.status is Status.INFEASIBLE]
     if infeasible:
-        together = TOO_FEW_ARRAYS if result.mode in ONE_SEARCH else NO_COMMON_DESIGN
+        together = TOO_FEW_ARRAYS if result.mode in ARRAY_MODES else NO_COMMON_DESIGN
         why = {r.layer.name: r.answer.explain() for r in infeasible}
         if not any(why.values()):  # the limits are not at fault, or not one of them by itself
             alone = {
@@ -141,7 +141,7 @@ def network_failure(result: NetworkResult) -> str:
     open_ = [
         x.metric
         for x in result.request.limits
-        if x.metric in SEARCHED and result.mode in ONE_SEARCH
+        if x.metric in SEARCHED and result.mode in ARRAY_MODES
     ]
     more = f", or raise {' or '.join(open_)} if it ended by itself" if open_ else ""
     return f"nothing found for {names} before the run ended; allow more time{more}"

@@ -7,23 +7,17 @@ layers from designs (`ithaca.results.consistency`). What is left are the proofs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from fractions import Fraction
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
 from ithaca.files.answer import Check
-from ithaca.files.clock import StoppedError
 from ithaca.files.errors import EDITED, InputError
 from ithaca.files.numbers import counted, number
-from ithaca.formulations.algebra.rounding import below
-from ithaca.formulations.families import choice_of
-from ithaca.solver.certificate import Status
 from ithaca.solver.options import Budget, SolveOptions
-from ithaca.solver.shortfall import Shortfall
-from ithaca.solver.verification import Claim, agree, claimed, repeat, time_for, verify
-from ithaca.studies.network.modes import ARRAY_SEARCHES, ONE_SEARCH, SHARED_ARRAY, mode
+from ithaca.solver.verification import claimed, repeat, time_for, verify
+from ithaca.studies.network.array_modes import ARRAY_MODES
+from ithaca.studies.network.modes import mode
 from ithaca.studies.network.parts import layer_result
 from ithaca.studies.network.result import Fusing, LayerResult, NetworkResult, Total
 from ithaca.studies.network.runner import RunOptions
@@ -42,7 +36,7 @@ def verify_network(result: NetworkResult, options: SolveOptions) -> Iterator[Che
     Raises `InputError` if a claim is false, and no engine repeats it; it names the place in the
     file; `DisagreementError` if engines contradict each other.
     """
-    one_search, confirmed, whole = result.mode in ONE_SEARCH, True, Budget(options)
+    one_search, confirmed, whole = result.mode in ARRAY_MODES, True, Budget(options)
     if not result.request.layers and not one_search:
         _check_designs(result)
     for index, layer in enumerate(result.layers):
@@ -68,15 +62,15 @@ def verify_network(result: NetworkResult, options: SolveOptions) -> Iterator[Che
     if not result.share.whole:
         yield as_stated(f"the total is of {result.share.statement}")
     total, budget = result.total, Budget(whole.share())  # of all further searches together
-    words = "" if total is None else _claimed(result, total)
+    words = "" if total is None else claimed_total(result, total)
     if total is None:
         yield Check("total", "none is claimed: the objective does not add up over layers", True)
     elif result.fusing is not None:
         yield from _search_again(result, total, result.fusing, budget)
     elif one_search:
-        yield Check("total", *_prove_arrays(result, total, whole.share()))
+        yield Check("total", *result.made("proof", total, whole.share()))
     elif not adds_up(result.request.objective):
-        solve = partial(_total, result, result.request, fused=False)
+        solve = partial(total_again, result, result.request, fused=False)
         left = 1 + (result.unrestricted is not None)
         yield Check("total", *repeat(total, solve, budget.share(left), "total", words=words))
     else:
@@ -87,13 +81,13 @@ def verify_network(result: NetworkResult, options: SolveOptions) -> Iterator[Che
         )
         yield Check("total", f"{words}, {what}", confirmed)
     if result.unrestricted is not None and (free := result.request.unrestricted) is not None:
-        again = partial(_total, result, free, fused=result.fusing is not None)
+        again = partial(total_again, result, free, fused=result.fusing is not None)
         search = budget.share()
         line, proven = repeat(result.unrestricted, again, search, "unrestricted", evaluated=False)
         yield Check("unrestricted", line, proven)
 
 
-def _claimed(result: NetworkResult, total: Total) -> str:
+def claimed_total(result: NetworkResult, total: Total) -> str:
     """A total in words, and how much of the arithmetic it is about, where that is not all."""
     share = result.share
     part = "" if share.whole else f" ({share.amount} of the multiply-accumulates)"
@@ -188,87 +182,24 @@ def _search_again(
     left = 2 + (result.unrestricted is not None)
     if total.certificate.lower_bound is None and not all(edge.fits for edge in fusing.edges):
         solve(time_for(total.certificate, budget.share(left + 1)))
-    words = _claimed(result, total)
+    words = claimed_total(result, total)
     yield Check("total", *repeat(total, solve, budget.share(left), "total", words=words))
-    apart, search = partial(_total, result, result.request, fused=False), budget.share(left - 1)
+    apart, search = (
+        partial(total_again, result, result.request, fused=False),
+        budget.share(left - 1),
+    )
     yield Check("unfused", *repeat(fusing.without, apart, search, "fusing", evaluated=False))
 
 
-def _total(
+def total_again(
     result: NetworkResult, request: Any, search: SolveOptions, *, fused: bool
 ) -> Total | None:
     """The total of a network by one more search, and where tensors may stay on chip."""
     if fused:
         return _fused(result, request, search).total
-    return mode(result.mode, result.family)(
-        result.network, request, RunOptions(search=search)
-    ).total
+    return mode(result.mode)(result.network, request, RunOptions(search=search)).total
 
 
 def _fused(result: NetworkResult, request: Any, search: SolveOptions) -> NetworkResult:
-    solve = mode(result.mode, result.family, fuse=True)
+    solve = mode(result.mode, fuse=True)
     return solve(result.network, request, RunOptions(search=search))
-
-
-def _prove_arrays(result: NetworkResult, total: Total, options: SolveOptions) -> tuple[str, bool]:
-    """Prove bounds of arrays by an argument of its own; why there are none, by the layers that
-    cannot run alone."""
-    request, shared, claim, words = (
-        result.request,
-        result.mode == SHARED_ARRAY,
-        total.certificate,
-        _claimed(result, total),
-    )
-    budget, infeasible = Budget(time_for(claim, options)), claim.status is Status.INFEASIBLE
-    own = ARRAY_SEARCHES[result.family]
-    designs, sequence = own.on_arrays(result.network, request, result.mode)
-    parts = [(total, designs)]
-    if shared:  # what is proven of all follows from what is of each
-        claims = {choice.name: choice.total for choice in result.choices}
-        whole = (
-            result.network.layers[0].nest.name,
-            tuple(layer.name for layer in result.network.layers),
-        )
-        known = {
-            (d[0][0].design.name, all(choice_of(p.design)["buildable"] for p, _ in d), *whole)
-            for d in designs
-        }
-        if {
-            (choice.name, choice.buildable, choice.kernel, choice.layers)
-            for choice in result.choices
-        } != known:
-            raise InputError(f"choices are not the designs that all layers have: {EDITED}")
-        parts = [(claims[layers[0][0].design.name], [layers]) for layers in designs]
-    falls = _shortfalls(result.layers)  # earlier versions stated none
-    if (
-        infeasible
-        and falls
-        and falls != _shortfalls(own.none_alone(result.network, request, designs, total, budget))
-        and not budget.over
-    ):
-        raise InputError(f"shortfalls are not those of the layers alone: {EDITED}")
-    proven = not budget.over
-    for part, layers in parts:
-        bound = part.certificate.lower_bound
-        if bound is not None or part.certificate.status is Status.INFEASIBLE:
-            proof = own.Proof(
-                layers, sequence, request.arrays, request.minimise, budget.share(), request.shares
-            )
-            try:
-                proven &= proof.holds(bound)
-            except StoppedError:
-                proven = False
-    if proven:
-        return f"{words}; proven by another argument in {budget.spent:.1f} s", True
-    search = replace(budget.share(), gap=below(claim.gap or 0.0))
-    agree(Claim.of(total), Claim.of(_total(result, request, search, fused=False)), "total")
-    return f"{words}; bound not checked: not proven by another argument in time", False
-
-
-def _shortfalls(layers: Sequence[LayerResult]) -> list[Shortfall]:
-    """Reasons why layers cannot run alone, with numbers as files hold them."""
-    falls = (fall for layer in layers for fall in layer.answer.shortfalls)
-    return [
-        fall if fall.smallest is None else replace(fall, smallest=Fraction(float(fall.smallest)))
-        for fall in falls
-    ]

@@ -397,7 +397,8 @@ def called() -> set[str]:
     for plugin in names.copy():
         for registry in registries:
             names |= plugins()[plugin].things.get(registry, {}).keys()
-    return (names | {"hierarchy", "hierarchical", "co-design"}) - COMMON
+    more = {"hierarchy", "hierarchical", "hardware space", "shared-array", "multi-array"}
+    return (names | more | {"co-design", "co-designs", "hardware spaces"}) - COMMON
 
 
 def said(path: Path, words: Collection[str]) -> set[str]:

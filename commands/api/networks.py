@@ -30,7 +30,8 @@ from ithaca.files.words import REPEATED, parse_choice, parse_integer, several
 from ithaca.formulations.question import Minimise
 from ithaca.solver.options import Budget
 from ithaca.studies.best import without_restriction
-from ithaca.studies.network.modes import MODES, ONE_SEARCH, SEVERAL_ARRAYS
+from ithaca.studies.network.array_modes import ARRAY_MODES
+from ithaca.studies.network.modes import MODES
 from ithaca.studies.network.modes import mode as find_mode
 from ithaca.studies.network.problems import only_layers
 from ithaca.studies.network.result import NetworkResult
@@ -58,7 +59,7 @@ def network(
         str,
         Option(
             "--mode",
-            help="What layers share: per-layer, shared-dataflow, shared-array or multi-array.",
+            help=f"What layers share: {' or '.join((', '.join([*MODES][:-1]), [*MODES][-1]))}.",
         ),
     ] = "per-layer",
     arrays: Annotated[
@@ -83,7 +84,7 @@ def network(
     if kind.steady:
         engine = parse_steady_method(method, search.time_limit)
     options = RunOptions(engine, search.options, search.on(scheduler), scheduler)
-    if mode in ONE_SEARCH:
+    if mode in ARRAY_MODES:
         _check_one_search(mode, method, search.workers, scheduler, keeping.results)
     count, what = _sharing(mode, arrays, minimise)
     question = family.question(None, objective, arrays=count, minimise=what)
@@ -144,12 +145,14 @@ def _check_one_search(
 
 def _sharing(mode_name: str, arrays: int | None, minimise: str | None) -> tuple[int, Minimise]:
     """The number of arrays that share the budget, and the metric of theirs that is minimised."""
-    if mode_name not in SEVERAL_ARRAYS:
+    own = ARRAY_MODES.get(mode_name)
+    if own is None or not own.several:
         for option, text in (("--arrays", arrays), ("--minimise", minimise)):
             if text is not None:
-                allowed = ", ".join(name for name in MODES if name in SEVERAL_ARRAYS)
+                allowed = ", ".join(name for name, each in ARRAY_MODES.items() if each.several)
                 raise InputError(
-                    f"{option} does not go with --mode {mode_name}; allowed with: {allowed}"
+                    f"{option} does not go with --mode {mode_name}; "
+                    f"allowed{' with' * bool(allowed)}: {allowed or f'without {option}'}"
                 )
         return 1, Minimise.TOTAL
     if arrays is None:

@@ -13,7 +13,14 @@ PLUGIN = Plugin(
             "systolic": f"{_HERE}.formulations.arrays:ARRAYS",
             "custom": f"{_HERE}.formulations.custom.accelerator:CUSTOM",
         },
-        "array searches": {"systolic": f"{_HERE}.studies.arrays"},
+        "network modes": {
+            "shared-array": f"{_HERE}.studies.arrays.modes:SHARED",
+            "multi-array": f"{_HERE}.studies.arrays.modes:MULTI",
+        },
+        "array modes": {
+            "shared-array": f"{_HERE}.studies.array_modes:SHARED",
+            "multi-array": f"{_HERE}.studies.array_modes:MULTI",
+        },
         "commands": {
             "codesign": f"{_HERE}.commands.codesign:codesign",
         },
@@ -25,6 +32,7 @@ PLUGIN = Plugin(
             "systolic": f"{_HERE}.commands.splitting:split_device",
         },
         "answers": {
+            "NetworkResult.proof": f"{_HERE}.results.arrays:prove_arrays",
             "CodesignResult.view": f"{_HERE}.results.view:codesign_view",
             "CodesignResult.document": f"{_HERE}.results.documents:codesign_document",
             "CodesignResult.dataset": f"{_HERE}.results.dataset:codesign_dataset",

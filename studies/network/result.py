@@ -19,6 +19,7 @@ from ithaca.formulations.question import Question
 from ithaca.solver.certificate import OWN, Certificate, Status, as_stated, least
 from ithaca.solver.result import Unrestricted, loop_text, value_text
 from ithaca.solver.solution import Solution
+from ithaca.studies.network.array_modes import ARRAY_MODES
 from ithaca.workloads.networks.network import Layer, Network, share_of
 from ithaca.workloads.networks.share import Share
 
@@ -226,9 +227,10 @@ class NetworkResult(StudyAnswer):
         shared = [
             layer for layer in self.layers if layer.array is not None and layer.answer.configured
         ]
+        mode = ARRAY_MODES.get(self.mode)
         proof = (
             self.total.certificate
-            if self.total is not None and self.mode == "shared-array"
+            if self.total is not None and mode is not None and not mode.several
             else None
         )
         return tuple(

@@ -30,11 +30,12 @@ from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.plugins.codesign.commands.split_study import SplitStudy, shares
 from ithaca.plugins.codesign.formulations.arrays import SystolicArrays
 from ithaca.plugins.codesign.formulations.space import HardwareSpace
+from ithaca.plugins.codesign.studies.arrays.arrays import MULTI_ARRAY
 from ithaca.plugins.codesign.studies.workloads import Workload, find_workloads, weighted
 from ithaca.solver.certificate import Status
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.studies.grid import StudyAxis, indices
-from ithaca.studies.network.modes import MULTI_ARRAY, mode
+from ithaca.studies.network.modes import mode
 from ithaca.studies.network.problems import only_layers
 from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.network.runner import NetworkProgress, RunOptions

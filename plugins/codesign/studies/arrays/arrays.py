@@ -29,13 +29,14 @@ from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.progress import Progress
 from ithaca.solver.solution import Solution, make_solution
 from ithaca.studies.best import all_shortfalls
-from ithaca.studies.network.modes import MULTI_ARRAY, SEVERAL_ARRAYS, SHARED_ARRAY
 from ithaca.studies.network.problems import common_designs
 from ithaca.studies.network.result import LayerResult, NetworkResult, SharedDesign, Total
 from ithaca.studies.network.runner import NetworkProgress, RunOptions
 from ithaca.studies.network.totals import require_one
 from ithaca.workloads.networks.folding import fold
 from ithaca.workloads.networks.network import Layer, Network
+
+SHARED_ARRAY, MULTI_ARRAY = "shared-array", "multi-array"
 
 #: For every design the layers on it, with how often each runs.
 Designs = Sequence[Sequence[tuple[Problem, int]]]
@@ -167,7 +168,7 @@ def on_arrays(network: Network, request: ArrayQuestion, mode: str) -> Arranged:
             "allowed: a nest, or an array of each layer"
         )
     sequence, counts = [*range(len(layers))], [layer.count for layer in layers]
-    if mode in SEVERAL_ARRAYS:
+    if mode == MULTI_ARRAY:
         sequence = [number for number, count in enumerate(counts) for _ in range(count)]
         counts = [1] * len(layers)
         if len(sequence) > MOST_RUNS:

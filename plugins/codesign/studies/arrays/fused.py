@@ -20,6 +20,7 @@ from ithaca.formulations.algebra.monotonicity import falling
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.question import ArrayQuestion
 from ithaca.plugins.codesign.studies.arrays.arrays import (
+    MULTI_ARRAY,
     Arranged,
     answer,
     on_arrays,
@@ -30,7 +31,6 @@ from ithaca.solver.best_first import BestFirst
 from ithaca.solver.options import Budget
 from ithaca.studies.network.chains import RunChain
 from ithaca.studies.network.fused import chained
-from ithaca.studies.network.modes import MULTI_ARRAY
 from ithaca.studies.network.result import Fusing, NetworkResult
 from ithaca.studies.network.runner import RunOptions
 from ithaca.studies.network.totals import require_one

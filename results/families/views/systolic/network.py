@@ -12,28 +12,25 @@ from ithaca.results.network_view import proven_fact, search_effort, total_fact
 from ithaca.results.view import Block, Fact, Table, tabled
 from ithaca.results.wording import gap, limited_metrics, microjoules, shortened
 from ithaca.solver.solution import Solution
-from ithaca.studies.network.modes import MULTI_ARRAY, SHARED_ARRAY
+from ithaca.studies.network.array_modes import ARRAY_MODES
 from ithaca.studies.network.result import ArrayResult, NetworkResult, SharedDesign
 
 #: What the words of a network's answer mean.
 WORDS = "DSP eff.: multiply-accumulates over those the MAC units had cycles for; "
 
 
+#: What searches count, and what that is, unless the mode counts something else.
+BOXES = "boxes", "sets of candidates bounded at once"
+
 #: How many of the designs compared are shown per kernel.
 SHOWN_CHOICES = 5
-
-
-#: What the searches of a mode count, and what that is.
-COUNTED = {
-    SHARED_ARRAY: ("arrays", "hardware on which every layer was solved"),
-    MULTI_ARRAY: ("plans", "ways to cut the layers and share the budget"),
-}
 
 
 def view(result: NetworkResult) -> Iterator[Block]:
     """The layers on systolic arrays, what they share, and the totals."""
     yield _layer_table(result)
-    if result.mode == SHARED_ARRAY:
+    arrays = ARRAY_MODES.get(result.mode)
+    if arrays is not None and not arrays.several:
         if len(result.choices) > 1:
             yield _design_table(result.choices)
     else:
@@ -163,7 +160,8 @@ def _totals(result: NetworkResult) -> Iterator[Fact]:
             f"DSP efficiency {float(result.efficiency or 0):.1%}",
         )
         yield Fact("", _units(result))
-    counted, meaning = COUNTED.get(result.mode, ("boxes", "sets of candidates bounded at once"))
+    arrays = ARRAY_MODES.get(result.mode)
+    counted, meaning = arrays.counted if arrays else BOXES
     whole = search_effort(result)
     effort = f"{whole.nodes:,} {counted}, {whole.took}" if whole.measured else ""
     if not result.arrays:

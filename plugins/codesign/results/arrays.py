@@ -1,0 +1,85 @@
+"""Check what networks claim of arrays that layers share, by an argument of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from ithaca.files.clock import StoppedError
+from ithaca.files.errors import EDITED, InputError
+from ithaca.formulations.algebra.rounding import below
+from ithaca.formulations.families import choice_of
+from ithaca.formulations.systolic.question import ArrayQuestion
+from ithaca.plugins.codesign.studies.arrays.arrays import SHARED_ARRAY, none_alone, on_arrays
+from ithaca.plugins.codesign.studies.arrays.proof import Proof
+from ithaca.results.network_verification import claimed_total, total_again
+from ithaca.solver.certificate import Status
+from ithaca.solver.options import Budget, SolveOptions
+from ithaca.solver.shortfall import Shortfall
+from ithaca.solver.verification import Claim, agree, time_for
+from ithaca.studies.network.result import LayerResult, NetworkResult, Total
+
+
+def prove_arrays(result: NetworkResult, total: Total, options: SolveOptions) -> tuple[str, bool]:
+    """Prove bounds of arrays by an argument of its own; why there are none, by the layers that
+    cannot run alone."""
+    request, shared, claim, words = (
+        result.request,
+        result.mode == SHARED_ARRAY,
+        total.certificate,
+        claimed_total(result, total),
+    )
+    assert isinstance(request, ArrayQuestion)
+    budget, infeasible = Budget(time_for(claim, options)), claim.status is Status.INFEASIBLE
+    designs, sequence = on_arrays(result.network, request, result.mode)
+    parts = [(total, designs)]
+    if shared:  # what is proven of all follows from what is of each
+        claims = {choice.name: choice.total for choice in result.choices}
+        whole = (
+            result.network.layers[0].nest.name,
+            tuple(layer.name for layer in result.network.layers),
+        )
+        known = {
+            (d[0][0].design.name, all(choice_of(p.design)["buildable"] for p, _ in d), *whole)
+            for d in designs
+        }
+        if {
+            (choice.name, choice.buildable, choice.kernel, choice.layers)
+            for choice in result.choices
+        } != known:
+            raise InputError(f"choices are not the designs that all layers have: {EDITED}")
+        parts = [(claims[layers[0][0].design.name], [layers]) for layers in designs]
+    falls = _shortfalls(result.layers)  # earlier versions stated none
+    if (
+        infeasible
+        and falls
+        and falls != _shortfalls(none_alone(result.network, request, designs, total, budget))
+        and not budget.over
+    ):
+        raise InputError(f"shortfalls are not those of the layers alone: {EDITED}")
+    proven = not budget.over
+    for part, layers in parts:
+        bound = part.certificate.lower_bound
+        if bound is not None or part.certificate.status is Status.INFEASIBLE:
+            proof = Proof(
+                layers, sequence, request.arrays, request.minimise, budget.share(), request.shares
+            )
+            try:
+                proven &= proof.holds(bound)
+            except StoppedError:
+                proven = False
+    if proven:
+        return f"{words}; proven by another argument in {budget.spent:.1f} s", True
+    search = replace(budget.share(), gap=below(claim.gap or 0.0))
+    agree(Claim.of(total), Claim.of(total_again(result, request, search, fused=False)), "total")
+    return f"{words}; bound not checked: not proven by another argument in time", False
+
+
+def _shortfalls(layers: Sequence[LayerResult]) -> list[Shortfall]:
+    """Reasons why layers cannot run alone, with numbers as files hold them."""
+    falls = (fall for layer in layers for fall in layer.answer.shortfalls)
+    return [
+        fall if fall.smallest is None else replace(fall, smallest=Fraction(float(fall.smallest)))
+        for fall in falls
+    ]

@@ -1,0 +1,8 @@
+"""What is known of the modes of networks whose layers share arrays, without their searches."""
+
+from __future__ import annotations
+
+from ithaca.studies.network.array_modes import ArrayMode
+
+SHARED = ArrayMode(False, ("arrays", "hardware on which every layer was solved"))
+MULTI = ArrayMode(True, ("plans", "ways to cut the layers and share the budget"))
