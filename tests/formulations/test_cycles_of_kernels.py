@@ -33,12 +33,11 @@ MACHINES = {
     "hls, sums last": replace(REGIMES["hls"], sums=Sums.LAST),
 }
 
-#: Least share that is exact, largest mean and largest error on each machine, of all designs. With
-#: sums first, tensors that feed several tiles beside a chain of sums are what is far off.
+#: Least share that is exact, largest mean and largest error on each machine, of all designs.
 ALLOWED = {
     "rtl-open": (0.97, 0.001, 0.03),
     "one length of FIFOs": (0.8, 0.005, 0.06),
-    "sums first": (0.93, 0.004, 0.25),
+    "sums first": (0.93, 0.004, 0.1),
     "hls, sums last": (0.7, 0.007, 0.1),
 }
 
@@ -140,6 +139,42 @@ def test_waits_beside_sums_are_counted_where_fifos_are_short(kernel: str) -> Non
     found = errors(kernel, MACHINES["one length of FIFOs"], 12, beside=True)
     assert mean(map(abs, found)) <= 0.01
     assert max(map(abs, found)) <= 0.06
+
+
+#: Arrays whose last lanes hold up what is read, with sums first (before: 11062, 5778, 1438, 2139).
+HELD_UP = [
+    ((OWN[2], "i,l", "3 16 24 4"), "7 12 1 2", "1 2 10 8", {"A": 2, "B": 4, "C_1": 1}, 14783),
+    ((OWN[2], "i,k", "12 16 16 12"), "13 8 1 2", "1 1 14 2", {"A": 2, "B": 8, "C_1": 2}, 7362),
+    (("mttkrp", "i,k", "6 4 3 4"), "7 1 1 1", "1 1 14 8", {"A": 4, "B": 1, "C": 8, "D_1": 1}, 1580),
+    ((OWN[2], "i,k", "3 16 24 12"), "1 16 1 2", "4 1 8 11", {"A": 2, "B": 2, "C_1": 16}, 2490),
+]
+
+
+@pytest.mark.parametrize(("question", "inner", "lanes", "packs", "cycles"), HELD_UP)
+def test_lanes_far_behind_hold_up_what_is_read(
+    question: tuple[str, str, str], inner: str, lanes: str, packs: dict[str, int], cycles: int
+) -> None:
+    kernel, space, sizes = question
+    extents = dict(zip("ijkl", map(int, sizes.split()), strict=True))
+    nest = statement_nest(kernel, extents) if kernel in OWN else workload(kernel, extents)
+    design = cycle_design(nest, tuple(space.split(",")), RTL)
+    configuration = {f"pack.{name}": words for name, words in packs.items()}
+    for loop, t2, n in zip("ijkl", map(int, inner.split()), map(int, lanes.split()), strict=True):
+        tiles = -(-extents[loop] // (t2 * n))
+        configuration |= {f"t2.{loop}": t2, f"lanes.{loop}": n}
+        configuration |= {f"t1.{loop}": t2 * n, f"tiles.{loop}": tiles}
+    run = simulate_network(array_network(design, configuration, RTL))
+    assert run.cycles == cycles == design.costs(configuration).latency
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("kernel", ["mttkrp", "ttmc", OWN[2]])
+@pytest.mark.parametrize("machine", [RTL, REGIMES["hls"], replace(RTL, fifo_depth=4)])
+def test_lanes_far_behind_are_counted_on_random_arrays(machine: Machine, kernel: str) -> None:
+    """Without the term 26 % are missing at most, of three groups in a hundred arrays."""
+    found = errors(kernel, machine, 8)
+    assert mean(map(abs, found)) <= 0.003
+    assert min(found) >= -0.06
 
 
 @pytest.mark.slow(every=4)
