@@ -167,29 +167,42 @@ class CycleArithmetic:
         of the last tile.
 
         A PE takes its words l after the one before it, at the visits at which it takes sums. That
-        one is at most q words ahead, the words of the FIFO between them, so it waits l + 1 − q
-        after each q words. A wait is a step along the chain with a sum, and one back with room for
-        a word: the last visits of a block have ⌈inner/q⌉ + lanes − 2, and the words of a block, or
-        of two or three for the sums of one, room for a q-th of them. Blocks of one visit follow
-        each other as one. What the last lane is behind is no wait of the last tile.
+        one is at most q words ahead, the words of the FIFO between them, so it waits w = l + 1 − q
+        after each q words: a step along the chain with a sum, and one back with room for a word,
+        for which q words pass. A run is the longest way of such steps through lanes and words. The
+        last visits of a block have ⌈inner/q⌉ + lanes − 2 of them, or as many as lead to last visits
+        again, one to three blocks later. All words of all tiles have room for a q-th, where no PE
+        swaps between tiles, else those but one. Blocks of one visit follow each other as one. The
+        way ends at the last lane, and goes back only after the first sums: the last tile has so
+        many less.
         """
         zero, one = self.constant(0), self.constant(1)
-        if not any(self.array.beside_sums(group) for group in self.array.groups):
-            return zero, zero
         room = machine.handing_depth(beside_sums=True) + machine.hop - 1
-        q, wait = self.constant(room), max(0, machine.sum_latency + 1 - room)
+        waits = machine.sum_latency + 1 - room
+        if waits <= 0 or not any(map(self.array.beside_sums, self.array.groups)):
+            return zero, zero
+        q, wait, trips = self.constant(room), self.constant(waits), self.trips
         inner, behind = self.value(self.inner), self.lanes(self.out.direction) - one
         blocks, visits = self.value(self.flow / self.inner), self.value(self.visits)
         steps = self.numbers.ceil_div(inner, q) + behind - one
-        once = (one - self.if_more(visits)) * self.numbers.ceil_div(self.trips, q)
-
-        words = [self.constant(n) * visits * inner for n in range(1, min(room, 3) + 1)]
-        shared = [
-            self.numbers.ceil_div(
-                blocks * self.numbers.minimum(steps, self.floor(several, q)), self.constant(n)
+        most = self.most(
+            *(
+                self.numbers.ceil_div(
+                    blocks
+                    * self.numbers.minimum(
+                        steps, self.floor(self.constant(n) * visits * inner + inner - one, q)
+                    ),
+                    self.constant(n),
+                )
+                for n in range(1, min(room, 3) + 1)
             )
-            for n, several in enumerate(words, 1)
-        ]
-        tile, last = self.most(*shared, once), blocks * steps - behind
-        cycles = self.constant(wait) * self.numbers.minimum(behind, one)
-        return cycles * tile, cycles * self.most(self.numbers.minimum(tile, last), zero)
+        )
+        any_way = (one - self.if_more(visits)) * trips
+        last = self.numbers.minimum(most, blocks * steps - behind) + any_way
+        most = most + any_way
+        swapped = wait * self.numbers.minimum(most, self.floor(trips - one, q))
+        passed = self.numbers.ceil_div(trips * wait, q) - self.e - self.d
+        tile = self.most(swapped, self.numbers.minimum(wait * most, passed))
+        begun = self.floor(trips - (visits - one) * inner - one, q)
+        chained = self.numbers.minimum(behind, one)
+        return chained * tile, chained * wait * self.most(self.numbers.minimum(last, begun), zero)

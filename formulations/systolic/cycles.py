@@ -9,6 +9,7 @@ which takes the ends of each factor apart.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ithaca.formulations.algebra.expression import ONE
@@ -196,29 +197,11 @@ class ClosedForm(CycleArithmetic):
         end = (
             d + self.most(sent, words + e + 2 * h * (chain - one)) + (zero if across is None else h)
         )
-        skews = []
-        for g in reads:
-            if g.simple and not self.array.beside_sums(g.group):
-                taken, lanes = g.words + self.constant(self.q), self.shared(g.group, along)
-                near, far = (
-                    self.numbers.ceil_div(lanes * g.words, taken) - one,
-                    self.floor(lanes * self.constant(self.q), taken) + one,
-                )
-                skews.append(
-                    self.trips
-                    + e
-                    + near * (step - self.constant(self.q - 1))
-                    + 2 * d
-                    + far * (g.words + e)
-                    - self.constant(self.depth - 2)
-                )
-        pairs = self.floor(self.tiles - one, self.constant(2))
         later = self.ported(sent + d, burst)  # whose first burst is not open beforehand
         usual = self.most(self.times(self.visited, period), later)
         held_up = self.held_up(
             self.outputs - one, usual, flow * self.visited, words, chain, doubled=True
         )
-        single = self.most(self.tiles - one - 2 * pairs, zero)  # 0 or 1, at a glance
         ahead = []
         for g in reads:
             behind = (nz - one) * self.most(step, h + g.behind)
@@ -231,10 +214,10 @@ class ClosedForm(CycleArithmetic):
             + self.most((self.outputs - one) * later, held_up),
             self.tiles_before(self.tiles, ahead, period),
         ]
-        if skews:
+        for skewed, tiles in self.skewed(reads, step):
+            left = self.most(self.tiles - one - tiles, zero)
             runs.append(
-                pairs * self.most(*skews)
-                + self.most(*(cycles + self.times(single, own) for cycles, own in ahead))
+                skewed + self.most(*(cycles + self.times(left, own) for cycles, own in ahead))
             )
         drains = self.outputs * sent + (self.outputs - one) * d
         drains = self.ported(drains, sent + (self.outputs - one) * later) + self.trips
@@ -246,6 +229,41 @@ class ClosedForm(CycleArithmetic):
             self.constant(self.l) + d,
             self.constant(self.l) + end,
         )
+
+    def skewed(self, reads: list[Reads], step: Any) -> Iterator[tuple[Any, Any]]:
+        """Cycles in which tiles wait for lanes far along the chain of sums, of each read group, and
+        the number of these tiles.
+
+        Words of the last lanes wait in FIFOs until a lane ``near`` steps behind the first has
+        swapped its buffers, after a tile; those of the lanes from there on, ``far``, follow. The
+        first lane's second next fill waits for it where buffers pass on what is not theirs, its
+        third next where modules without buffers do, which pass on all of a fill before they take
+        its own words of the next. Each fill feeds as many tiles as use it.
+
+        Parameters
+        ----------
+        reads : list of Reads
+            The read groups.
+        step : number
+            Cycles from a lane to the next.
+        """
+        e, one, along = self.e, self.constant(1), self.out.direction
+        for g in reads:
+            if self.array.beside_sums(g.group):
+                continue
+            buffer, lanes = g.group.buffers[0], self.shared(g.group, along)
+            fed = self.value(buffer.intra / self.array.pe.trips)
+            if g.group.direction is not None or along == self.first:
+                fills, beside, buffers = 2, self.constant(0), one
+            else:
+                fills, beside, buffers = 3, self.constant(self.q), self.value(buffer.chain)
+            words, passed = buffers * g.words, buffers * (g.words + e)
+            near = self.numbers.ceil_div(lanes * words - beside, words + self.q) - one
+            far = self.floor(lanes * self.q + beside, words + self.q) + one
+            cycles = fed * self.trips + e + near * (step - self.constant(self.q - 1))
+            cycles = cycles + 2 * self.d + (far + (fills - 2)) * passed
+            times = self.floor(self.value(buffer.tiles) - one, self.constant(fills))
+            yield times * (cycles - self.constant(self.depth - 2)), times * fills * fed
 
     def held_up(
         self, count: Any, usual: Any, taken: Any, words: Any, chain: Any, *, doubled: bool = False

@@ -140,11 +140,11 @@ def test_fixed_questions(edition: str, dataflow: str, dtype: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", range(12))
+@pytest.mark.parametrize("number", range(6))
 def test_questions_drawn_anew(number: int) -> None:
     seed = random.SystemRandom().randrange(2**32)
     print(f"seed {seed}")  # shown where it fails
     draw = random.Random(seed)
-    dataflow = ("i", "j", "k", "i,j", "i,k", "j,k")[number % 6]
+    dataflow = ("i", "j", "k", "i,j", "i,k", "j,k")[number]
     dtype = draw.choice(("fp32", "fp16", "bf16", "int16", "int8"))
     check(space(draw, draw.choice(("exact", "cycle")), dataflow, dtype), draw, 25)

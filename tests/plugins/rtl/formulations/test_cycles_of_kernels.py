@@ -33,12 +33,11 @@ MACHINES = {
     "hls, sums last": replace(REGIMES["hls"], sums=Sums.LAST),
 }
 
-#: Least share that is exact, largest mean and largest error on each machine, of all designs. With
-#: sums first, tensors that feed several tiles beside a chain of sums are what is far off.
+#: Least share that is exact, largest mean and largest error on each machine, of all designs.
 ALLOWED = {
     "rtl-open": (0.97, 0.001, 0.03),
-    "one length of FIFOs": (0.8, 0.005, 0.06),
-    "sums first": (0.93, 0.004, 0.25),
+    "one length of FIFOs": (0.9, 0.001, 0.06),
+    "sums first": (0.93, 0.004, 0.1),
     "hls, sums last": (0.7, 0.007, 0.1),
 }
 
@@ -97,12 +96,16 @@ def cycle_design(nest: LoopNest, loops: tuple[str, ...], machine: Machine) -> Sy
     return SystolicDesign(nest, array, data_type("int16"), technology=technology)
 
 
+def loops_of(kernel: str) -> list[str]:
+    """The loops of a statement of `OWN`, or of mttkrp."""
+    return [x for x in "ijkl" if kernel not in OWN or f"{x}," in kernel or f"{x}]" in kernel]
+
+
 def errors(kernel: str, machine: Machine, count: int, *, beside: bool = False) -> list[float]:
     """Errors of the closed form on random arrays of every design, or of those alone where a tensor
     goes beside sums."""
     found = []
-    loops = [loop for loop in "ijkl" if f"{loop}," in kernel or f"{loop}]" in kernel]
-    own = statement_nest(kernel, dict.fromkeys(loops, 4)) if kernel in OWN else None
+    own = statement_nest(kernel, dict.fromkeys(loops_of(kernel), 4)) if kernel in OWN else None
     nest = own or workload(kernel)
     for array in choose_designs(nest, Edition.CYCLE, None, nest.output.tensor, sums=machine.sums):
         if beside and not any(map(array.beside_sums, array.groups)):
@@ -138,8 +141,69 @@ def test_tensors_beside_sums_have_room_for_them(kernel: str) -> None:
 def test_waits_beside_sums_are_counted_where_fifos_are_short(kernel: str) -> None:
     """Without the term up to 27 % of a design's cycles are missing on average, 49 % at most."""
     found = errors(kernel, MACHINES["one length of FIFOs"], 12, beside=True)
-    assert mean(map(abs, found)) <= 0.01
+    assert mean(error == 0 for error in found) >= 0.4
+    assert mean(map(abs, found)) <= 0.005
     assert max(map(abs, found)) <= 0.06
+
+
+#: Arrays whose last lanes hold up what is read, with sums first (before: 11062, 5778, 1438, 2139).
+HELD_UP: list[tuple[tuple[str, str, str], str, str, dict[str, int], int]] = [
+    ((OWN[2], "i,l", "3 16 24 4"), "7 12 1 2", "1 2 10 8", {"A": 2, "B": 4, "C_1": 1}, 14783),
+    ((OWN[2], "i,k", "12 16 16 12"), "13 8 1 2", "1 1 14 2", {"A": 2, "B": 8, "C_1": 2}, 7362),
+    (("mttkrp", "i,k", "6 4 3 4"), "7 1 1 1", "1 1 14 8", {"A": 4, "B": 1, "C": 8, "D_1": 1}, 1580),
+    ((OWN[2], "i,k", "3 16 24 12"), "1 16 1 2", "4 1 8 11", {"A": 2, "B": 2, "C_1": 16}, 2490),
+]
+
+
+#: Arrays whose PEs wait for room, with FIFOs of one length (before: 678, 868, 2190, 2820).
+WAITING = [
+    ((OWN[1], "i,k", "16 16 16"), "1 2 1", "1 8 21", {"A": 1, "B": 4, "C": 8}, 630),
+    ((OWN[0], "l", "12 2 3"), "1 1 1", "3 8 8", {"A": 1, "B": 1, "C_1": 1}, 859),
+    (("mttkrp", "k", "4 1 24 3"), "3 4 1 2", "3 2 39 4", {"A": 2, "B": 2, "C": 4, "D_1": 8}, 2151),
+    (
+        ("mttkrp", "j,l", "16 16 1 8"),
+        "1 10 1 1",
+        "27 3 2 6",
+        {"A": 1, "B": 1, "C": 1, "D_1": 2},
+        2915,
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("machine", "question", "inner", "lanes", "packs", "cycles"),
+    [(RTL, *row) for row in HELD_UP] + [(MACHINES["one length of FIFOs"], *row) for row in WAITING],
+)
+def test_what_arrays_wait_for_is_counted(
+    machine: Machine,
+    question: tuple[str, str, str],
+    inner: str,
+    lanes: str,
+    packs: dict[str, int],
+    cycles: int,
+) -> None:
+    kernel, space, sizes = question
+    extents = dict(zip(loops_of(kernel), map(int, sizes.split()), strict=True))
+    nest = statement_nest(kernel, extents) if kernel in OWN else workload(kernel, extents)
+    design = cycle_design(nest, tuple(space.split(",")), machine)
+    configuration = {f"pack.{name}": words for name, words in packs.items()}
+    factors = zip(extents, map(int, inner.split()), map(int, lanes.split()), strict=True)
+    for loop, t2, n in factors:
+        tiles = -(-extents[loop] // (t2 * n))
+        configuration |= {f"t2.{loop}": t2, f"lanes.{loop}": n}
+        configuration |= {f"t1.{loop}": t2 * n, f"tiles.{loop}": tiles}
+    run = simulate_network(array_network(design, configuration, machine))
+    assert run.cycles == cycles == design.costs(configuration).latency
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("kernel", ["mttkrp", "ttmc", OWN[2]])
+@pytest.mark.parametrize("machine", [RTL, REGIMES["hls"], replace(RTL, fifo_depth=4)])
+def test_lanes_far_behind_are_counted_on_random_arrays(machine: Machine, kernel: str) -> None:
+    """Without the term 26 % are missing at most, of three groups in a hundred arrays."""
+    found = errors(kernel, machine, 8)
+    assert mean(map(abs, found)) <= 0.003
+    assert min(found) >= -0.06
 
 
 @pytest.mark.slow(every=4)
