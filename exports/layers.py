@@ -126,7 +126,9 @@ def export_layers(
     }
     if tool.record:
         records = {name: digest(content[tool.record]) for name, content in contents.items()}
-        index = IndexDocument(schema=SCHEMA, counted=counted, layers=rows, records=records)
+        index = IndexDocument.model_validate(
+            {"schema": SCHEMA, "counted": counted, "layers": rows, "records": records}
+        )
         files[tool.record] = document_text(index.model_dump(by_alias=True))
     configurations = [layer.configuration for layer in layers]
     return {**files, **index_files(tool, rows, configurations, counted)}, tuple(remarks)

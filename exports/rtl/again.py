@@ -47,7 +47,10 @@ def made_again(folder: Path) -> Mapping[str, str]:
         if row.of not in layers:
             allowed = ", ".join(map(quoted, layers))
             raise InputError(f"{path}: {row.layer} is of {quoted(row.of)}; allowed: {allowed}")
-        configurations.append(layers[row.of].configuration)
+        chosen = layers[row.of].configuration
+        if isinstance(chosen, RecurrenceConfiguration):
+            raise InputError(f"{path}: {row.layer} is a recurrence; allowed: layers of a network")
+        configurations.append(chosen)
     own = {name: _written(folder / name, *record) for name, record in read.items()}
     digests = {name: digest(files[RECORD]) for name, files in own.items()}
     for name in sorted(digests.keys() | index.records.keys()):

@@ -352,6 +352,12 @@ def test_a_networks_record_is_held_against_its_folders(
     assert said in refused("build", network)
 
 
+@pytest.mark.usefixtures("_nothing_runs")
+def test_recurrences_are_no_layers_of_a_network(network: Path) -> None:
+    write_folder(network / "a", recurrence())
+    assert "a is a recurrence; allowed: layers of a network" in refused("build", network)
+
+
 def test_of_a_trusted_network_each_layer_says_what_differs(
     network: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
