@@ -215,6 +215,9 @@ class Tool:
     """A further line about files for a platform, empty where nothing is to be said."""
     architecture: Callable[[Any], Mapping[str, str]] | None = None
     """The files of an accelerator by itself; None where it takes none."""
+    record: str = ""
+    """Name of the file, among those of a configuration, that all are made again from; empty where
+    none is."""
 
     def export(self, configuration: Any) -> Mapping[str, str]:
         """Content by file name, to be written by `ithaca.files.writing.write_folder`.

@@ -6,11 +6,16 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from ithaca.exports.configuration import Exported, Tool
 from ithaca.exports.templates import template
 from ithaca.files.csv_text import csv_text
 from ithaca.files.errors import InputError
+from ithaca.files.writing import SCHEMA, document_text
+from ithaca.formulations.documents import Document
 from ithaca.formulations.systolic.metrics import METRICS
 
 #: Longest name of a layer's folder (characters).
@@ -41,6 +46,27 @@ class ExportedLayer:
     """Number of the array that runs it (from 0), where layers share arrays."""
 
 
+class RowDocument(Document):
+    """A layer in the record of a network's folder."""
+
+    layer: str
+    runs: Annotated[int, Field(ge=1)]
+    folder: str
+    of: str
+    """Name of its configuration in the folder's own record; empty where that has one alone."""
+
+
+class IndexDocument(Document):
+    """The record of a network's folder: with the records of the layers' folders enough to make all
+    its files again."""
+
+    schema_: Literal["ithaca/1"]
+    counted: str
+    layers: Annotated[list[RowDocument], Field(min_length=1)]
+    records: dict[str, str]
+    """The SHA-256 of each folder's record."""
+
+
 def export_layers(
     tool: Tool, layers: Sequence[ExportedLayer], counted: str
 ) -> tuple[Mapping[str, str], tuple[str, ...]]:
@@ -66,7 +92,8 @@ def export_layers(
             for name, own in folders.items()
             if (own.configuration, own.array) == (layer.configuration, layer.array)
         )
-        where.append(next(alike, None) or fresh_folder(layer.name, [*folders]))
+        taken = [*folders, tool.record]
+        where.append(next(alike, None) or fresh_folder(layer.name, taken))
         folders.setdefault(where[-1], layer)
     contents: dict[str, Mapping[str, str]] = {}
     moved: dict[str, str] = {}
@@ -86,47 +113,77 @@ def export_layers(
                 remarks.append(f"{folder} runs {', '.join(own)}")
                 continue
         contents |= {name: tool.export(configuration) for name, configuration in own.items()}
-    where = [moved.get(name, name) for name in where]
+    rows = [
+        RowDocument(layer=own.name, runs=own.count, folder=moved.get(name, name), of=name)
+        if name in moved
+        else RowDocument(layer=own.name, runs=own.count, folder=name, of="")
+        for own, name in zip(layers, where, strict=True)
+    ]
     files = {
         f"{folder}/{name}": text
         for folder, content in contents.items()
         for name, text in content.items()
     }
-    if tool.command:
-        files[SCRIPT] = template(
-            "build_all.sh.txt", folders=" ".join(contents), builds=tool.builds, command=tool.command
+    if tool.record:
+        records = {name: digest(content[tool.record]) for name, content in contents.items()}
+        index = IndexDocument.model_validate(
+            {"schema": SCHEMA, "counted": counted, "layers": rows, "records": records}
         )
-    rows = [
-        (layer.name, layer.count, folder, layer.configuration.name)
-        for layer, folder in zip(layers, where, strict=True)
-    ]
-    files |= {TABLE: csv_text(HEADINGS, rows), "README.md": _readme(tool, layers, where, counted)}
-    return files, tuple(remarks)
+        files[tool.record] = document_text(index.model_dump(by_alias=True))
+    configurations = [layer.configuration for layer in layers]
+    return {**files, **index_files(tool, rows, configurations, counted)}, tuple(remarks)
 
 
-def _readme(
-    tool: Tool, layers: Sequence[ExportedLayer], folders: Sequence[str], counted: str
-) -> str:
-    """The figures of all layers, of one run each, and how to go on."""
-    known = layers[0].configuration.metrics
-    return template(
+def digest(text: str) -> str:
+    """The SHA-256 of a text."""
+    return sha256(text.encode()).hexdigest()
+
+
+def index_files(
+    tool: Tool, rows: Sequence[RowDocument], configurations: Sequence[Exported], counted: str
+) -> Mapping[str, str]:
+    """The files beside the layers' folders: the table, the script that runs the tool on every
+    folder, and what says so.
+
+    Parameters
+    ----------
+    tool : Tool
+        The tool.
+    rows : sequence of RowDocument
+        The layers.
+    configurations : sequence of Exported
+        The configuration of each.
+    counted : str
+        How much of the network's arithmetic they are, in words.
+    """
+    files = {}
+    if tool.command:
+        folders = " ".join(dict.fromkeys(row.folder for row in rows))
+        files[SCRIPT] = template(
+            "build_all.sh.txt", folders=folders, builds=tool.builds, command=tool.command
+        )
+    layers = [*zip(rows, configurations, strict=True)]
+    table = [(row.layer, row.runs, row.folder, own.name) for row, own in layers]
+    known = configurations[0].metrics
+    files["README.md"] = template(
         "layers.md.txt",
         headings=HEADINGS,
         units={name: METRICS[name].unit for name in FIGURES if name in known},
-        rows=[*zip(layers, folders, strict=True)],
+        rows=layers,
         script=SCRIPT if tool.command else "",
         builds=tool.builds,
-        edition=layers[0].configuration.edition,
+        edition=configurations[0].edition,
         counted=counted,
     )
+    return {TABLE: csv_text(HEADINGS, table), **files}
 
 
 def fresh_folder(name: str, taken: Sequence[str]) -> str:
     """A folder's name for a layer's, whatever characters that has."""
-    plain = re.sub(r"[^\w.-]+", "_", name, flags=re.ASCII).strip("._") or "layer"
+    plain = re.sub(r"[^\w.-]+", "_", name, flags=re.ASCII).strip("._-") or "layer"
     if len(plain) > LONGEST:  # file systems hold names of 255 bytes
-        digest = sha256(name.encode(errors="surrogatepass")).hexdigest()[:10]
-        plain = f"{plain[: LONGEST - 11]}_{digest}"
+        short = sha256(name.encode(errors="surrogatepass")).hexdigest()[:10]
+        plain = f"{plain[: LONGEST - 11]}_{short}"
     used = {each.casefold() for each in (*taken, TABLE, SCRIPT, "README.md")}
     names = (plain, *(f"{plain}_{number}" for number in range(2, len(used) + 3)))
     return next(each for each in names if each.casefold() not in used)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -21,7 +20,6 @@ from ithaca.commands.api.outputs import WRITTEN_FILE
 from ithaca.exports.layers import TABLE
 from ithaca.files.documents import validated
 from ithaca.files.errors import InputError
-from ithaca.files.messages import quoted
 from ithaca.files.numbers import number
 from ithaca.files.reading import parse_json, read_text
 from ithaca.files.staging import recover
@@ -29,7 +27,7 @@ from ithaca.files.words import REPEATED, parse_choice, parse_counts, parse_integ
 from ithaca.files.writing import SCHEMA, check_writable, write_folder
 from ithaca.formulations.documents import Document
 from ithaca.formulations.machine import MemoryTiming
-from ithaca.plugins.rtl.exports.again import differences, in_words, made_again
+from ithaca.plugins.rtl.exports.again import differences, folders_of, in_words, made_again
 from ithaca.plugins.rtl.exports.tools import Resources, Run, compiled
 from ithaca.plugins.rtl.exports.tools import synthesize as run_synthesis
 
@@ -229,42 +227,46 @@ def build(
     """Simulate exported hardware by Verilator or Icarus Verilog, and synthesize it by Yosys; of a
     network that of every layer, one after the other.
 
-    Every file is made again from the folder's ``hardware.json``, and what is made is run. Raises
+    Every file is made again from the folder's ``hardware.json``, of a network from those of all
+    layers before the first is run, and what is made is run. Raises
     `InputError` if the folder holds anything else (and ``trust`` is not asked for) or no hardware,
     a tool is missing or fails, or the hardware has no vectors.
     """
     place = Path(folder)
     recover(place)
-    if (place / TABLE).exists():
-        if vcd is not None:
-            raise InputError(f"--vcd does not go with a network's folder; allowed: one in {folder}")
-        each = partial(
-            build,
-            stalls=stalls,
-            memory=memory,
-            synthesize=synthesize,
-            block_ram=block_ram,
-            trust=trust,
-        )
-        return NetworkBuild({name: each(place / name) for name in _folders(place / TABLE)})
-    layers, words = _stated(place), _memory_words(memory)
-    stated = {name: _with_memory(layer, words, place) for name, layer in layers.items()}
+    several = (place / TABLE).exists()
+    if several and vcd is not None:
+        raise InputError(f"--vcd does not go with a network's folder; allowed: one in {folder}")
+    names = folders_of(place / TABLE) if several else [""]
+    words = _memory_words(memory)
+    stated = {
+        name: {
+            layer: _with_memory(own, words, place / name)
+            for layer, own in _stated(place / name).items()
+        }
+        for name in names
+    }
     seed = None if stalls is None else parse_integer("--stalls", stalls, least=1) % 2**31
     if vcd is not None:
         check_writable(vcd)
-    waveform = None if vcd is None else Path(vcd)
+    run = partial(_simulated, seed=seed, vcd=None if vcd is None else Path(vcd), memory=words)
+    builds: dict[str, Build | NetworkBuild] = {}
     with _as_generated(place, trust=trust) as (source, differs):
-        runs = _simulated(source, [*stated.values()], seed=seed, vcd=waveform, memory=words)
-        resources = None
-        if synthesize or block_ram:
-            _note("synthesizing by Yosys")
-            resources = run_synthesis(source, block_ram=block_ram)
-    *names, last = stated
-    builds = {
-        name: Build(place, stated[name], runs[at], differs=differs) for at, name in enumerate(names)
-    }
-    builds[last] = Build(place, stated[last], runs[-1], resources, differs)
-    return NetworkBuild(builds, one_array=True) if names else builds[last]
+        for name, layers in stated.items():
+            runs, resources = run(source / name, [*layers.values()]), None
+            if synthesize or block_ram:
+                _note("synthesizing by Yosys")
+                resources = run_synthesis(source / name, block_ram=block_ram)
+            others = tuple(f"{each}/" for each in names if each != name)
+            own = tuple(line for line in differs if not line.startswith(others))
+            each = {
+                layer: Build(place / name, expected, runs[at], differs=own)
+                for at, (layer, expected) in enumerate(layers.items())
+            }
+            *_, last = layers
+            each[last] = replace(each[last], resources=resources)
+            builds[name] = NetworkBuild(each, one_array=True) if len(each) > 1 else each[last]
+    return NetworkBuild(builds) if several else builds[""]
 
 
 @contextmanager
@@ -289,18 +291,6 @@ def _as_generated(place: Path, *, trust: bool) -> Iterator[tuple[Path, tuple[str
     with tempfile.TemporaryDirectory(prefix="ithaca-") as room:
         write_folder(Path(room) / place.resolve().name, files)
         yield Path(room) / place.resolve().name, ()
-
-
-def _folders(table: Path) -> list[str]:
-    """The folders of a network's layers."""
-    rows = csv.DictReader(read_text(table, MAX_BYTES).splitlines())
-    names = [*dict.fromkeys(row.get("folder") or "" for row in rows)]
-    if not all(names):
-        raise InputError(f"{table}: column folder is missing; allowed: a folder a row")
-    for name in names:
-        if Path(name).name != name or (table.parent / name).is_symlink():
-            raise InputError(f"{table}: folder is {quoted(name)}; allowed: a folder beside it")
-    return names
 
 
 def _stated(folder: Path) -> dict[str, HardwareDocument]:

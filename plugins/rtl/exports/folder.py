@@ -294,6 +294,7 @@ def rtl_tool(sum_bits: int | None = None, memory: str = STREAM) -> Tool:
         options=("accumulator", "memory"),
         with_options=chosen,
         remark=remark,
+        record=RECORD,
     )
 
 

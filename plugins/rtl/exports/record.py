@@ -37,7 +37,7 @@ RECORD = "hardware.json"
 MAX_BYTES = 2**20
 
 #: Names of layers, which are those of folders.
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ def read_record(folder: Path) -> tuple[str, str, Mapping[str, Recorded]]:
         if read.family not in families:
             raise InputError(f"family is {quoted(read.family)}; allowed: {', '.join(families)}")
         for name in read.layers:
-            if not _NAME.fullmatch(name) and (name or len(read.layers) > 1):
+            if not NAME.fullmatch(name) and (name or len(read.layers) > 1):
                 raise InputError(f"layers has {quoted(name)}; allowed: names as of folders")
     return (
         read.family,
