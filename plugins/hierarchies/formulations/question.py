@@ -236,9 +236,9 @@ def _unread(architecture: Architecture, nest: LoopNest | None) -> Iterator[str]:
 
 def _check_room(design: MappingDesign, nest: LoopNest) -> None:
     """Refuse levels in which not even a word of every tensor has room: no mapping fits."""
-    keeps = design.mapping({}).keeps  # all are fixed
-    for level in design.architecture.levels:
-        kept = [access.tensor for access in nest.accesses if access.tensor in keeps[level.name]]
+    for place, level in enumerate(design.architecture.levels):
+        keeps = design.keeps(place)  # all are fixed
+        kept = [access.tensor for access in nest.accesses if access.tensor in keeps]
         if level.words is not None and level.usable(level.words) < len(kept):
             usable, needed = (
                 level.usable(level.words),
