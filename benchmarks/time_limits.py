@@ -1,4 +1,5 @@
-"""Time and memory of commands under short limits: ``python -m benchmarks.time_limits [WORD]``.
+"""Time and memory of commands under short limits: ``python -m benchmarks.time_limits [WORD]
+[--limit S]``.
 
 Each question is one whose problem takes long to build, or whose search takes long to look up. The
 clock is that of the processor, so that what else runs does not count. Printed are the seconds as a
@@ -8,11 +9,12 @@ a share of 2 GiB.
 
 from __future__ import annotations
 
+import argparse
 import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 #: Runs a command by the processor's clock, and says what it took.
@@ -39,6 +41,19 @@ LEVELS = (
 #: Limits (s).
 LIMITS = (0.5, 1.0, 3.0)
 
+#: Files that questions name, beside ARCH.yaml, the architecture of four levels, and CHAIN.onnx, a model of 300
+#: layers: what makes them, in this order.
+MADE = {
+    "PROOF.json": "solve mm -s i=64,j=64,k=64 -o PROOF.json",
+    "LARGE.json": "solve mm -s i=4096,j=4096,k=4096 --method gp --time-limit 3 -o LARGE.json",
+    "MAPPED.json": "map conv2d -s o=64,i=64,r=56,c=56 --arch eyeriss --time-limit 2 -o MAPPED.json",
+    "UNEVEN.json": "map mm -s i=32,j=32,k=32 --arch eyeriss --edition uneven --time-limit 2 -o UNEVEN.json",
+    "LAYERS.json": "network resnet50 --time-limit 20 -o LAYERS.json",
+    "FUSED.json": "network resnet50 --arch eyeriss --fuse --time-limit 20 -o FUSED.json",
+    "SPACE.json": "codesign hasco-gemm mm -s i=1024,j=1024,k=1024 --time-limit 5 -o SPACE.json",
+    "TIMELOOP": "export MAPPED.json --to timeloop -o TIMELOOP",
+}
+
 QUESTIONS = (
     "solve mm -s i=65536,j=65536,k=65536",
     "solve mm -s i=1,j=6144,k=4096 --dtype int8 --platform u280 --ports 32",
@@ -47,8 +62,8 @@ QUESTIONS = (
     "solve mm -s i=65536,j=65536,k=65536 --method cpsat",
     "solve lu -s n=47",
     "solve lu -s n=66",
-    "map mm -s i=3,j=2,k=3 --arch ARCH --edition uneven --objective energy",
-    "map mm -s i=3,j=2,k=3 --arch ARCH --edition uneven --objective energy --method nlp",
+    "map mm -s i=3,j=2,k=3 --arch ARCH.yaml --edition uneven --objective energy",
+    "map mm -s i=3,j=2,k=3 --arch ARCH.yaml --edition uneven --objective energy --method nlp",
     "map conv2d -s o=512,i=512,r=224,c=224,p=3,q=3 --arch simba-like --bypass free --remainders",
     "map conv2d -s o=512,i=512,r=224,c=224,p=3,q=3 --arch dmazerunner-256 --edition dmazerunner",
     "network resnet50",
@@ -57,12 +72,42 @@ QUESTIONS = (
     "network resnet50 --mode multi-array --arrays 2",
     "network resnet50 --arch eyeriss --fuse",
     "network resnet50 --arch eyeriss --edition uneven --fuse",
-    "network CHAIN",
-    "network CHAIN --fuse",
-    "network CHAIN --arch eyeriss",
-    "codesign hasco-gemm",
+    "network CHAIN.onnx",
+    "network CHAIN.onnx --fuse",
+    "network CHAIN.onnx --arch eyeriss",
+    "network CHAIN.onnx --arch eyeriss --fuse",
+    "network vgg16 --arch dmazerunner-256 --edition dmazerunner",
+    "codesign hasco-gemm mm -s i=1024,j=1024,k=1024",
+    "codesign dmazerunner-memory resnet18",
+    "codesign explainable-edge resnet18",
+    "codesign hasco-conv resnet18 --layers conv3_*",
+    "codesign u250-arrays mm -s i=1024,j=1024,k=1024",
+    "codesign u250-arrays vgg16 --fuse",
     "pareto mm -s i=512,j=512,k=512 --objectives latency,dsp",
+    "pareto conv2d -s o=64,i=64,r=56,c=56 --arch eyeriss --objectives energy,latency",
     "whatif mm -s k=512 --vary i=256,512,1024 --vary j=256,512",
+    "whatif mm -s i=4096,j=4096,k=4096 --marginal 5",
+    "whatif conv2d -s o=64,i=64,c=56 --arch eyeriss --vary r=14,28,56",
+    "seed mm -s i=65536,j=65536,k=65536 --to csv -o OUTPUT.csv",
+    "seed LARGE.json --to csv -o OUTPUT.csv",
+    "seed LAYERS.json --to csv -o OUTPUT",
+    "refine LARGE.json",
+    "refine UNEVEN.json",
+    "refine LAYERS.json",
+    *(
+        f"{command} {file}"
+        for file in (
+            "PROOF.json",
+            "LARGE.json",
+            "MAPPED.json",
+            "UNEVEN.json",
+            "LAYERS.json",
+            "FUSED.json",
+            "SPACE.json",
+        )
+        for command in ("verify", "explain", "report -o OUTPUT.html")
+    ),
+    "timeloop-mapper TIMELOOP/arch.yaml TIMELOOP/problem.yaml TIMELOOP/ert.yaml -o OUTPUT",
 )
 
 
@@ -95,38 +140,61 @@ def chain(layers: int = 300) -> bytes:
     return bytes(helper.make_model(graph).SerializeToString())
 
 
-def measured(question: str, limit: float, arch: Path) -> tuple[float, float]:
-    """Shares of the time and of the memory that a question may take under a limit.
+def command(question: str, folder: Path, *more: str) -> list[str]:
+    """The command of a question, whose words in capitals are files of a folder."""
+    words = [str(folder / w) if w[:4].isupper() else w for w in question.split()]
+    return [sys.executable, "-c", PROGRAM, *words, *more]
+
+
+def measured(question: str, limit: float, folder: Path) -> tuple[float, float, int]:
+    """Shares of the time and of the memory that a question may take under a limit, and its exit
+    status.
 
     Parameters
     ----------
     question : str
-        The command without the limit; ARCH is the file of four levels, CHAIN that of a model.
+        The command without the limit.
     limit : float
         The limit (s).
-    arch : Path
-        That file.
+    folder : Path
+        The folder of the files that it names.
     """
-    model = arch.parent / "chain.onnx"
-    words = question.replace("ARCH", str(arch)).replace("CHAIN", str(model)).split()
-    command = [sys.executable, "-c", PROGRAM, *words, "--time-limit", str(limit)]
-    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    words = command(question, folder, "--time-limit", str(limit))
+    run = subprocess.run(words, capture_output=True, text=True, check=False)
     seconds, memory = json.loads(run.stderr.rpartition("@ ")[2])
-    return seconds / (1.5 * limit + 2), memory / 2**31
+    return seconds / (1.5 * limit + 2), memory / 2**31, run.returncode
 
 
-def lines(word: str) -> Iterator[str]:
+def make(folder: Path, names: Iterable[str]) -> None:
+    """Make the files of some names, and those of which these are made."""
+    for name in names:
+        if name in MADE and not (folder / name).exists():
+            question = MADE[name]
+            make(folder, (word for word in question.split() if word != name))
+            subprocess.run(command(question, folder), capture_output=True, check=True)
+
+
+def lines(word: str, limits: Sequence[float]) -> Iterator[str]:
     """Shares of questions in which a word stands, as they are measured."""
-    with tempfile.TemporaryDirectory() as folder:
-        arch = Path(folder) / "four_levels.yaml"
-        arch.write_text(architecture())
-        (arch.parent / "chain.onnx").write_bytes(chain())
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "ARCH.yaml").write_text(architecture())
+        (folder / "CHAIN.onnx").write_bytes(chain())
         for question in (question for question in QUESTIONS if word in question):
-            for limit in LIMITS:
-                time, memory = measured(question, limit, arch)
-                yield f"{time:5.2f} of the time, {memory:4.2f} of the memory: {limit} s  {question}"
+            make(folder, (w.partition("/")[0] for w in question.split()))
+            for limit in limits:
+                time, memory, status = measured(question, limit, folder)
+                ended = f" (exit status {status})" if status else ""
+                yield (
+                    f"{time:5.2f} of the time, {memory:4.2f} of the memory: {limit} s  "
+                    f"{question}{ended}"
+                )
 
 
 if __name__ == "__main__":
-    for line in lines(" ".join(sys.argv[1:])):
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("word", nargs="?", default="", help="of the questions to ask")
+    parser.add_argument("--limit", type=float, action="append", help=f"default: {LIMITS}")
+    options = parser.parse_args()
+    for line in lines(options.word, options.limit or LIMITS):
         print(line, flush=True)

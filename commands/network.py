@@ -9,7 +9,6 @@ from typing import Annotated
 from typer import Option
 
 from ithaca.commands.api.live_line import note
-from ithaca.commands.api.loading import load
 from ithaca.commands.api.networks import network as solve_network
 from ithaca.commands.api.outputs import Written
 from ithaca.commands.conclusion import OutputOptions, conclude
@@ -55,6 +54,8 @@ def network(
 
 
 def _other(file: str) -> NetworkResult:
+    from ithaca.commands.api.loading import load
+
     if not file:
         raise InputError("--compare is empty; allowed: the name of a file or folder")
     answer = load(file)

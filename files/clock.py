@@ -125,7 +125,8 @@ def ending(stop: Callable[[], bool] | None = None) -> Iterator[None]:
 def finishing() -> Iterator[None]:
     """Let `poll` raise only after a moment beyond the call's time: for what an answer needs."""
     ends = _ends.get()
-    last = None if ends is None else max(ends.grace, time.perf_counter() + MOMENT)
+    own = time.perf_counter() + MOMENT
+    last = None if ends is None else max(ends.last or ends.grace, own)
     with _asking(None if last is None else lambda: time.perf_counter() >= last):
         yield
 

@@ -16,7 +16,6 @@ from ithaca.files.words import split_values
 from ithaca.formulations.algebra.domains import (
     LARGEST,
     Guard,
-    all_divisors,
     check_sizes,
     guarded_form,
     least,
@@ -37,10 +36,14 @@ from ithaca.formulations.algebra.parsing import parse_expression, quoted
 from ithaca.formulations.design import Design
 from ithaca.formulations.remembered import remembered
 from ithaca.formulations.space import Space
+from ithaca.formulations.terms import Terms, terms_of
 from ithaca.workloads.nest import Sizes
 
 #: Objectives below its negative say no more than that a metric without bounds makes them fall.
 SENSIBLE = 10**75
+
+#: All that metrics may be.
+ANYTHING = Interval(Fraction(0), Fraction(LARGEST))
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,37 +182,19 @@ class Problem:
         metrics = self.metrics(configuration)
         return tuple(objective.value(metrics) for objective in self.objective.order)
 
-    @property
-    def _stated(self) -> list[tuple[str, Objective | Limit]]:
-        """Objectives in order, and limits, with what error lines call each."""
-        return [
-            *((f"objective: {quoted(each.text)}", each) for each in self.objective.order),
-            *((f"limit: {quoted(each.metric)}", each) for each in self.limits),
-        ]
-
-    @property
-    def _expressions(self) -> list[tuple[str, Expression]]:
-        """The first objective, and limits: what error lines call each, and as it was read."""
-        first, *others = [(what, each.expression) for what, each in self._stated]
-        return [first, *others[len(self.objective.order) - 1 :]]
-
-    @property
-    def _spoken(self) -> list[tuple[str, frozenset[str]]]:
-        """The names that each of them speaks of, and those of the objectives that come next."""
-        return [
-            (what, each.expression.symbols.union(*(d.symbols for d in each.divisors)))
-            for what, each in self._stated
-        ]
+    @cached_property
+    def _terms(self) -> Terms:
+        return terms_of(self)
 
     @property
     def space(self) -> Space:
         """The legal configurations, limits aside."""
         return self.design.space
 
-    @cached_property
+    @property
     def used_metrics(self) -> frozenset[str]:
         """The metrics that objective and limits speak of."""
-        return frozenset[str]().union(*(expression.symbols for _, expression in self._expressions))
+        return self._terms.used_metrics
 
     def metrics(self, configuration: Mapping[str, int]) -> dict[str, Fraction]:
         """All metrics of a configuration, by the exact reference (Fractions); those of the latest
@@ -253,7 +238,7 @@ class Problem:
     @cached_property
     def falling(self) -> frozenset[str]:
         """The metrics that the objective or a limit may fall with."""
-        return falling(*(expression for _, expression in self._expressions))
+        return falling(*(expression for _, expression in self._terms.expressions))
 
     @cached_property
     def among(self) -> str:
@@ -287,7 +272,9 @@ class Problem:
 
     def check_names(self) -> None:
         """Refuse names of metrics that the design does not have."""
-        for what, names in self._spoken:
+        if self._terms.names <= self.design.vocabulary.keys():
+            return
+        for what, names in self._terms.spoken:
             if unknown := min(names - self.design.vocabulary.keys(), default=None):
                 self.design.metrics(Symbols(), SYMBOLIC, {unknown})  # says why, where it can
                 known = among(unknown, sorted(self.design.vocabulary))
@@ -306,9 +293,9 @@ class Problem:
         """
         self.check_names()
         guard = Guard(self.reach)
-        for what, each in self._stated:
-            guard.check((*each.divisors, *all_divisors(each.expression)), what)
-        return tuple(guard(expression, what) for what, expression in self._expressions)
+        for what, divisors in self._terms.divisors:
+            guard.check(divisors, what)
+        return tuple(guard(expression, what) for what, expression in self._terms.expressions)
 
     @remembered
     def reach(self, divisor: Expression) -> Interval | None:
@@ -328,7 +315,7 @@ class Problem:
         values = Symbols()
         metrics = self.design.metrics(values, SYMBOLIC, self.used_metrics)
         expressions = []
-        for (what, expression), positive in zip(self._expressions, self.guarded, strict=True):
+        for (what, expression), positive in zip(self._terms.expressions, self.guarded, strict=True):
             check_sizes(positive, what, self._range)
             expressions.append(guarded_form(expression, metrics, self.reach, self.intervals, what))
         limits, still_open = zip(expressions[1:], self.limits, strict=True), self.open_limits
@@ -376,8 +363,7 @@ class Problem:
 
     def _range(self, expression: Expression) -> Interval | None:
         """All values of an expression over metrics, and more, by their ranges; None if unknown."""
-        spoken = frozenset[str]().union(*(names for _, names in self._spoken))
-        ranges = self._metric_ranges(spoken | expression.symbols)
+        ranges = self._metric_ranges(self._terms.names | expression.symbols)
         return None if ranges is None else bounds(expression, ranges)
 
     @cached_property
@@ -395,7 +381,7 @@ class Problem:
         }
         try:
             if over:
-                ranges = dict.fromkeys(expression.symbols, Interval(Fraction(0), Fraction(LARGEST)))
+                ranges = dict.fromkeys(expression.symbols, ANYTHING)
             elif loose := expression.symbols - ranges.keys():
                 with finishing():
                     ranges |= self.design.metrics(self.intervals, INTERVAL, loose)

@@ -395,12 +395,15 @@ class Space:
 
     def contains(self, values: Mapping[str, int]) -> bool:
         """Whether a configuration is legal: its quantities are those of the space, and every rule
-        holds."""
+        holds; where one divides by 0 none does."""
         if values.keys() != self.quantities.keys():
             return False
-        return all(bool(axis.legal(values)) for axis in self.axes) and all(
-            bool(link.holds(values)) for link in self.links
-        )
+        try:
+            return all(bool(axis.legal(values)) for axis in self.axes) and all(
+                bool(link.holds(values)) for link in self.links
+            )
+        except ZeroDivisionError:
+            return False
 
     def completed(self, values: NumbersByName) -> dict[str, Any]:
         """Values of the free quantities with those of all others that follow from them."""

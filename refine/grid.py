@@ -336,8 +336,8 @@ def load_grid(path: Path, *, lazily: bool = False) -> xr.Dataset:
                     grid = grid.load()
     except InputError:
         raise
-    except (OSError, RuntimeError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "not a NetCDF file"
+    except Exception as error:  # libraries raise anything where numbers have another meaning
+        reason = getattr(error, "strerror", None) or "not a NetCDF file, or not of numbers"
         raise InputError(
             f"cannot read {path}: {reason}; allowed: a file written by ithaca grid -o"
         ) from None

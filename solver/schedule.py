@@ -120,7 +120,7 @@ class Schedule:
             self._hand_on(plain)
         self._set_rivals()
         yield from self._decide()
-        if (
+        if not whole.over and (
             not self._best_only
             or len(everything) == 1
             or all(self._infeasible(n) for n in everything)
@@ -132,13 +132,16 @@ class Schedule:
             for numbers in [everything] if at_once else self._places.values():
                 yield from self._round([n for n in numbers if self._unproven(n)], Step.PROOF)
                 yield from self._round([n for n in numbers if self._undecided(n)], Step.TIES)
-                yield from self._rest(numbers)
+                if not at_once:
+                    yield from self._rest(numbers)
             self._rivalry = True
             self._set_rivals()
         yield from self._rest(everything)
 
     def _decide(self) -> Iterator[tuple[int, Solution | Exception]]:
         """Find and prove the best of all rivals."""
+        if self._budget.over:
+            return
         limit, places = self._budget.options.time_limit, self._places
         # where time is not short, rounds serve those who look at one workload: what runs elsewhere
         # begins anew in every round, and what waits takes memory

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import random
+import resource
 import signal
 import socket
-from contextlib import chdir
+import sys
+from collections.abc import Iterator
+from contextlib import chdir, contextmanager
 from copy import deepcopy
 from functools import reduce
 from operator import getitem
 from pathlib import Path
 from threading import Thread
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
 
@@ -23,15 +27,19 @@ from ithaca.files import messages, reading
 from ithaca.files.errors import InputError
 from ithaca.files.messages import MAX_LINE
 from ithaca.plugins.hierarchies.formulations.architecture_files import read_architecture
-from tests import mutants
+from tests import file_kinds, mutants
 
-#: Mutants in CI of every kind, 5,100 in all.
-COUNT = 300
+#: Mutants in CI of every kind, 5,075 in all.
+COUNT = 175
 
-#: CPU seconds after which a reader counts as endless: the slowest takes a twentieth on any machine.
-ENDLESS = 20
+#: CPU seconds after which a reader counts as endless, of any file and for each KiB more: the slowest
+#: takes a tenth on any machine.
+ENDLESS, ENDLESS_PER_KIB = 6, 1
 
-KINDS = sorted(mutants.kinds())
+#: Bytes of memory that a reader may take, of any file and for each KiB more.
+MEMORY, MEMORY_PER_KIB = 512 << 20, 4 << 20
+
+KINDS = sorted(file_kinds.kinds())
 
 
 class EndlessError(BaseException):
@@ -42,17 +50,31 @@ def _alarm(number: int, frame: FrameType | None) -> NoReturn:
     raise EndlessError
 
 
-def outcome(kind: mutants.Kind, path: Path) -> str | None:
-    """The line that refuses a file; None if it is read."""
+@contextmanager
+def bounded(size: int) -> Iterator[None]:
+    """Bounds of CPU seconds and of memory for whoever reads so many bytes."""
+    seconds = ENDLESS + ENDLESS_PER_KIB * size / 1024
+    memory = MEMORY + MEMORY_PER_KIB * size // 1024
+    taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     before = signal.signal(signal.SIGVTALRM, _alarm)
-    signal.setitimer(signal.ITIMER_VIRTUAL, ENDLESS)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    resource.setrlimit(resource.RLIMIT_AS, (taken + memory, hard))
     try:
-        kind.read(path)
-    except InputError as error:
-        return str(error)
+        yield
     finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         signal.signal(signal.SIGVTALRM, before)
+
+
+def outcome(kind: mutants.Kind, path: Path) -> str | None:
+    """The line that refuses a file; None if it is read."""
+    try:
+        with bounded(path.stat().st_size):
+            kind.read(path)
+    except InputError as error:
+        return str(error)
     return None
 
 
@@ -75,23 +97,99 @@ def check(kind: mutants.Kind, folder: Path, seed: int, count: int) -> None:
 @pytest.mark.ci(whole=True)
 @pytest.mark.parametrize("name", KINDS)
 def test_what_mutants_are_made_of_is_read(name: str, tmp_path: Path) -> None:
-    kind = mutants.kinds()[name]
-    for place, text in enumerate(kind.seeds):
+    kind = file_kinds.kinds()[name]
+    for place, content in enumerate(kind.contents):
         path = tmp_path / f"seed{place}{kind.ending}"
-        path.write_text(text, encoding="utf-8")
+        path.write_bytes(content)
         assert outcome(kind, path) is None
 
 
 @pytest.mark.ci(whole=True)
 @pytest.mark.parametrize("name", KINDS)
 def test_a_mutant_is_read_or_refused_in_one_line(name: str, tmp_path: Path) -> None:
-    check(mutants.kinds()[name], tmp_path, 1, COUNT)
+    check(file_kinds.kinds()[name], tmp_path, 1, COUNT)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", KINDS)
 def test_other_mutants_are_read_or_refused_in_one_line(name: str, tmp_path: Path) -> None:
-    check(mutants.kinds()[name], tmp_path, random.SystemRandom().randrange(10**9), 10 * COUNT)
+    check(file_kinds.kinds()[name], tmp_path, random.SystemRandom().randrange(10**9), 10 * COUNT)
+
+
+# -- no reader is forgotten ----------------------------------------------------------------
+
+#: Where files of others are opened; each function that calls one of these is a reader.
+OPENERS = {
+    "ithaca.files.reading": ("read_text", "read_bytes"),
+    "ithaca.files.timeloop_files": ("load_timeloop",),
+    "ithaca.files.documents": ("find_document", "load_document"),
+    "ithaca.files.netcdf": ("check_contents",),
+}
+
+#: Readers that have no kind, and why.
+WITHOUT_KIND = {
+    "results/network.py:load_network_result": "answers are read by `read_document`",
+    "exports/rtl/again.py:differences": "bytes are compared, and mean nothing",
+}
+
+ROOT = Path(__file__).parents[1]
+
+
+def readers() -> set[str]:
+    """The functions of the package that open files of others: module and name."""
+    every = set()
+    for path in ROOT.rglob("*.py"):
+        module = path.relative_to(ROOT)
+        if module.parts[0] in ("benchmarks", "docs", "files", "tests") or ".typing" in module.parts:
+            continue
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+        names = {
+            each.asname or each.name
+            for node in imports
+            for each in node.names
+            if each.name in OPENERS.get(node.module or "", ())
+        }
+        for function in ast.walk(tree):
+            if isinstance(function, ast.FunctionDef):
+                used = (node.id for node in ast.walk(function) if isinstance(node, ast.Name))
+                if names & {*used}:
+                    every.add(f"{module}:{function.name}")
+    return every
+
+
+def called(kind: mutants.Kind, folder: Path) -> set[str]:
+    """The functions of the package that are called while a kind's files are read."""
+    names = set()
+
+    def count(frame: FrameType, event: str, argument: Any) -> None:
+        if event == "call":
+            names.add((frame.f_code.co_filename, frame.f_code.co_name))
+
+    for place, content in enumerate(kind.contents[:2]):
+        path = folder / f"seed{place}{kind.ending}"
+        path.write_bytes(content)
+        sys.setprofile(count)
+        try:
+            kind.read(path)
+        finally:
+            sys.setprofile(None)
+    package = Path(ithaca.__file__).resolve().parent
+    places = ((Path(file).resolve(), name) for file, name in names if file.endswith(".py"))
+    return {f"{p.relative_to(package)}:{n}" for p, n in places if p.is_relative_to(package)}
+
+
+@pytest.mark.ci(whole=True)
+def test_every_reader_has_a_kind(tmp_path: Path) -> None:
+    reached = set(WITHOUT_KIND)
+    for kind in file_kinds.kinds().values():
+        own = tmp_path / kind.name
+        own.mkdir()
+        reached |= called(kind, own)
+    every = readers()
+    assert len(every) > 20
+    assert every - reached == set()
+    assert set(WITHOUT_KIND) <= every
 
 
 @pytest.mark.parametrize(
@@ -114,7 +212,7 @@ def test_few_of_many_unknown_keys_are_compared_with_known_ones(
         "get_close_matches",
         lambda word, names: compared.append(word) or near(word, names),
     )
-    own = mutants.kinds()[kind]
+    own = file_kinds.kinds()[kind]
     document = deepcopy(mutants.document(own.seeds[0], own.ending))
     reduce(getitem, place, document).update({f"unknown{n}": n for n in range(3000)})
     path = tmp_path / "file.json"
@@ -175,7 +273,7 @@ def test_an_endless_pipe_is_too_large() -> None:
 def test_a_zero_divisor_in_a_space_is_refused(
     change: dict[str, dict[str, object]], line: str, tmp_path: Path
 ) -> None:
-    document = deepcopy(mutants.document(mutants.kinds()["space"].seeds[0], ".yaml"))
+    document = deepcopy(mutants.document(file_kinds.kinds()["space"].seeds[0], ".yaml"))
     document |= change
     path = tmp_path / "space.json"
     path.write_text(json.dumps(document))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from ithaca.formulations.algebra.expression import (
@@ -61,6 +62,7 @@ POSITIVE = Interval(Fraction(1, 10**30), Fraction(10**60))
 WHOLE = Interval(Fraction(1), POSITIVE.high)
 
 
+@lru_cache(maxsize=1024)  # thousands of problems of a network have the same expressions
 def falling(*expressions: Expression) -> frozenset[str]:
     """The metrics that some of these expressions may fall with."""
     names = set[str]()

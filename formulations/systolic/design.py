@@ -27,6 +27,7 @@ from ithaca.formulations.data_types import DataType
 from ithaca.formulations.design import Design, Metric
 from ithaca.formulations.machine import Sums
 from ithaca.formulations.problem import Limit, Problem
+from ithaca.formulations.remembered import remembered
 from ithaca.formulations.space import (
     Axis,
     Link,
@@ -131,6 +132,7 @@ class SystolicDesign(Design):
     def name(self) -> str:
         return self.array.name
 
+    @remembered
     def keeping(self, kept: Sizes) -> SystolicDesign | None:
         sparse = self.nest.sparse
         packaged = sparse is not None and sparse.tensor in dict(kept)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from itertools import groupby
 from operator import add
 from typing import Any
@@ -57,10 +58,15 @@ class RunChain:
         """
         run, kept = self.runs[number], []
         if kept_before:
-            kept.append((run.nest.inputs[0].tensor, self.runs[number - 1].written_words))
+            kept.append((run.nest.inputs[0].tensor, self._written[number - 1]))
         if left:
-            kept.append((run.nest.output.tensor, run.written_words))
+            kept.append((run.nest.output.tensor, self._written[number]))
         return run.nest, tuple(kept), None
+
+    @cached_property
+    def _written(self) -> tuple[int, ...]:
+        """Words that each run writes: asked for each of its variants, again and again."""
+        return tuple(run.written_words for run in self.runs)
 
     @property
     def choices(self) -> list[tuple[int, bool, bool]]:

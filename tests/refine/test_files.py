@@ -49,6 +49,26 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
             load_grid(path)
 
 
+@pytest.mark.parametrize(
+    ("variable", "name", "value"),
+    [
+        ("objective", "add_offset", "x"),
+        ("objective", "scale_factor", "1/0"),
+        ("latency", "_Encoding", 0.5),
+        ("latency", "coordinates", 1e300),
+    ],
+)
+def test_numbers_with_a_strange_meaning_are_refused(
+    variable: str, name: str, value: str | float, tmp_path: Path
+) -> None:
+    problem, center = random_point(1)
+    save_grid(exact_grid(window_around(problem, center, 1, ["i"])), tmp_path / "grid.nc")
+    with Dataset(tmp_path / "grid.nc", "r+") as file:
+        file.variables[variable].setncattr(name, value)
+    with pytest.raises(InputError, match="written by ithaca grid -o"):
+        load_grid(tmp_path / "grid.nc")
+
+
 @pytest.mark.parametrize("dimension", ["x", "y"])  # an index is read as soon as a file is opened
 @pytest.mark.parametrize("size", [4_000_000, 1])
 def test_a_file_with_more_data_than_bytes_is_refused(

@@ -67,6 +67,11 @@ def infeasible(document: dict[str, Any]) -> dict[str, Any]:
     return {**document, **changes, "status": "infeasible", "ties_broken": None}
 
 
+def without_lanes(document: dict[str, Any]) -> dict[str, Any]:
+    """The claim that nothing of the best configuration has any size."""
+    return {**document, "configuration": dict.fromkeys(document["configuration"], 0)}
+
+
 LIES = [suboptimal, infeasible]
 
 Lie = Callable[[dict[str, Any]], dict[str, Any]]
@@ -99,6 +104,16 @@ def test_a_changed_proof_is_made_anew_unless_such_files_are_trusted(
     assert path.name in notes[0]
     assert best(Store(tmp_path, notes.append)).value == honest.value  # what it keeps now is its own
     assert len(notes) == 1
+
+
+def test_a_configuration_of_no_size_is_ignored_in_one_line(tmp_path: Path) -> None:
+    notes: list[str] = []
+    honest = best(Store(tmp_path))
+    (path,) = tmp_path.iterdir()
+    change(path, without_lanes)
+    assert best(Store(tmp_path, notes.append, trust=Trust(foreign=True))).value == honest.value
+    assert len(notes) == 1
+    assert "the configuration is not the problem's" in notes[0]
 
 
 @pytest.mark.ci(every=2)

@@ -336,6 +336,17 @@ def test_files_that_are_no_models_are_refused(tmp_path: Path, content: bytes | s
     assert "\n" not in str(error.value)
 
 
+def test_names_that_are_no_text_are_refused(tmp_path: Path) -> None:
+    graph = Graph(image=["batch", 3, 8, 8])
+    graph.add("Conv", "image", graph.weight(4, 3, 3, 3))
+    content = graph.model().SerializeToString()
+    for name in (b"batch", b"image", b"Conv0"):
+        path = tmp_path / "bad.onnx"
+        path.write_bytes(content.replace(name, b"\xff" * 5))
+        with pytest.raises(InputError, match=r"bad\.onnx: has names that are not UTF-8"):
+            find_network(str(path))
+
+
 def test_models_without_operator_sets_are_refused(tmp_path: Path) -> None:
     model = vgg16().model()
     del model.opset_import[:]

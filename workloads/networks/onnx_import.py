@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import escaped, quoted, refuse
@@ -288,7 +288,24 @@ def _parse(path: Path) -> ModelProto:
         raise refuse(
             path, "is no ONNX model: it has no graph; allowed: a file as exporters write it"
         )
+    if not _is_text(model):
+        raise refuse(path, "has names that are not UTF-8; allowed: a file as exporters write it")
     return model
+
+
+def _is_text(message: Any) -> bool:
+    """Whether all text of a message, and of those in it, is; protobuf hands out bytes where it is
+    not."""
+    for field, value in message.ListFields():
+        if field.type == field.TYPE_STRING:
+            alone = isinstance(value, str | bytes)
+            if not all(isinstance(text, str) for text in ([value] if alone else value)):
+                return False
+        elif field.type == field.TYPE_MESSAGE:
+            alone = hasattr(value, "ListFields")
+            if not all(map(_is_text, [value] if alone else value)):
+                return False
+    return True
 
 
 def _drop_weights(graph: GraphProto) -> None:

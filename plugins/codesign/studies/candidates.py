@@ -151,11 +151,13 @@ class Candidates:
             Whether a local search goes on from it in any case.
         """
         while box.point is None:
+            if self.budget.over:
+                return
             parts = (
                 self.hardware.shrunk(half, kept)[0] for half in box.split(self.hardware.widest(box))
             )
             halves = [half for half in parts if half is not None]
-            if not halves or self.budget.over:
+            if not halves:
                 return
             box = min(halves, key=self._promise) if len(halves) > 1 else halves[0]
         if not self.question.space.allows(box.point):

@@ -4,11 +4,13 @@ split."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from math import inf
 
+from ithaca.files.clock import StoppedError, finishing, late
 from ithaca.formulations.problem import Objective, Problem
 from ithaca.formulations.region import Region
 from ithaca.plugins.codesign.studies.boxes import HardwareBounds
@@ -41,7 +43,10 @@ class Floors:
         if not self._problems:
             pose = bank.accelerator.problems
             self._problems = [pose(work, at, objective)[0] for work in works]
-        known = bank.accelerator.floors(self._problems, at, objective)
+        known: Sequence[Bound] | None = None
+        if not late():
+            with finishing(), suppress(StoppedError):
+                known = bank.accelerator.floors(self._problems, at, objective)
         return list(known or [bank.floor(bank.run(work, at, objective)) for work in works])
 
     def over(self, box: Region, bounds: Sequence[Bound]) -> Bound:

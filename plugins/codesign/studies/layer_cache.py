@@ -15,6 +15,7 @@ from fractions import Fraction
 from functools import lru_cache, partial
 from math import inf, isfinite
 
+from ithaca.files.clock import late
 from ithaca.formulations.algebra.expression import Expression, split_coefficient
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.hardware.accelerator import Accelerator, Trend, Work
@@ -273,13 +274,12 @@ class LayerCache:
 
     @remembered
     def _floor(self, ask: Ask) -> Bound:
-        problems = self._problems(ask)
-        stages = [problem.design.stage(problem) for problem in problems]
-        known = (
-            (-inf if p.floor is None else p.floor, -inf if s is None else s.least)
-            for p, s in zip(problems, stages, strict=True)
-        )
-        least = min(map(max, known), default=inf)
+        def of(problem: Problem) -> Bound:
+            floor = -inf if problem.floor is None else problem.floor
+            stage = None if late() else problem.design.stage(problem)
+            return floor if stage is None else max(floor, stage.least)
+
+        least = min(map(of, self._problems(ask)), default=inf)
         return Fraction(least) if isfinite(least) else least
 
     def answer(self, run: CachedRun) -> LayerAnswer:

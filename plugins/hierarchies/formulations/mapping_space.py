@@ -15,6 +15,7 @@ from ithaca.formulations.algebra.expression import SYMBOLIC, Constant, Symbols, 
 from ithaca.formulations.algebra.number_systems import NumbersByName, NumberSystem
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Design, Metric, MetricsAndParts
+from ithaca.formulations.remembered import remembered
 from ithaca.formulations.space import Axis, Quantity, Space, make_space
 from ithaca.plugins.hierarchies.formulations import metrics as costs
 from ithaca.plugins.hierarchies.formulations import orders as of_loops
@@ -129,6 +130,7 @@ class MappingSpace(MappingDesign):
         resident = dict(each for level in self.architecture.levels for each in level.resident)
         return tuple((tensor, resident[tensor]) for tensor in self.tensors if tensor in resident)
 
+    @remembered
     def keeping(self, kept: Sizes) -> MappingSpace | None:
         """The space with tensors that stay in the outermost level inside the first one that keeps
         them, which has one instance; None if they cannot."""

@@ -56,20 +56,23 @@ def sufficient_orders(
     innermost : tuple of str
         Loops that are to be innermost, the innermost last.
     """
-    return _sufficient(nest, frozenset(tensors), innermost)
+    moving = tuple(loop for loop, extent in nest.extents if extent > 1)
+    accesses = tuple(access for access in nest.accesses if access.tensor in tensors)
+    order = tuple(loop for loop in innermost if loop in moving)
+    still = tuple(loop for loop in nest.loops if loop not in moving)
+    return tuple((*still, *each) for each in _sufficient(moving, accesses, order))
 
 
-@lru_cache(256)  # designs that keep other tensors ask for the same few again and again
-def _sufficient(nest: LoopNest, tensors: frozenset[str], innermost: Order) -> tuple[Order, ...]:
-    moving = [loop for loop, extent in nest.extents if extent > 1]
-    accesses = [access for access in nest.accesses if access.tensor in tensors]
-    fixed = [loop for loop in reversed(innermost) if loop in moving]
+@lru_cache(256)  # layers of all sizes, and designs that keep other tensors, ask for the same few
+def _sufficient(
+    moving: tuple[str, ...], accesses: tuple[Access, ...], innermost: Order
+) -> tuple[Order, ...]:
+    fixed = innermost[::-1]
     free = [loop for loop in moving if loop not in fixed]
     orders = list(dict.fromkeys((*fixed, *order) for order in _sequences(free, accesses, moving)))
     if len(moving) <= MAX_COMPARED:
         orders = _needed(orders, accesses)
-    still = [loop for loop in nest.loops if loop not in moving]
-    return tuple((*still, *reversed(order)) for order in orders)
+    return tuple(order[::-1] for order in orders)
 
 
 def overlapping(access: Access, moving: Collection[str]) -> tuple[str, ...]:

@@ -3,7 +3,7 @@ outwards: those of them that may be of interest."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -68,24 +68,55 @@ class MappingStep:
 class Extension:
     """The labels of a problem on a hierarchy, extended step by step and bounded."""
 
-    def __init__(self, design: MappingSpace, problem: Problem, architecture: Architecture) -> None:
-        self.design, self.problem = design, problem
-        self.hierarchy = hierarchy = Hierarchy(
-            design.nest,
-            architecture,
-            design.orders,
-            divides=design.options.divisors_only,
-            ending=design.ending,
-        )
-        self.divisors = divisors = design.options.divisors_only
-        self.goal = BoundedObjective(problem, hierarchy)
-        self.least_lanes = float(design.constraints.least_used * architecture.compute.instances)
-        self.layouts = Layouts(hierarchy.meshes, within_parent=design.options.within_parent)
-        values = [self._values(n) for n in hierarchy.extents]
-        #: Rough ones until those that the proof asks for are made.
-        self.bounds = Bounds(hierarchy, self.layouts, values, divisors=divisors, tiles=ROUGH)
-        self._proving = Bounds(hierarchy, self.layouts, values, divisors=divisors, tiles=TILES)
+    def __init__(
+        self, design: MappingSpace, problem: Problem, architecture: Callable[[], Architecture]
+    ) -> None:
+        self.design, self.problem, self._architecture = design, problem, architecture
+        self.divisors = design.options.divisors_only
         self.dropped: Fraction | float = inf  #: No mapping that was left out is below this
+
+    # where time is over before a search begins, thousands of problems are never looked into
+
+    @cached_property
+    def goal(self) -> BoundedObjective:
+        """Objective and limits, of whole numbers of mappings; it sets what its hierarchy counts."""
+        hierarchy = Hierarchy(
+            self.design.nest,
+            self._architecture(),
+            self.design.orders,
+            divides=self.divisors,
+            ending=self.design.ending,
+        )
+        return BoundedObjective(self.problem, hierarchy)
+
+    @cached_property
+    def hierarchy(self) -> Hierarchy:
+        """The levels and lanes, with what each may keep of tensors."""
+        return self.goal.hierarchy
+
+    @cached_property
+    def least_lanes(self) -> float:
+        """The lanes that constraints ask for at least."""
+        architecture = self.hierarchy.architecture
+        return float(self.design.constraints.least_used * architecture.compute.instances)
+
+    @cached_property
+    def layouts(self) -> Layouts:
+        """The meshes, and the lanes that fit them."""
+        return Layouts(self.hierarchy.meshes, within_parent=self.design.options.within_parent)
+
+    @cached_property
+    def bounds(self) -> Bounds:
+        """Rough ones until those that the proof asks for are made."""
+        return self._made(ROUGH)
+
+    @cached_property
+    def _proving(self) -> Bounds:
+        return self._made(TILES)
+
+    def _made(self, tiles: int) -> Bounds:
+        values = [self._values(n) for n in self.hierarchy.extents]
+        return Bounds(self.hierarchy, self.layouts, values, divisors=self.divisors, tiles=tiles)
 
     @cached_property
     def steps(self) -> tuple[MappingStep, ...]:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING
 
-from ithaca.formulations.problem import Problem
+from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.stage import Stage
 from ithaca.plugins.hierarchies.formulations.search.bypasses import BypassStage
 from ithaca.plugins.hierarchies.formulations.search.stage import TimeloopStage
 
 if TYPE_CHECKING:
+    from ithaca.plugins.hierarchies.formulations.architecture import Architecture
     from ithaca.plugins.hierarchies.formulations.mapping_space import MappingSpace
 
 #: How metrics end that say what a level holds of a tensor.
@@ -35,11 +38,16 @@ def stage_of(design: MappingSpace, problem: Problem) -> Stage | None:
         limit.bound < 1 for limit in held
     ):
         return None
+    return TimeloopStage(design, others, partial(_limited, design, held))
+
+
+def _limited(design: MappingSpace, held: Sequence[Limit]) -> Architecture:
+    """The architecture of a design with limits on what levels hold of tensors: capacities like its
+    own."""
     keeps = {
         level.name: design.keeps(place) for place, level in enumerate(design.architecture.levels)
     }
     levels = []
-    # what a level may hold of a tensor is a capacity like the architecture's own
     for level in design.architecture.keeping(keeps).levels:
         names = {f"{level.name}.{tensor}{HELD}": tensor for tensor in design.tensors}
         parts = (
@@ -48,4 +56,4 @@ def stage_of(design: MappingSpace, problem: Problem) -> Stage | None:
             if x.metric in names
         )
         levels.append(replace(level, tensor_words=(*level.tensor_words, *parts)))
-    return TimeloopStage(design, others, replace(design.architecture, levels=tuple(levels)))
+    return replace(design.architecture, levels=tuple(levels))

@@ -1,0 +1,308 @@
+"""Files of every kind that Ithaca reads.
+
+Seeds are what the guide shows, what comes with Ithaca, and answers of earlier versions.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import tempfile
+from functools import cache
+from pathlib import Path
+
+from ithaca.commands.api.opening import read_answer, read_document
+from ithaca.formulations.data_types import DATA_TYPES
+from ithaca.formulations.platform_files import read_platform
+from ithaca.formulations.systolic.descriptors import load_descriptor
+from ithaca.formulations.systolic.points import load_points
+from ithaca.plugins.codesign.formulations.files import find_space
+from ithaca.plugins.flow.formulations.graph import find_graph
+from ithaca.plugins.hierarchies.formulations.architecture import Architecture
+from ithaca.plugins.hierarchies.formulations.architecture_files import (
+    architecture_document,
+    read_architecture,
+    read_tree,
+)
+from ithaca.plugins.hierarchies.formulations.compound_components import (
+    compound_classes,
+)
+from ithaca.plugins.hierarchies.formulations.constraint_files import read_constraints
+from ithaca.plugins.hierarchies.formulations.energy_estimates import estimated_table
+from ithaca.plugins.hierarchies.formulations.library import fitted
+from ithaca.plugins.hierarchies.formulations.mapper_files import read_mapper_files
+from ithaca.plugins.hierarchies.formulations.points import load_points as load_mappings
+from ithaca.plugins.recurrences.workloads.kind import find_recurrence
+from ithaca.plugins.rtl.commands.building import _stated
+from ithaca.workloads.layer_files import read_layers
+from ithaca.workloads.library import workload
+from ithaca.workloads.nest import LoopNest
+from ithaca.workloads.networks.find import find_network
+from ithaca.workloads.problem_files import read_problem
+from tests import other_kinds
+from tests.mutants import Kind
+from tests.plugins.hierarchies.formulations import test_energy_estimates as estimates
+from tests.plugins.hierarchies.formulations import test_front_ends as front_ends
+from tests.reference import unpack
+
+ROOT = Path(__file__).parents[1]
+
+PROBLEM = """
+problem:
+  version: 0.4
+  shape:
+    name: conv
+    dimensions: [M, C, P, R]
+    coefficients: [{name: stride, default: 1}]
+    data_spaces:
+    - {name: Weights, projection: [[[M]], [[C]], [[R]]]}
+    - {name: Inputs, projection: [[[C]], [[P, stride], [R]]]}
+    - {name: Outputs, projection: [[[M]], [[P]]], read_write: true}
+  instance: {M: 8, C: 4, P: 8, R: 3, stride: 2, densities: {Inputs: {distribution: hypergeometric, density: 0.5}}}
+"""
+
+MAPPER = (
+    """
+architecture:
+  version: 0.4
+  subtree:
+  - name: system
+    local:
+    - {name: DRAM, class: DRAM, attributes: {word-bits: 16, width: 64, read_bandwidth: 4}}
+    - {name: "RF[0..3]", class: regfile, attributes: {depth: 16, width: 16, meshX: 2}}
+    - {name: "MAC[0..3]", class: intmac, attributes: {energy: 1, meshX: 2}}
+ERT:
+  version: 0.4
+  tables:
+  - {name: "system.DRAM", actions: [{name: read, energy: 5}, {name: write, energy: 6}]}
+  - {name: "system.RF[0..3]", actions: [{name: read, energy: 1}, {name: write, energy: 2}]}
+mapper:
+  version: 0.4
+  optimization_metrics: [delay, energy]
+  search_size: 100
+  num_threads: 8
+architecture_constraints:
+  targets: [{target: RF, type: temporal, factors: R=1}]
+"""
+    + PROBLEM
+)
+
+#: What a folder of hardware states.
+BUILT = json.dumps(
+    {
+        "rtl": {
+            "design": "[i,j] C",
+            "machine": {"swap": 1, "entry": 0},
+            "elements": 4,
+            "macs": 64,
+            "cycle": 33.5,
+            "simulated": 34,
+            "hangs": False,
+            "proven": True,
+            "vectors": True,
+            "dsp": 5,
+            "bram18k": 2.5,
+            "memory": {"latency": 100},
+        }
+    }
+)
+
+MAPPING = """
+mapping:
+- {target: DRAM, type: temporal, factors: M=2 C=1 P=1 R=1, permutation: RPCM}
+- {target: Buffer, type: temporal, factors: M=1 C=4 P=8 R=3, permutation: RPCM}
+- {target: Buffer, type: spatial, factors: M=4 C=1 P=1 R=1, permutation: RPCM, split: 1}
+- {target: RF, type: temporal, factors: M=1 C=1 P=1 R=1, permutation: RPCM}
+- {target: DRAM, type: datatype, keep: [Weights, Inputs, Outputs], bypass: []}
+"""
+
+
+def titled(page: str) -> dict[str, str]:
+    """The files that a page of the guide shows, by name."""
+    text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
+    blocks = re.findall(r'^```\w+ title="([^"]+)"\n(.*?)^```$', text, re.DOTALL | re.MULTILINE)
+    return dict(blocks)
+
+
+def packaged(folder: str) -> list[str]:
+    """The documents that come with Ithaca in a folder."""
+    return [path.read_text(encoding="utf-8") for path in sorted((ROOT / folder).glob("*.yaml"))]
+
+
+@cache
+def _problem() -> LoopNest:
+    folder = Path(tempfile.mkdtemp())
+    try:
+        (folder / "problem.yaml").write_text(PROBLEM)
+        return read_problem(folder / "problem.yaml")
+    finally:
+        shutil.rmtree(folder)
+
+
+@cache
+def _machine() -> Architecture:
+    folder = Path(tempfile.mkdtemp())
+    try:
+        (folder / "nodes.yaml").write_text(titled("input-files")["nodes.yaml"])
+        return read_architecture(folder / "nodes.yaml")
+    finally:
+        shutil.rmtree(folder)
+
+
+def _architecture(path: Path) -> object:
+    """Read an architecture, and the energies of its components, of which every one is known."""
+    fitted(read_architecture(path), _problem(), dense=False)
+    file, document = architecture_document(path)
+    classes = compound_classes(document, file)
+    if not document.get("ERT"):
+        estimated_table(read_tree(document, file)[1].elements, classes, lambda part: (1, ""), {})
+    return None
+
+
+def _hardware(path: Path) -> object:
+    folder = path.parent
+    (folder / "vectors").mkdir(exist_ok=True)
+    path.rename(folder / "expected.json")
+    return _stated(folder)
+
+
+def _mapper(path: Path) -> object:
+    return read_mapper_files([path])
+
+
+def _answer(path: Path) -> object:
+    return read_answer(read_document(path), path)
+
+
+@cache
+def kinds() -> dict[str, Kind]:
+    shown = titled("input-files")
+    spatial = titled("memory-hierarchies")
+    fused, recipes = titled("fusing"), titled("recipes")
+    graphs = titled("flow-graphs")
+    archive = Path(tempfile.mkdtemp())
+    try:
+        unpack(ROOT / "tests" / "results" / "data" / "older.tar.xz", archive)
+        answers = tuple(path.read_text() for path in sorted(archive.rglob("*.json")))
+    finally:
+        shutil.rmtree(archive)
+    compounds = estimates.ARCHITECTURE + estimates.CLASSES
+    architectures = [
+        shown["nodes.yaml"],
+        shown["subtree.yaml"],
+        *(spatial[name] for name in ("arch.yaml", "nested.yaml", "sparse.yaml")),
+        *packaged("plugins/hierarchies/formulations/architectures"),
+        compounds,
+        front_ends.FIRST,
+    ]
+    return {
+        kind.name: kind
+        for kind in (
+            Kind(
+                "workload",
+                ".yaml",
+                (
+                    shown["layer.yaml"],
+                    shown["tensors.yaml"],
+                    recipes["layer.yaml"],
+                    *packaged("workloads/kernels"),
+                ),
+                lambda path: workload(str(path)),
+            ),
+            Kind(
+                "recurrence",
+                ".yaml",
+                (shown["sums.yaml"], recipes["band.yaml"], *packaged("workloads/recurrences")),
+                lambda path: find_recurrence(str(path), {}),
+            ),
+            Kind(
+                "network",
+                ".yaml",
+                (
+                    shown["tiny.yaml"],
+                    fused["attention.yaml"],
+                    *packaged("workloads/networks/data")[:6],
+                ),
+                lambda path: find_network(str(path)),
+            ),
+            Kind(
+                "platform",
+                ".yaml",
+                (
+                    shown["board.yaml"],
+                    shown["chip.yaml"],
+                    recipes["my_board.yaml"],
+                    *packaged("formulations/platforms"),
+                ),
+                lambda path: read_platform(str(path)),
+            ),
+            Kind(
+                "problem",
+                ".yaml",
+                (shown["problem.yaml"], spatial["product.yaml"], PROBLEM),
+                read_problem,
+            ),
+            Kind("architecture", ".yaml", tuple(architectures), _architecture),
+            Kind(
+                "constraints",
+                ".yaml",
+                (shown["constraints.yaml"],),
+                lambda path: read_constraints(path, _machine(), _problem()),
+            ),
+            Kind("mapper", ".yaml", (MAPPER,), _mapper),
+            Kind(
+                "space",
+                ".yaml",
+                (
+                    shown["space.yaml"],
+                    shown["arrays.yaml"],
+                    shown["stated.yaml"],
+                    *packaged("formulations/hardware/spaces"),
+                ),
+                lambda path: find_space(str(path)),
+            ),
+            Kind(
+                "graph",
+                ".yaml",
+                (
+                    shown["graph.yaml"],
+                    graphs["pruned.yaml"],
+                    graphs["pooled.yaml"],
+                    *packaged("plugins/flow/formulations/graphs"),
+                ),
+                lambda path: find_graph(str(path)),
+            ),
+            Kind(
+                "mapping",
+                ".yaml",
+                (MAPPING,),
+                lambda path: load_mappings(path, _machine(), _problem()),
+            ),
+            Kind(
+                "points",
+                ".csv",
+                (titled("cost-model")["anchors.csv"],),
+                lambda path: load_points(path, workload("mm"), DATA_TYPES["fp32"]),
+            ),
+            Kind(
+                "mappings",
+                ".csv",
+                (spatial["mappings.csv"].replace("conv,", ",").replace("workload,", "sizes,"),),
+                lambda path: load_mappings(path, _machine(), _problem()),
+            ),
+            Kind("layers", ".csv", (spatial["layers.csv"],), read_layers),
+            Kind("answer", ".json", answers, _answer),
+            Kind(
+                "descriptor",
+                ".json",
+                tuple(
+                    path.read_text()
+                    for path in sorted((ROOT / "tests/formulations/data").glob("*.json"))
+                ),
+                lambda path: load_descriptor(path, workload("mm")),
+            ),
+            Kind("hardware", ".json", (BUILT,), _hardware),
+            *other_kinds.kinds(),
+        )
+    }
