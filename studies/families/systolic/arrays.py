@@ -29,6 +29,7 @@ from ithaca.studies.families.systolic.joint import Joint, SequenceBounds
 from ithaca.studies.families.systolic.pipeline import PipelineSearch
 from ithaca.studies.families.systolic.search import SharedSearch
 from ithaca.studies.families.systolic.stages import in_whole_shares
+from ithaca.studies.families.systolic.together import joint_shortfalls
 from ithaca.studies.network.modes import MULTI_ARRAY, SEVERAL_ARRAYS, SHARED_ARRAY
 from ithaca.studies.network.problems import common_designs
 from ithaca.studies.network.result import LayerResult, NetworkResult, SharedDesign, Total
@@ -218,7 +219,7 @@ def answer(
         ]
         layers += _on_array(parts, [problems[n][0] for n in members], stage.joint, number)
     if not layers:
-        layers = none_alone(network, request, designs, total, budget)
+        layers = none_alone(network, request, arranged, total, budget)
     return NetworkResult(
         mode,
         replace(network, layers=tuple(r.layer for r in layers)),
@@ -286,9 +287,10 @@ def total_of(outcome: SequenceBounds) -> Total:
 
 
 def none_alone(
-    network: Network, request: ArrayQuestion, designs: Designs, total: Total, budget: Budget
+    network: Network, request: ArrayQuestion, arranged: Arranged, total: Total, budget: Budget
 ) -> list[LayerResult]:
-    """The layers of a network for which there is no array; of those that cannot run alone, why.
+    """The layers of a network for which there is no array; of those that cannot run alone, why, and
+    where each can, which limits they do not meet together.
 
     Parameters
     ----------
@@ -296,8 +298,8 @@ def none_alone(
         The layers.
     request : ArrayQuestion
         What was asked.
-    designs : Designs
-        By design, each layer's problem with its runs.
+    arranged : Arranged
+        Designs and layers in order.
     total : Total
         What is proven of all together.
     budget : Budget
@@ -307,10 +309,11 @@ def none_alone(
         total.certificate.status, None, None, total.certificate.method, 0, 0.0
     )
     layers, limits = [], {limit.metric: limit.bound for limit in request.limits}
+    (designs, sequence), none = arranged, certificate.status is Status.INFEASIBLE
     whole = in_whole_shares(designs, request.shares)
     for number, layer in enumerate(network.layers):
         problems = [design[number][0] for design in whole]
-        falls = all_shortfalls(problems, budget) if certificate.status is Status.INFEASIBLE else ()
+        falls = all_shortfalls(problems, budget) if none else ()
         falls = tuple(
             replace(
                 fall,
@@ -328,6 +331,11 @@ def none_alone(
                 layer, Solution(problems[0], None, None, certificate, () if feasible else falls)
             )
         )
+    if none and not any(layer.answer.shortfalls for layer in layers):
+        falls = joint_shortfalls(designs, sequence, request, budget.share())
+        layers = [
+            replace(layer, answer=replace(layer.answer, shortfalls=falls)) for layer in layers
+        ]
     return layers
 
 
