@@ -17,6 +17,7 @@ from ithaca.formulations.problem import Problem
 from ithaca.formulations.question import LayerProblems, Question
 from ithaca.solver.certificate import Status
 from ithaca.solver.portfolio import not_solved
+from ithaca.solver.shortfall import Shortfall
 from ithaca.solver.solution import Solution
 from ithaca.studies.best import over_all
 from ithaca.studies.network.parts import PER_LAYER
@@ -199,9 +200,11 @@ def solve_shared_dataflow(
     for members, designs in shared_designs(solved.layers, method):
         best = best_total([d.total for d in designs])
         chosen = designs[0].name if designs[0].chosen else None
+        none = best.certificate.status is Status.INFEASIBLE
+        together = _together(members, [d.name for d in designs]) if none else ()
         for member in members:
             answer = (
-                _without(member.best(), best.certificate.status)
+                _without(member.best(), best.certificate.status, together)
                 if chosen is None
                 else member.answers[chosen]
             )
@@ -221,13 +224,35 @@ def solve_shared_dataflow(
     )
 
 
-def _without(alone: Solution, status: Status) -> Solution:
+def _without(alone: Solution, status: Status, together: tuple[Shortfall, ...]) -> Solution:
     """The answer for a layer of a kernel without a design, given what is known of the layer
-    alone."""
+    alone, and of all together."""
     certificate = replace(
         alone.certificate, status=status, lower_bound=None, gap=None, trace=(), termination=None
     )
-    return Solution(alone.problem, None, None, certificate, alone.shortfalls)
+    return Solution(alone.problem, None, None, certificate, alone.shortfalls or together)
+
+
+def _together(members: Sequence[SolvedLayer], designs: Sequence[str]) -> tuple[Shortfall, ...]:
+    """The limits that keep every design from some layer, and what each would have to be: of a
+    design the most that one of those layers needs."""
+    falls = []
+    for design in designs:
+        answers = [member.answers[design] for member in members]
+        needs = [
+            {fall.metric: fall for fall in answer.shortfalls if fall.others_kept}
+            for answer in answers
+            if answer.certificate.status is Status.INFEASIBLE
+        ]
+        for metric in (needs or [{}])[0]:
+            each = [own[metric] for own in needs if metric in own]
+            known = [fall.smallest for fall in each if fall.smallest is not None]
+            if len(each) < len(needs):
+                continue  # to raise it alone does not help all of them
+            least = max(known) if len(known) == len(each) else None
+            proven = all(fall.proven for fall in each)
+            falls.append(replace(each[0], smallest=least, proven=proven))
+    return tuple(falls)
 
 
 def shared_designs(

@@ -51,13 +51,11 @@ def prove_arrays(result: NetworkResult, total: Total, options: SolveOptions) -> 
             raise InputError(f"choices are not the designs that all layers have: {EDITED}")
         parts = [(claims[layers[0][0].design.name], [layers]) for layers in designs]
     falls = _shortfalls(result.layers)  # earlier versions stated none
-    if (
-        infeasible
-        and falls
-        and falls != _shortfalls(none_alone(result.network, request, designs, total, budget))
-        and not budget.over
-    ):
-        raise InputError(f"shortfalls are not those of the layers alone: {EDITED}")
+    if infeasible and falls:
+        arranged = designs, sequence
+        again = _shortfalls(none_alone(result.network, request, arranged, total, budget))
+        if not budget.over and not _agree(falls, again):
+            raise InputError(f"shortfalls are not those of the layers alone: {EDITED}")
     proven = not budget.over
     for part, layers in parts:
         bound = part.certificate.lower_bound
@@ -74,6 +72,19 @@ def prove_arrays(result: NetworkResult, total: Total, options: SolveOptions) -> 
     search = replace(budget.share(), gap=below(claim.gap or 0.0))
     agree(Claim.of(total), Claim.of(total_again(result, request, search, fused=False)), "total")
     return f"{words}; bound not checked: not proven by another argument in time", False
+
+
+def _agree(claimed: Sequence[Shortfall], again: Sequence[Shortfall]) -> bool:
+    """Whether claimed shortfalls are those of a search; of a limit whose least one of them leaves
+    open, a claimed value is none below the least."""
+    open_, late = ({x.metric for x in own if x.smallest is None} for own in (claimed, again))
+    sure = [[x for x in own if x.metric not in open_ | late] for own in (claimed, again)]
+    least = {(x.metric, x.design): x.smallest for x in again if x.metric not in late}
+    return sure[0] == sure[1] and all(
+        fall.smallest >= (least.get((fall.metric, fall.design)) or 0)
+        for fall in claimed
+        if fall.smallest is not None and fall.metric in open_
+    )
 
 
 def _shortfalls(layers: Sequence[LayerResult]) -> list[Shortfall]:

@@ -23,6 +23,7 @@ from ithaca.plugins.codesign.studies.arrays.joint import Joint, SequenceBounds
 from ithaca.plugins.codesign.studies.arrays.pipeline import PipelineSearch
 from ithaca.plugins.codesign.studies.arrays.search import SharedSearch
 from ithaca.plugins.codesign.studies.arrays.stages import in_whole_shares
+from ithaca.plugins.codesign.studies.arrays.together import joint_shortfalls
 from ithaca.solver.certificate import Certificate, Status
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.options import Budget, SolveOptions
@@ -219,7 +220,7 @@ def answer(
         ]
         layers += _on_array(parts, [problems[n][0] for n in members], stage.joint, number)
     if not layers:
-        layers = none_alone(network, request, designs, total, budget)
+        layers = none_alone(network, request, arranged, total, budget)
     return NetworkResult(
         mode,
         replace(network, layers=tuple(r.layer for r in layers)),
@@ -287,9 +288,10 @@ def total_of(outcome: SequenceBounds) -> Total:
 
 
 def none_alone(
-    network: Network, request: ArrayQuestion, designs: Designs, total: Total, budget: Budget
+    network: Network, request: ArrayQuestion, arranged: Arranged, total: Total, budget: Budget
 ) -> list[LayerResult]:
-    """The layers of a network for which there is no array; of those that cannot run alone, why.
+    """The layers of a network for which there is no array; of those that cannot run alone, why, and
+    where each can, which limits they do not meet together.
 
     Parameters
     ----------
@@ -297,8 +299,8 @@ def none_alone(
         The layers.
     request : ArrayQuestion
         What was asked.
-    designs : Designs
-        By design, each layer's problem with its runs.
+    arranged : Arranged
+        Designs and layers in order.
     total : Total
         What is proven of all together.
     budget : Budget
@@ -308,10 +310,11 @@ def none_alone(
         total.certificate.status, None, None, total.certificate.method, 0, 0.0
     )
     layers, limits = [], {limit.metric: limit.bound for limit in request.limits}
+    (designs, sequence), none = arranged, certificate.status is Status.INFEASIBLE
     whole = in_whole_shares(designs, request.shares)
     for number, layer in enumerate(network.layers):
         problems = [design[number][0] for design in whole]
-        falls = all_shortfalls(problems, budget) if certificate.status is Status.INFEASIBLE else ()
+        falls = all_shortfalls(problems, budget) if none else ()
         falls = tuple(
             replace(
                 fall,
@@ -329,6 +332,11 @@ def none_alone(
                 layer, Solution(problems[0], None, None, certificate, () if feasible else falls)
             )
         )
+    if none and not any(layer.answer.shortfalls for layer in layers):
+        falls = joint_shortfalls(designs, sequence, request, budget.share())
+        layers = [
+            replace(layer, answer=replace(layer.answer, shortfalls=falls)) for layer in layers
+        ]
     return layers
 
 

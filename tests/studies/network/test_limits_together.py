@@ -1,0 +1,79 @@
+"""Limits that each layer alone meets and all together do not: which, and the least that would do."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ithaca
+from ithaca.results.network_explanation import network_failure
+from tests.command_line import ithaca as command
+from tests.command_line import succeed
+
+#: Layers by their extents i, j and k, and the question of each mode. On [i] the first pair has 3
+#: lanes, and 2 or 4: two arrays take 5 DSP blocks of int16, and no array runs both. The second pair
+#: has 5 and 7 lanes on [i], 7 and 5 on [j]: a design for both takes 7.
+CASES: dict[str, tuple[list[tuple[int, int, int]], dict[str, Any], int]] = {
+    "multi-array": ([(3, 1, 4), (4, 1, 4)], {"arrays": 2, "dataflow": "i", "min_lanes": 2}, 5),
+    "shared-dataflow": ([(5, 7, 4), (7, 5, 4)], {"min_lanes": 5}, 7),
+}
+
+
+def network(folder: Path, mode: str, **limits: int) -> Any:
+    """The answer of two layers in a mode within limits."""
+    layers, options, _ = CASES[mode]
+    sizes = [dict(zip("ijk", each, strict=True)) for each in layers]
+    rows = [
+        {"op": "kernel", "name": name, "kernel": "mm", "sizes": own}
+        for name, own in zip("ab", sizes, strict=True)
+    ]
+    (folder / "net.yaml").write_text(json.dumps({"name": "net", "layers": rows}))
+    words = {"dtype": "int16", "divisors_only": True, "platform": "u250", **options}
+    return ithaca.network(folder / "net.yaml", mode=mode, limit=limits, **words)
+
+
+@pytest.mark.ci(whole=True)
+@pytest.mark.parametrize("mode", CASES)
+def test_the_least_that_would_do_together_is_stated(mode: str, tmp_path: Path) -> None:
+    *_, least = CASES[mode]
+    assert network(tmp_path, mode, dsp=least).status == "optimal"
+    none = network(tmp_path, mode, dsp=least - 1)
+    assert none.status == "infeasible"
+    line = (
+        f"infeasible: a, b: limit dsp = {least - 1} cannot be met; the smallest that could be met "
+        f"with the other limits as they are is {least} (design "
+    )
+    assert network_failure(none).startswith(line)
+    none.save(tmp_path / "none.json")
+    assert network_failure(ithaca.load(tmp_path / "none.json")) == network_failure(none)
+
+
+@pytest.mark.slow
+def test_it_is_proven_again_and_held_against_another(tmp_path: Path) -> None:
+    none = network(tmp_path, "multi-array", dsp=3)
+    none.save(tmp_path / "none.json")
+    assert "is 5 (design of all layers together)" in network_failure(none)
+    assert "proven by another argument" in succeed("verify", tmp_path / "none.json").stdout
+    document = json.loads((tmp_path / "none.json").read_text())
+    for layer in document["layers"]:
+        layer["shortfalls"][0]["smallest"] = 4
+    for more in ([], [layer["shortfalls"][0] | {"smallest": None, "proven": False}]):
+        for layer in document["layers"]:
+            layer["shortfalls"] = [layer["shortfalls"][0], *more]
+        (tmp_path / "forged.json").write_text(json.dumps(document))
+        done = command("verify", tmp_path / "forged.json")
+        assert done.returncode
+        assert "shortfalls are not those" in done.stderr
+
+
+@pytest.mark.ci(whole=True)
+def test_no_single_limit_helps_layers_without_a_common_array(tmp_path: Path) -> None:
+    network(tmp_path, "multi-array", dsp=5)
+    words = ("--dataflow", "i", "--min-lanes", "2", "--divisors-only", "--dtype", "int16")
+    limits = ("--limit", "dsp=16")
+    done = command("network", tmp_path / "net.yaml", "--mode", "shared-array", *words, *limits)
+    assert done.returncode == 1
+    assert "no arrays within the limits" in done.stderr
