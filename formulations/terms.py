@@ -56,7 +56,7 @@ def terms_of(problem: Problem) -> Terms:
     """The terms of a problem."""
     objectives = problem.objective.order
     # objectives and limits are equal whatever they divide by
-    divisors = tuple(x.divisors for x in (*objectives, *problem.limits))
+    divisors = (*(x.divisors for x in objectives), *(x.divisors for x in problem.limits))
     return _terms(objectives, problem.limits, divisors)
 
 
@@ -68,5 +68,5 @@ def _terms(
 ) -> Terms:
     own = [(f"objective: {quoted(each.text)}", each) for each in objectives]
     bounds = [(f"limit: {quoted(each.metric)}", each) for each in limits]
-    used = ((what, each.expression) for what, each in (own[0], *bounds))
-    return Terms((*own, *bounds), tuple(used))
+    limited = [(what, each.expression) for what, each in bounds]
+    return Terms((*own, *bounds), ((own[0][0], objectives[0].expression), *limited))

@@ -33,7 +33,7 @@ from ithaca.plugins.hierarchies.formulations.library import (
     namesake,
 )
 from ithaca.plugins.hierarchies.formulations.mapping_design import MappingDesign
-from ithaca.plugins.hierarchies.formulations.mapping_space import MappingOptions
+from ithaca.plugins.hierarchies.formulations.mapping_space import MappingOptions, MappingSpace
 from ithaca.plugins.hierarchies.formulations.options import HierarchyOptions
 from ithaca.plugins.hierarchies.formulations.variation import figures, with_figure
 from ithaca.workloads.nest import LoopNest, Stored
@@ -117,8 +117,8 @@ class MappingQuestion(Question):
             raise refuse(unread[0], "nothing reads it; allowed: without --strict, or without it")
         architecture = replace(architecture, entries=())
         designs = Setting(architecture, nest, self.edition, self.space, constraints, memory).designs
-        if self.edition in (TIMELOOP, UNEVEN) and not self.space.free_bypass:
-            _check_room(designs[0], nest)
+        if isinstance(first := designs[0], MappingSpace) and not self.space.free_bypass:
+            _check_room(first, nest)
         return designs
 
     def problem(self, design: Design) -> Problem:
@@ -234,7 +234,7 @@ def _unread(architecture: Architecture, nest: LoopNest | None) -> Iterator[str]:
             yield path
 
 
-def _check_room(design: MappingDesign, nest: LoopNest) -> None:
+def _check_room(design: MappingSpace, nest: LoopNest) -> None:
     """Refuse levels in which not even a word of every tensor has room: no mapping fits."""
     for place, level in enumerate(design.architecture.levels):
         keeps = design.keeps(place)  # all are fixed
