@@ -70,5 +70,5 @@ def _terms(
     own = [(f"objective: {quoted(each.text)}", each) for each in objectives]
     bounds: list[tuple[str, Objective | Limit]]
     bounds = [(f"limit: {quoted(each.metric)}", each) for each in limits]
-    used = ((what, each.expression) for what, each in (own[0], *bounds))
-    return Terms((*own, *bounds), tuple(used))
+    limited = [(what, each.expression) for what, each in bounds]
+    return Terms((*own, *bounds), ((own[0][0], objectives[0].expression), *limited))

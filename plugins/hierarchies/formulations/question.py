@@ -106,36 +106,6 @@ class MappingQuestion(Question):
         )
 
     @classmethod
-    def of_layers(
-        cls,
-        architecture: Architecture,
-        edition: str,
-        space: MappingOptions,
-        layers: tuple[Problem, ...],
-    ) -> Self:
-        """The question that layers were mapped for, whose problems are known.
-
-        Parameters
-        ----------
-        architecture : Architecture
-            The memory hierarchy.
-        edition : str
-            The edition of the model.
-        space : MappingOptions
-            Which mappings were allowed.
-        layers : tuple of Problem
-            The problems; their objective and limits are those of the question.
-        """
-        return cls(
-            architecture=architecture,
-            edition=edition,
-            space=space,
-            objective=layers[0].objective,
-            bounds={limit.metric: limit.bound for limit in layers[0].limits},
-            layers=layers,
-        )
-
-    @classmethod
     def named(cls, option: str, nest: LoopNest | None = None) -> Sequence[str]:
         return architecture_names() if option == "arch" else ()
 
@@ -147,9 +117,7 @@ class MappingQuestion(Question):
             raise refuse(unread[0], "nothing reads it; allowed: without --strict, or without it")
         architecture = replace(architecture, entries=())
         designs = Setting(architecture, nest, self.edition, self.space, constraints, memory).designs
-        first = designs[0]
-        stated = self.edition in (TIMELOOP, UNEVEN) and not self.space.free_bypass
-        if stated and isinstance(first, MappingSpace):
+        if isinstance(first := designs[0], MappingSpace) and not self.space.free_bypass:
             _check_room(first, nest)
         return designs
 
