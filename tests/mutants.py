@@ -41,7 +41,7 @@ from ithaca.plugins.hierarchies.formulations.energy_estimates import estimated_t
 from ithaca.plugins.hierarchies.formulations.library import fitted
 from ithaca.plugins.hierarchies.formulations.mapper_files import read_mapper_files
 from ithaca.plugins.hierarchies.formulations.points import load_points as load_mappings
-from ithaca.plugins.recurrences.workloads.recurrence import find_recurrence
+from ithaca.plugins.recurrences.workloads.kind import find_recurrence
 from ithaca.plugins.rtl.commands.building import _stated
 from ithaca.workloads.layer_files import read_layers
 from ithaca.workloads.library import workload

@@ -10,7 +10,7 @@ from ithaca.exports.charts.chart import LineChart
 from ithaca.formulations.platform_files import load_platform
 from ithaca.plugins.recurrences.formulations.array import Timing
 from ithaca.plugins.recurrences.formulations.question import RecurrenceQuestion
-from ithaca.plugins.recurrences.workloads.recurrence import find_recurrence
+from ithaca.plugins.recurrences.workloads.kind import find_recurrence
 from ithaca.solver.portfolio import solve_designs
 from ithaca.solver.solution import best_solution
 

@@ -20,7 +20,7 @@ from ithaca.formulations.platform_files import load_platform
 from ithaca.plugins.flow.formulations.graph import find_graph
 from ithaca.plugins.hierarchies.formulations.architecture_files import read_architecture
 from ithaca.plugins.hierarchies.formulations.constraint_files import read_constraints
-from ithaca.plugins.recurrences.workloads.recurrence import find_recurrence
+from ithaca.plugins.recurrences.workloads.kind import find_recurrence
 from ithaca.workloads.library import workload
 from ithaca.workloads.networks.find import find_network
 from ithaca.workloads.problem_files import read_problem

@@ -17,7 +17,8 @@ from ithaca.plugins.recurrences.formulations.array import Timing, dataflows
 from ithaca.plugins.recurrences.formulations.choice import HANGS, choose_designs
 from ithaca.plugins.recurrences.formulations.design import METRICS, RecurrenceDesign
 from ithaca.plugins.recurrences.formulations.options import RecurrenceOptions
-from ithaca.plugins.recurrences.workloads.recurrence import Recurrence, find_recurrence
+from ithaca.plugins.recurrences.workloads.kind import find_recurrence
+from ithaca.plugins.recurrences.workloads.recurrence import Recurrence
 from ithaca.workloads.nest import LoopNest, Stored
 
 

@@ -34,7 +34,6 @@ from pydantic import Field
 from ithaca.files.documents import InputDocument, validated
 from ithaca.files.errors import InputError
 from ithaca.files.messages import among, errors_at, quoted
-from ithaca.plugins.recurrences.workloads.names import document_of
 from ithaca.workloads.affine import Access, Affine
 from ithaca.workloads.kernel_files import MAX_LOOPS, NAME
 from ithaca.workloads.nest import LoopNest, check_size
@@ -402,12 +401,6 @@ class Recurrence(LoopNest):
 
     def _where(self, point: Point) -> str:
         return ", ".join(f"{x} = {value}" for x, value in zip(self.loops, point, strict=True))
-
-
-def find_recurrence(source: object, sizes: Mapping[str, int]) -> Recurrence:
-    """The recurrences of a name or a file, or as they are given, with other parameters."""
-    nest = source if isinstance(source, Recurrence) else read_recurrence(*document_of(source))
-    return nest.with_sizes(sizes) if sizes else nest
 
 
 def read_recurrence(document: Mapping[str, Any], where: object) -> Recurrence:

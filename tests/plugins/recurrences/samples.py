@@ -15,7 +15,7 @@ from ithaca.plugins.recurrences.formulations.options import RecurrenceOptions
 from ithaca.plugins.recurrences.formulations.question import RecurrenceQuestion
 from ithaca.plugins.recurrences.formulations.simulation import RecurrenceRun
 from ithaca.plugins.recurrences.formulations.simulation import simulate as simulate_by
-from ithaca.plugins.recurrences.workloads.recurrence import find_recurrence
+from ithaca.plugins.recurrences.workloads.kind import find_recurrence
 from tests.families.sample import Sample, counted_front, counted_optimum
 
 

@@ -15,11 +15,8 @@ from ithaca.files.errors import InputError
 from ithaca.plugins.recurrences.formulations.array import RecurrenceArray, Timing, Value, dataflows
 from ithaca.plugins.recurrences.formulations.cycles import cycles
 from ithaca.plugins.recurrences.formulations.simulation import RecurrenceRun
-from ithaca.plugins.recurrences.workloads.recurrence import (
-    Recurrence,
-    find_recurrence,
-    read_recurrence,
-)
+from ithaca.plugins.recurrences.workloads.kind import find_recurrence
+from ithaca.plugins.recurrences.workloads.recurrence import Recurrence, read_recurrence
 from tests.plugins.recurrences.samples import simulate
 
 TIMINGS = (
