@@ -14,9 +14,9 @@ Floats: TypeAlias = NDArray[np.float32]
 
 def rounded(numbers: Floats, name: str) -> Floats:
     """Numbers as a type has them, in single precision; subnormal ones are zero."""
-    least = 2.0**-126
+    least = np.finfo(np.float16 if name == "fp16" else np.float32).tiny
     if name == "fp16":
-        numbers, least = numbers.astype(np.float16).astype(np.float32), 2.0**-14
+        numbers = numbers.astype(np.float16).astype(np.float32)
     elif name == "bf16":
         bits = numbers.view(np.uint32)
         numbers = ((bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000).view(np.float32)

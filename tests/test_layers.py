@@ -17,10 +17,11 @@ ROOT = Path(__file__).parents[1]
 
 
 def files(layer: str) -> list[Path]:
-    """The modules of a layer: those of its folder, or its file."""
+    """The modules of a layer: those of its folder, or its file; none of a deleted plug-in."""
     if layer.endswith(".py"):
         return [ROOT / layer]
-    return sorted((ROOT / layer).rglob("*.py")) or [ROOT / f"{layer}.py"]
+    alone = ROOT / f"{layer}.py"
+    return sorted((ROOT / layer).rglob("*.py")) or [alone] * alone.exists()
 
 
 def registered(node: ast.AST) -> str:
@@ -157,15 +158,9 @@ OWN_WORDS = re.compile(r"(t1|t2|lanes|tiles|pack|simd)(\..*)?|bram18k|systolic")
 LATER = ("studies", "results", "exports", "commands")
 TOOLS = (
     "exports/autosa/",
-    "plugins/hierarchies/exports/timeloop/",
     "exports/scalesim/",
-    "plugins/rtl/exports/",
-    "plugins/hierarchies/exports/instructions/",
-    "plugins/hierarchies/exports/gemmini/",
-    "plugins/hierarchies/exports/tensorlib/",
     "exports/seeds/for_",
     "exports/configuration.py",
-    "plugins/recurrences/exports/configuration.py",
     "exports/layers.py",
 )
 
@@ -397,7 +392,7 @@ def called() -> set[str]:
     for plugin in names.copy():
         for registry in registries:
             names |= plugins()[plugin].things.get(registry, {}).keys()
-    more = {"hierarchy", "hierarchical", "hardware space", "shared-array", "multi-array"}
+    more = {"hierarchy", "hierarchical", "hardware space", "shared-array", "multi-array", "verilog"}
     return (names | more | {"co-design", "co-designs", "hardware spaces"}) - COMMON
 
 

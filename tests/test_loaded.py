@@ -7,7 +7,7 @@ import pytest
 from benchmarks.loaded import modules, tokens
 
 #: What is loaded of a family whose options a command has, but which it does not use.
-OPTIONS = {"options", "architecture", "sparse", "names", "kind", "data"}
+OPTIONS = {"options", "architecture", "sparse", "kind", "data"}
 FAMILIES = {"systolic", "hierarchies", "recurrences", "rtl", "custom", "flow", "peers"}
 
 

@@ -17,7 +17,16 @@ from functools import wraps
 from inspect import Parameter, Signature, signature, unwrap
 from os import PathLike
 from types import UnionType
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    TypeGuard,
+    TypeVar,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from typer import Option
 from typer.models import ArgumentInfo
@@ -231,7 +240,7 @@ def declared(function: Callable[..., object]) -> tuple[Declared, ...]:
     return tuple(options)
 
 
-def _is_open(hint: object) -> bool:
+def _is_open(hint: object) -> TypeGuard[type[OpenOptions]]:
     return isinstance(hint, type) and issubclass(hint, OpenOptions)
 
 

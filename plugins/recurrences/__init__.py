@@ -4,24 +4,30 @@ from __future__ import annotations
 
 from ithaca.files.plugin import Plugin
 
+_HERE = "ithaca.plugins.recurrences"
+
 PLUGIN = Plugin(
     {
         "families": {
-            "recurrence": "ithaca.plugins.recurrences.formulations.family:RECURRENCES",
+            "recurrence": f"{_HERE}.formulations.family:RECURRENCES",
         },
         "question kinds": {
-            "recurrence": "ithaca.plugins.recurrences.formulations.options:KIND",
+            "recurrence": f"{_HERE}.formulations.options:KIND",
         },
         "questions": {
-            "recurrence": "ithaca.plugins.recurrences.formulations.question:RecurrenceQuestion",
+            "recurrence": f"{_HERE}.formulations.question:RecurrenceQuestion",
+        },
+        "workload kinds": {
+            "recurrence": f"{_HERE}.workloads.kind:KIND",
         },
         "tools of families": {
-            "recurrence autosa": "ithaca.plugins.recurrences.exports.autosa:RECURRENCES",
+            "recurrence autosa": f"{_HERE}.exports.autosa:RECURRENCES",
         },
-        "hardware": {"recurrence": "ithaca.plugins.recurrences.exports.hardware:HARDWARE"},
-        "workload kinds": {"recurrences": "ithaca.plugins.recurrences.workloads.kind:KIND"},
+        "hardware": {
+            "recurrence": f"{_HERE}.exports.hardware:HARDWARE",
+        },
         "runs": {
-            "recurrence": "ithaca.plugins.recurrences.commands.simulated:simulated",
+            "recurrence": f"{_HERE}.commands.simulated:simulated",
         },
     }
 )

@@ -15,6 +15,7 @@ from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.workloads.library import workload
 from tests.command_line import ithaca
 from tests.exports.test_autosa_scripts import mended
+from tests.installed import needs
 
 SMALL = ["mm", "-s", "i=16,j=16,k=16", "--dataflow", "i,j", "--dtype", "int16"]
 
@@ -43,9 +44,10 @@ def test_the_script_asks_for_the_back_end(result: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "line"),
     [
-        (
+        pytest.param(
             ["--to", "rtl", "--target", "tapa"],
             "--target does not go with --to rtl; allowed: --to autosa",
+            marks=needs("rtl"),
         ),
         (
             ["--to", "autosa", "--target", "cuda"],

@@ -99,7 +99,9 @@ def test_existing_folders_keep_their_other_files(tmp_path):
     (tmp_path / "out" / "mine").write_text("mine")
     for target in TARGETS:
         export_result(path, target, tmp_path / "out")
-    assert {entry.name for entry in (tmp_path / "out").iterdir()} == {"mine"}.union(*FILES.values())
+    assert {entry.name for entry in (tmp_path / "out").iterdir()} == {"mine"}.union(
+        *(FILES[target] for target in TARGETS)
+    )
     assert not list(tmp_path.glob(".ithaca*"))
 
 
@@ -129,7 +131,7 @@ def test_results_without_a_suitable_design_are_refused(tmp_path):
     ):
         export_result(path, "scalesim", tmp_path / "out", nearest=True)
     empty = result_file(tmp_path, "mm", {"i": 9, "j": 9, "k": 9}, "ij", found=False)
-    for target in ("timeloop", "scalesim"):
+    for target in {"timeloop", "scalesim"} & {*TARGETS}:
         with pytest.raises(InputError, match="holds no configuration"):
             export_result(empty, target, tmp_path / "out")
         with pytest.raises(InputError, match="it holds no configuration"):
@@ -145,9 +147,10 @@ def test_workloads_that_a_target_lacks_are_refused_in_one_line(tmp_path):
         with pytest.raises(InputError, match=rf"cannot \w+ this workload: .*{reason}") as error:
             export_result(path, target, tmp_path / "out", nearest=True)
         assert "\n" not in str(error.value)
-    export_result(path, "timeloop", tmp_path / "out")
+    if "timeloop" in TARGETS:
+        export_result(path, "timeloop", tmp_path / "out")
 
 
 def test_unknown_targets_are_refused(tmp_path):
-    with pytest.raises(InputError, match="to is 'vivado'; allowed: autosa, scalesim, timeloop"):
+    with pytest.raises(InputError, match=f"to is 'vivado'; allowed: {', '.join(EVERY)}"):
         export_result(tmp_path / "any.json", "vivado", tmp_path / "out")

@@ -19,6 +19,7 @@ from ithaca.studies.front import pareto_front
 from tests.command_line import ithaca
 from tests.families.enumerated import every_point
 from tests.families.fir import fir_problem
+from tests.installed import needs
 
 PROBLEMS = [
     fir_problem(12, 100, transposed=transposed, dsp=9, noise=4) for transposed in (False, True)
@@ -120,8 +121,16 @@ def test_studies_are_posed_and_verified(tmp_path: Path) -> None:
             "--dataflow does not go with filter; allowed: without it, as it speaks of systolic "
             "arrays",
         ),
-        (("--bypass", "free"), "--bypass goes with --arch only; allowed: with it"),
-        (("--arch", "simple"), "--arch does not go with filter; allowed: without it, as it"),
+        pytest.param(
+            ("--bypass", "free"),
+            "--bypass goes with --arch only; allowed: with it",
+            marks=needs("hierarchies"),
+        ),
+        pytest.param(
+            ("--arch", "simple"),
+            "--arch does not go with filter; allowed: without it, as it",
+            marks=needs("hierarchies"),
+        ),
         (("--limit", "area=3"), "--limit: 'area' uses the unknown name 'area'; allowed: numbers"),
         (("--objective", "area"), "--objective: 'area' uses the unknown name 'area'; allowed:"),
     ],
@@ -153,7 +162,7 @@ def test_its_documents_are_listed(folder: Path) -> None:
     assert {"taps", "samples", "best"} <= json.loads(done.stdout)["properties"].keys()
 
 
-@pytest.mark.parametrize("tool", ["autosa", "timeloop"])
+@pytest.mark.parametrize("tool", ["autosa", pytest.param("timeloop", marks=needs("hierarchies"))])
 def test_a_tool_of_another_family_refuses_it(folder: Path, tool: str) -> None:
     done = ithaca("export", "fir.json", "--to", tool, "-o", "folder", cwd=folder)
     assert done.returncode == 2

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import time
 from fractions import Fraction
@@ -13,9 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ithaca import simulate, solve
 from ithaca.files.errors import InputError
-from ithaca.formulations import machine
 from ithaca.formulations.data_types import DATA_TYPES, data_type
 from ithaca.formulations.platform import Memory, Resource, Share
 from ithaca.formulations.platform_files import MAX_BYTES, load_platform, platform_names
@@ -305,37 +302,6 @@ def test_mutations_load_or_are_refused(
 
 
 WAITING = OWN + "memory: {kind: DDR4, channels: 1, bandwidth: 12.8, usable: 0.75, %s}\n"
-
-
-@pytest.mark.ci
-def test_memory_that_waits_is_simulated_unless_told_otherwise(tmp_path: Path) -> None:
-    platform, result = tmp_path / "own.yaml", tmp_path / "result.json"
-    platform.write_text(WAITING % "latency: 40")
-    technology = load_platform(str(platform)).technology
-    shared = int(Fraction("12.8") * Fraction("0.75") * 1000 / technology.clock_mhz)
-    assert technology.memory == machine.MemoryTiming(latency=40, bandwidth=shared)
-    solve(
-        "mm",
-        i=12,
-        j=12,
-        k=12,
-        dataflow="i,j",
-        edition="cycle",
-        platform=platform,
-        limit={"bandwidth": None},
-    ).save(result)
-    stated, same = simulate(result), simulate(result, memory={"latency": 40, "bandwidth": shared})
-    assert stated.cycles == same.cycles
-    ideal = simulate(result, memory={"latency": 0, "bandwidth": 0})
-    assert ideal.cycles is not None
-    assert stated.cycles is not None
-    assert ideal.cycles < stated.cycles
-    # all that is moved takes its time: a bound of the run, which the model holds, too
-    slow = simulate(result, memory={"bandwidth": 1})
-    least = 4 * json.loads(result.read_text())["best"]["metrics"]["off_chip_words"]
-    assert slow.models["cycle"] == max(least, ideal.models["cycle"])
-    assert slow.cycles is not None
-    assert least <= slow.cycles
 
 
 @pytest.mark.parametrize(

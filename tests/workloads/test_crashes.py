@@ -282,4 +282,4 @@ def test_nothing_else_in_the_package_writes_files() -> None:
             )
             if opened or name in writing:
                 writers.add(str(path.relative_to(ROOT)))
-    assert writers == MAY_WRITE.keys()
+    assert writers == {name for name in MAY_WRITE if (ROOT / name).exists()}

@@ -106,6 +106,36 @@ class MappingQuestion(Question):
         )
 
     @classmethod
+    def of_layers(
+        cls,
+        architecture: Architecture,
+        edition: str,
+        space: MappingOptions,
+        layers: tuple[Problem, ...],
+    ) -> Self:
+        """The question that layers were mapped for, whose problems are known.
+
+        Parameters
+        ----------
+        architecture : Architecture
+            The memory hierarchy.
+        edition : str
+            The edition of the model.
+        space : MappingOptions
+            Which mappings were allowed.
+        layers : tuple of Problem
+            The problems; their objective and limits are those of the question.
+        """
+        return cls(
+            architecture=architecture,
+            edition=edition,
+            space=space,
+            objective=layers[0].objective,
+            bounds={limit.metric: limit.bound for limit in layers[0].limits},
+            layers=layers,
+        )
+
+    @classmethod
     def named(cls, option: str, nest: LoopNest | None = None) -> Sequence[str]:
         return architecture_names() if option == "arch" else ()
 

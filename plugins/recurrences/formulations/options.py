@@ -12,7 +12,7 @@ from typer import Option
 from ithaca.files.words import REPEATED
 from ithaca.formulations.platform import Platform
 from ithaca.formulations.question_kind import Limits, QuestionKind
-from ithaca.plugins.recurrences.workloads.names import is_recurrence
+from ithaca.plugins.recurrences.workloads.kind import is_recurrence
 
 
 @dataclass(frozen=True)

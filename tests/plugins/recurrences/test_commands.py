@@ -13,6 +13,7 @@ import yaml
 import ithaca
 from tests.command_line import ithaca as command
 from tests.command_line import succeed
+from tests.installed import needs
 from tests.plugins.recurrences.test_arrays import ALL_HANGING, BANDED, HANGING
 
 LU = ("lu", "-s", "n=5")
@@ -44,7 +45,7 @@ def test_the_best_of_all_choices_is_proven(folder: Path) -> None:
         (("evaluate", "lu.json"), "│     1 │"),
         (("explain", "lu.json", "--quick"), "Result: lu (n=5) fp32, space loops "),
         (("grid", "lu.json"), "grid   1 point"),
-        (("simulate", "lu.json"), "lu (n=5) fp32, space loops "),
+        pytest.param(("simulate", "lu.json"), "lu (n=5) fp32, space loops ", marks=needs("rtl")),
         (("refine", "lu.json", "--samples", "5"), "objective  "),
         (("solve", "banded.yaml", "-s", "n=6"), "banded (n=6, m=3, w=2) fp32, space loops "),
         (("pareto", *LU, "--objectives", "latency,bram18k"), "complete: "),
@@ -57,6 +58,7 @@ def test_commands_take_them(words: tuple[str, ...], line: str, folder: Path) -> 
     assert any(printed.startswith(line) for printed in done.stdout.splitlines()), done.stdout
 
 
+@needs("rtl")
 def test_every_simulated_element_is_right(folder: Path) -> None:
     for design in ("k", "k,j"):
         run = ithaca.simulate(folder / "lu.json", design=design).document["simulation"]
@@ -88,7 +90,7 @@ REFUSED = {
         "scalesim",
         "-o",
         "x",
-    ): "--to scalesim does not go with family recurrence; allowed: --to autosa, rtl",
+    ): "--to scalesim does not go with family recurrence; allowed: --to autosa",
     (
         *("export", "lu.json", "--to", "rtl", "--memory", "axi4", "-o", "x"),
     ): "--memory axi4 takes no recurrences; allowed: stream",
@@ -99,7 +101,14 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("words", REFUSED, ids=" ".join)
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param(words, marks=needs("rtl") if {"rtl", "simulate"} & {*words} else ())
+        for words in REFUSED
+    ],
+    ids=" ".join,
+)
 def test_what_cannot_be_is_refused_in_a_line(words: tuple[str, ...], folder: Path) -> None:
     done = command(*words, cwd=folder)
     assert done.returncode == 2
@@ -127,7 +136,7 @@ def test_arrays_that_hang_are_left_out(folder: Path) -> None:
             ("solve", "hanging.yaml", "--dataflow", "k"),
             f"--dataflow is 'k': {why}; allowed: {runs}",
         ),
-        (("simulate", "edited.json"), f"dataflow is 'k': {why}; allowed: {runs}"),
+        (("verify", "edited.json"), f"dataflow is 'k': {why}; allowed: {runs}"),
         (("solve", "all-hanging.yaml"), f"all-hanging: {why}; allowed: recurrences of which"),
     ):
         done = command(*words, cwd=folder)

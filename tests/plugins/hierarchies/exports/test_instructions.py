@@ -30,7 +30,6 @@ from ithaca.plugins.hierarchies.exports.templates import template
 from ithaca.plugins.hierarchies.formulations.architecture import Architecture, Tensorized
 from ithaca.plugins.hierarchies.formulations.published.intrinsic.design import IntrinsicDesign
 from ithaca.plugins.hierarchies.formulations.variation import with_figures
-from ithaca.plugins.rtl.formulations.values import random_tensors, reference
 from ithaca.workloads.kernel_files import statement_nest
 from ithaca.workloads.library import workload
 from ithaca.workloads.nest import LoopNest
@@ -117,8 +116,9 @@ def interpreter(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 def run(called: CalledNest, interpreter: dict[str, Any]) -> Any:
     """The machine after a program on the layer's random tensors; its result is the layer's."""
     nest, files = called.nest, INSTRUCTIONS.export(called)
-    tensors = random_tensors(nest, data_type("int8"))
-    wanted, _ = reference(nest, tensors)
+    values = pytest.importorskip("ithaca.plugins.rtl.formulations.values")
+    tensors = values.random_tensors(nest, data_type("int8"))
+    wanted, _ = values.reference(nest, tensors)
     begin = np.arange(wanted.size).reshape(wanted.shape) % 7
     *inputs, _ = called.operands
     parts = [tensors[each.access.tensor].ravel() for each in inputs]

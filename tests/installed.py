@@ -1,0 +1,13 @@
+"""Tests of plug-ins that may be deleted."""
+
+from __future__ import annotations
+
+import pytest
+
+from ithaca.files.plugin import plugins
+
+
+def needs(*names: str) -> pytest.MarkDecorator:
+    """Skips a test of the core, or a case of it, without plug-ins that it uses, too."""
+    missing = [name for name in names if name not in plugins()]
+    return pytest.mark.skipif(bool(missing), reason=f"no plug-in {', '.join(missing)}")
