@@ -52,6 +52,7 @@ def solve_nlp(
     began = time.perf_counter()
     try:
         with options.building():
+            problem.check_divisors()
             search = NlpSearch(problem, options.seed)
     except StoppedError:
         return not_begun(problem, start, options, METHOD)

@@ -209,6 +209,11 @@ def test_other_engines_claim_nothing_false_of_drawn_expressions() -> None:
         check(seed, OTHERS)
 
 
+def test_engines_refuse_before_they_conclude_anything_of_limits() -> None:
+    """Nothing meets the limit of this question, and its objective has no value somewhere."""
+    assert check(20, OTHERS) == "undefined"
+
+
 @pytest.mark.parametrize("method", PROVERS)
 def test_the_best_of_a_space_is_not_below_its_floor(method: Method) -> None:
     """1/1464² is where the floor is exactly; a float above it made 1/1452² "optimal"."""

@@ -36,7 +36,7 @@ def made_again(folder: Path) -> Mapping[str, str]:
     Raises `InputError` if it has none, or one of no hardware.
     """
     if not (folder / TABLE).exists():
-        return _written(folder, *read_record(folder))
+        return _hardware_files(folder, *read_record(folder))
     path = folder / RECORD
     index = validated(IndexDocument, parse_json(read_text(path, MAX_BYTES), path), path)
     folders = dict.fromkeys(row.folder for row in index.layers)
@@ -51,7 +51,7 @@ def made_again(folder: Path) -> Mapping[str, str]:
             what = f"one of {generator.workloads}"
             raise InputError(f"{path}: {row.layer} is {what}; allowed: layers of a network")
         configurations.append(layers[row.of].configuration)
-    own = {name: _written(folder / name, *record) for name, record in read.items()}
+    own = {name: _hardware_files(folder / name, *record) for name, record in read.items()}
     digests = {name: digest(files[RECORD]) for name, files in own.items()}
     for name in sorted(digests.keys() | index.records.keys()):
         if digests.get(name) != index.records.get(name):
@@ -81,7 +81,7 @@ def _beside(file: Path, name: str) -> Path:
     return file.parent / name
 
 
-def _written(
+def _hardware_files(
     folder: Path, family: str, memory: str, layers: Mapping[str, Recorded]
 ) -> Mapping[str, str]:
     """The files of one piece of hardware, of what its record states."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 from math import lcm
 
 from ithaca.formulations.problem import Limit, Problem
@@ -49,8 +50,13 @@ def joint_shortfalls(
         How far to search, for all limits together.
     """
     limits, budget = request.limits, Budget(options)
+    if not limits:
+        return ()
 
-    def possible(bounds: Mapping[str, Fraction], search: SolveOptions) -> bool | None:
+    def possible(
+        others: Mapping[str, Fraction], limit: Limit, time: Budget, bound: Fraction
+    ) -> bool | None:
+        search, bounds = time.share(), {**others, limit.metric: bound}
         within = [[(problem.within(bounds), n) for problem, n in layers] for layers in designs]
 
         def stop() -> bool:
@@ -69,25 +75,17 @@ def joint_shortfalls(
 
     left = 2 * len(limits) + 1
     lifted = {x.metric: x.bound * LIFTED for x in limits}
-    if possible(lifted, budget.share(left)) is False:  # whatever the limits
+    first = limits[0]
+    if possible(lifted, first, Budget(budget.share(left)), lifted[first.metric]) is False:
         return ()
     for kept in (True, False):
         falls: list[Shortfall] = []
         for limit in limits:
             others = {x.metric: x.bound for x in limits} if kept else lifted
-            own = Budget(budget.share(left))
-            left -= 1
-
-            def would_do(
-                bound: Fraction,
-                metric: str = limit.metric,
-                others: Mapping[str, Fraction] = others,
-                own: Budget = own,
-            ) -> bool | None:
-                return possible({**others, metric: bound}, own.share())
-
             unit = _unit(limit, designs[0][0][0], request.shares)
-            falls += _least(limit, unit, would_do, kept=kept)
+            tried = partial(possible, others, limit, Budget(budget.share(left)))
+            left -= 1
+            falls += _least(limit, unit, tried, kept=kept)
         if any(fall.smallest is not None for fall in falls) or len(limits) == 1:
             break
     return tuple(falls)
