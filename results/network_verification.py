@@ -194,7 +194,19 @@ def _search_again(
 def total_again(
     result: NetworkResult, request: Any, search: SolveOptions, *, fused: bool
 ) -> Total | None:
-    """The total of a network by one more search, and where tensors may stay on chip."""
+    """The total of a network by one more search.
+
+    Parameters
+    ----------
+    result : NetworkResult
+        The network and its mode.
+    request : Question
+        The question asked of it.
+    search : SolveOptions
+        How far to search.
+    fused : bool
+        Whether tensors may stay on chip.
+    """
     if fused:
         return _fused(result, request, search).total
     return mode(result.mode)(result.network, request, RunOptions(search=search)).total

@@ -15,7 +15,7 @@ class ArrayMode:
     several: bool
     """Whether there may be more than one array."""
     counted: tuple[str, str]
-    """What the search counts, and what that is."""
+    """The things that the search counts, and their meaning."""
 
 
 #: By the name of the mode.

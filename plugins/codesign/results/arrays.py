@@ -23,7 +23,22 @@ from ithaca.studies.network.result import LayerResult, NetworkResult, Total
 
 def prove_arrays(result: NetworkResult, total: Total, options: SolveOptions) -> tuple[str, bool]:
     """Prove bounds of arrays by an argument of its own; why there are none, by the layers that
-    cannot run alone."""
+    cannot run alone.
+
+    Parameters
+    ----------
+    result : NetworkResult
+        The network.
+    total : Total
+        Its total, and what is claimed of it.
+    options : SolveOptions
+        How far to search.
+
+    Returns
+    -------
+    tuple of str and bool
+        The finding in words, and whether all that is claimed was proven.
+    """
     request, shared, claim, words = (
         result.request,
         result.mode == SHARED_ARRAY,

@@ -1,4 +1,4 @@
-"""What is known of the modes of networks whose layers share arrays, without their searches."""
+"""Facts about the modes of networks whose layers share arrays, apart from their searches."""
 
 from __future__ import annotations
 
