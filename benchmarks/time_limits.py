@@ -46,7 +46,7 @@ LIMITS = (0.5, 1.0, 3.0)
 #: layers: what makes them, in this order.
 MADE = {
     "PROOF.json": "solve mm -s i=64,j=64,k=64 -o PROOF.json",
-    "LARGE.json": "solve mm -s i=4096,j=4096,k=4096 --method gp --time-limit 3 -o LARGE.json",
+    "LARGE.json": "solve mm -s i=4096,j=4096,k=4096 --time-limit 10 -o LARGE.json",
     "MAPPED.json": "map conv2d -s o=64,i=64,r=56,c=56 --arch eyeriss --time-limit 2 -o MAPPED.json",
     "UNEVEN.json": "map mm -s i=32,j=32,k=32 --arch eyeriss --edition uneven --time-limit 2 -o UNEVEN.json",
     "LAYERS.json": "network resnet50 --time-limit 20 -o LAYERS.json",
@@ -175,7 +175,8 @@ def make(folder: Path, names: Iterable[str]) -> None:
         if name in MADE and not (folder / name).exists():
             question = MADE[name]
             make(folder, (word for word in question.split() if word != name))
-            subprocess.run(command(question, folder), capture_output=True, check=True)
+            subprocess.run(command(question, folder), capture_output=True, check=False)
+            assert (folder / name).exists(), question  # it need not be proven
 
 
 def lines(word: str, limits: Sequence[float]) -> Iterator[str]:

@@ -184,7 +184,10 @@ class Problem:
 
     @cached_property
     def _terms(self) -> Terms:
-        return terms_of(self)
+        objectives = tuple((each.text, each) for each in self.objective.order)
+        limits = tuple((limit.metric, limit) for limit in self.limits)
+        divisors = (*(x.divisors for _, x in objectives), *(x.divisors for _, x in limits))
+        return terms_of(objectives, limits, divisors)
 
     @property
     def space(self) -> Space:

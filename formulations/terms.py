@@ -7,21 +7,30 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from ithaca.files.messages import quoted
 from ithaca.formulations.algebra.domains import all_divisors
 from ithaca.formulations.algebra.expression import Expression
 
-if TYPE_CHECKING:
-    from ithaca.formulations.problem import Limit, Objective, Problem
+
+class Stated(Protocol):
+    """An objective or a limit."""
+
+    @property
+    def expression(self) -> Expression:
+        """The expression over metrics."""
+
+    @property
+    def divisors(self) -> tuple[Expression, ...]:
+        """All that it divides by as it was written."""
 
 
 @dataclass(frozen=True, eq=False)
 class Terms:
     """Objectives in order, and limits."""
 
-    stated: tuple[tuple[str, Objective | Limit], ...]
+    stated: tuple[tuple[str, Stated], ...]
     """All of them, with what error lines call each."""
     expressions: tuple[tuple[str, Expression], ...]
     """The first objective, and limits: what error lines call each, and as it was read."""
@@ -52,23 +61,22 @@ class Terms:
         return frozenset[str]().union(*(expression.symbols for _, expression in self.expressions))
 
 
-def terms_of(problem: Problem) -> Terms:
-    """The terms of a problem."""
-    objectives = problem.objective.order
-    # objectives and limits are equal whatever they divide by
-    divisors = (*(x.divisors for x in objectives), *(x.divisors for x in problem.limits))
-    return _terms(objectives, problem.limits, divisors)
-
-
 @lru_cache(maxsize=256)
-def _terms(
-    objectives: tuple[Objective, ...],
-    limits: tuple[Limit, ...],
+def terms_of(
+    objectives: tuple[tuple[str, Stated], ...],
+    limits: tuple[tuple[str, Stated], ...],
     divisors: tuple[tuple[Expression, ...], ...],
 ) -> Terms:
-    own: list[tuple[str, Objective | Limit]]
-    own = [(f"objective: {quoted(each.text)}", each) for each in objectives]
-    bounds: list[tuple[str, Objective | Limit]]
-    bounds = [(f"limit: {quoted(each.metric)}", each) for each in limits]
-    limited = [(what, each.expression) for what, each in bounds]
-    return Terms((*own, *bounds), ((own[0][0], objectives[0].expression), *limited))
+    """The terms of objectives in order, and of limits, with their texts.
+
+    Parameters
+    ----------
+    objectives, limits : tuple
+        Each with its text.
+    divisors : tuple of tuple of Expression
+        The divisors of all of them, which do not tell apart what is equal.
+    """
+    own = [(f"objective: {quoted(text)}", each) for text, each in objectives]
+    bounds = [(f"limit: {quoted(text)}", each) for text, each in limits]
+    used = ((what, each.expression) for what, each in (own[0], *bounds))
+    return Terms((*own, *bounds), tuple(used))

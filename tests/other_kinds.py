@@ -242,7 +242,7 @@ def _kept(path: Path) -> object:
 
 
 def kinds() -> list[Kind]:
-    """These kinds."""
+    """Kinds of files that are no documents of their own."""
     result, record, kept = _written()
     with tempfile.TemporaryDirectory() as name:
         tabled(Path(name))

@@ -189,7 +189,7 @@ Claims = dict[str, tuple[str, Fraction | None, Fraction | None]]
 
 
 def certificates(answer: Any) -> Iterator[tuple[str, Any, Certificate]]:
-    """What an answer claims: a name, the value, and the certificate."""
+    """Claims of an answer: a name, the value, and the certificate."""
     match answer:
         case Result():
             yield "best", answer.value, answer.certificate

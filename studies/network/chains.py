@@ -58,13 +58,13 @@ class RunChain:
         """
         run, kept = self.runs[number], []
         if kept_before:
-            kept.append((run.nest.inputs[0].tensor, self._written[number - 1]))
+            kept.append((run.nest.inputs[0].tensor, self._words[number - 1]))
         if left:
-            kept.append((run.nest.output.tensor, self._written[number]))
+            kept.append((run.nest.output.tensor, self._words[number]))
         return run.nest, tuple(kept), None
 
     @cached_property
-    def _written(self) -> tuple[int, ...]:
+    def _words(self) -> tuple[int, ...]:
         """Words that each run writes: asked for each of its variants, again and again."""
         return tuple(run.written_words for run in self.runs)
 

@@ -134,11 +134,8 @@ class MappingSpace(MappingDesign):
     def keeping(self, kept: Sizes) -> MappingSpace | None:
         """The space with tensors that stay in the outermost level inside the first one that keeps
         them, which has one instance; None if they cannot."""
-        constrained = {
-            name
-            for level in self.architecture.levels
-            for name in self.constraints.bypassed(level.name)
-        }
+        names = [level.name for level in self.architecture.levels]
+        constrained = frozenset[str]().union(*map(self.constraints.bypassed, names))
         retaining = self.architecture.retaining(kept, self.tensors)
         return (
             None
