@@ -38,16 +38,13 @@ from ithaca.solver.result import Result as Loaded
 from ithaca.solver.solution import best_solution
 from ithaca.solver.verification import prove_again
 from ithaca.studies.best import solve_best, without_restriction
-from ithaca.studies.runs import with_runs
+from ithaca.studies.runs import RUNNING, kept_share, with_runs
 from ithaca.studies.whatif import best_start
 from ithaca.workloads.nest import LoopNest
 
 #: Share of a time limit that is kept to find out what a restriction to what a compiler builds
 #: costs.
 COMPARING = 0.2
-
-#: The same to run what may be the best, where hardware takes the cycles that simulation counts.
-RUNNING = 0.1
 
 
 @public
@@ -167,12 +164,6 @@ def answers(
             )
         results = (Result(place, best_solution(row), row, compared) for row in own)
         return tuple(with_runs(result, budget) for result in results)
-
-
-def kept_share(options: SolveOptions, share: float) -> SolveOptions:
-    """The limits of a search, with a share of the time kept for what follows."""
-    limit = options.time_limit
-    return options if limit is None else replace(options, time_limit=limit * (1 - share))
 
 
 def read_start(start: Start) -> tuple[Loaded | Path | Rows | None, str]:

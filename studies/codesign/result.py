@@ -17,6 +17,7 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.hardware.space import HardwareSpace
 from ithaca.formulations.region import Region
 from ithaca.solver.certificate import OWN, Certificate, Status
+from ithaca.solver.runs import not_run
 from ithaca.solver.shortfall import Shortfall, explain
 from ithaca.solver.solution import Solution
 from ithaca.studies.codesign.question import Amount, CodesignQuestion
@@ -132,6 +133,11 @@ class CodesignResult(StudyAnswer):
         return self.question.share
 
     @property
+    def basis(self) -> str:
+        layers = (layer for accelerator in self.front for layer in accelerator.layers)
+        return not_run(layer.problem.design for layer in layers) + self.share.words
+
+    @property
     def complete(self) -> bool:
         """Whether everything is proven, and nothing that multiplies is left out."""
         return self.settled and self.share.whole
@@ -149,9 +155,9 @@ class CodesignResult(StudyAnswer):
         what = f"{self.question.space.name} for {', '.join(self.question.workloads)}: {objectives}"
         if len(self.question.objectives) > 1:
             many = counted(len(self.front), "point")
-            return f"{what}: {many} of the front ({self.status}{self.share.words})"
+            return f"{what}: {many} of the front ({self.status}{self.basis})"
         value = "" if self.value is None else f" {number(self.value)}"
-        return f"{what}{value} ({self.certificate.stated(self.share.words)})"
+        return f"{what}{value} ({self.certificate.stated(self.basis)})"
 
     @property
     def status(self) -> str:
