@@ -56,6 +56,12 @@ class Answer:
         return ""
 
     @property
+    def basis(self) -> str:
+        """Words after a status: by what, and of how much of what was asked for, all of it is
+        proven; empty where that needs no words."""
+        return ""
+
+    @property
     def parts(self) -> Mapping[str, Answer]:
         """The answers that it consists of, by name; none: it is one."""
         return {}

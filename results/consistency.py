@@ -15,15 +15,16 @@ from ithaca.formulations.families import choice_of
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.question import Minimise, in_shares
 from ithaca.solver.certificate import Status
+from ithaca.solver.runs import as_it_runs
 from ithaca.studies.best import over_all
 from ithaca.studies.network.array_modes import ARRAY_MODES
 from ithaca.studies.network.chains import RunChain, Variant
 from ithaca.studies.network.fused import chained, variant_of
 from ithaca.studies.network.layers import SolvedLayer, shared_designs
 from ithaca.studies.network.modes import MODES
-from ithaca.studies.network.parts import PER_LAYER, layer_result
+from ithaca.studies.network.parts import layer_result
 from ithaca.studies.network.products import factors_of, taken_together
-from ithaca.studies.network.result import Fusing, NetworkResult, Total
+from ithaca.studies.network.result import PER_LAYER, Fusing, NetworkResult, Total
 from ithaca.studies.network.tiled_runs import TiledRuns
 from ithaca.studies.network.totals import adds_up, best_total, total
 from ithaca.workloads.networks.network import LayerRun
@@ -75,11 +76,12 @@ def _check_layers(result: NetworkResult) -> None:
         failed = sum(f.place.rpartition(" [")[0] == layer.layer.name for f in result.failures) + (
             not layer.designs
         )
-        least = over_all(
-            layer.answer.problem,
-            layer_result(result, layer).designs if layer.designs else (),
-            missing=failed,
-        )
+        known = layer_result(result, layer).designs if layer.designs else ()
+        least = over_all(layer.answer.problem, known, missing=failed)
+        if layer.runs and result.fusing is None and adds_up(result.request.objective):
+            value = None if (chosen := as_it_runs(known, layer.runs)) is None else chosen.value
+            if value is not None and value != least.value:
+                least = replace(least, value=value, certificate=least.certificate.of_other(value))
         own = Total(layer.answer.value, layer.answer.certificate)
         if (
             result.fusing is None or not result.failures

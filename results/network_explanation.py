@@ -11,8 +11,10 @@ from ithaca.files.numbers import counted, json_ready, number, percent
 from ithaca.files.writing import SCHEMA
 from ithaca.formulations.question import Minimise
 from ithaca.results.explanation import Explanation, explain
+from ithaca.results.result_view import run_text
 from ithaca.solver.certificate import Status, as_stated
 from ithaca.solver.infeasibility import why_infeasible
+from ithaca.solver.runs import own_run
 from ithaca.solver.shortfall import CONTRADICTION
 from ithaca.studies.network.array_modes import ARRAY_MODES
 from ithaca.studies.network.parts import layer_result
@@ -171,6 +173,7 @@ def network_statements(result: NetworkResult, explained: NetworkExplanation) -> 
     of = f"{counted(runs, 'run')} of {counted(len(explained.parts), 'layer')}"
     whole = "" if result.answered else "of the whole is not known; it "
     yield f"Total: {explained.what} {whole}is {number(explained.whole)} in {of}{proof}."
+    yield from (f"{statement}." for statement in run_statements(result))
     yield from (f"{statement}." for statement in kept_statements(result))
     dominant = explained.dominant
     share = sum((part.share for part in dominant), Fraction(0))
@@ -196,6 +199,19 @@ def network_statements(result: NetworkResult, explained: NetworkExplanation) -> 
         f"In full: --layer {dominant[0].result.layer.name} explains that "
         "layer, with what to change first."
     )
+
+
+def run_statements(result: NetworkResult) -> Iterator[str]:
+    """A statement on the layers that were run word by word; none if no layer was."""
+    ran = [
+        (r.layer.name, r.answer, run)
+        for r in result.layers
+        if (run := own_run(r.answer.configured, r.runs)) is not None
+    ]
+    if ran:
+        texts = [(n, run_text(run, s)) for n, s, run in ran if run.cycles != s.metrics["latency"]]
+        same, others = len(ran) - len(texts), "".join(f"; {name} {text}" for name, text in texts)
+        yield f"Simulated: {same} of {len(result.layers)} layers as by the closed form{others}"
 
 
 def kept_statements(result: NetworkResult) -> Iterator[str]:
@@ -227,7 +243,7 @@ def kept_statements(result: NetworkResult) -> Iterator[str]:
         and without.value > 0
     ):
         saved = f"; keeping saves {percent(1 - result.total.value / without.value)}"
-    proof = f"{without.certificate.status.value}{as_stated(result)}"
+    proof = f"{without.certificate.status.value}{result.basis}{as_stated(result)}"
     yield f"Unfused: {result.request.objective.text} {number(without.value)} ({proof}){saved}"
 
 
@@ -235,12 +251,12 @@ def _proof(result: NetworkResult) -> str:
     assert result.total is not None
     certificate = result.total.certificate
     if certificate.status is Status.OPTIMAL:
-        return f"proven {certificate.stated(result.share.words)}{as_stated(result)}"
+        return f"proven {certificate.stated(result.basis)}{as_stated(result)}"
     bound = certificate.lower_bound
     least = (
         "" if bound is None else f"; no less than {number(bound)} is possible{as_stated(result)}"
     )
-    return f"not proven optimal{result.share.words}{least}"
+    return f"not proven optimal{result.basis}{least}"
 
 
 def _part(part: LayerPart, what: str) -> Iterator[str]:

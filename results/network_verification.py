@@ -22,6 +22,7 @@ from ithaca.studies.network.parts import layer_result
 from ithaca.studies.network.result import Fusing, LayerResult, NetworkResult, Total
 from ithaca.studies.network.runner import RunOptions
 from ithaca.studies.network.totals import adds_up
+from ithaca.studies.runs import simulated_again
 from ithaca.workloads.networks.network import Network
 
 
@@ -49,6 +50,10 @@ def verify_network(result: NetworkResult, options: SolveOptions) -> Iterator[Che
         )
         confirmed &= check.confirmed
         yield check
+        for place, run in enumerate(layer.runs):
+            if run.design == layer.answer.design:
+                at = f"layers[{index}].runs[{place}]"
+                yield Check(layer.layer.name, *simulated_again(layer.answer, run, at))
     if result.failures:  # of a design that failed, nothing is known that could be compared
         confirmed = False
         yield Check(

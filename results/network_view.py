@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ithaca.files.numbers import counted, number, percent
 from ithaca.files.registry import Registry
-from ithaca.results.network_explanation import kept_statements, whole_taken
+from ithaca.results.network_explanation import kept_statements, run_statements, whole_taken
 from ithaca.results.view import Block, Fact, Table, View, tabled
 from ithaca.results.wording import gap, microjoules, proof, shortened
 from ithaca.solver.certificate import Certificate, as_stated
@@ -39,7 +39,7 @@ def _view(result: NetworkResult) -> Iterator[Block]:
         yield from layers_view(result)
         effort = search_effort(result).effort
         yield proven_fact(result, effort)
-    for statement in kept_statements(result):
+    for statement in (*run_statements(result), *kept_statements(result)):
         term, _, text = statement.partition(": ")
         yield Fact(term.lower(), text)
     for layer in dict.fromkeys(replace(layer, count=1) for layer in network.layers):
@@ -95,7 +95,7 @@ def comparison(result: NetworkResult, other: NetworkResult, name: str) -> Fact:
     proven = (
         ""
         if other.total is None
-        else f"  ({proof(other.total.certificate, other.share.words)}{as_stated(other)})"
+        else f"  ({proof(other.total.certificate, other.basis)}{as_stated(other)})"
     )
     return Fact("compared", f"{name}: {what} {number(whole)}, {difference}{proven}")
 
@@ -155,5 +155,5 @@ def total_fact(result: NetworkResult, where: str = "") -> Fact:
         return Fact("total", f"none: '{objective}' does not add up over layers")
     certificate = result.total.certificate
     what = f" ({result.request.minimise.value})" if result.request.arrays > 1 else ""
-    proven = proof(certificate, result.share.words) + (where if certificate.status.proven else "")
+    proven = proof(certificate, result.basis) + (where if certificate.status.proven else "")
     return Fact("total", f"{objective}{what} {number(result.total.value)}  ({proven})")

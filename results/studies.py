@@ -15,7 +15,7 @@ from ithaca.formulations.problem import Problem
 from ithaca.formulations.schema import ObjectiveDocument
 from ithaca.results.network_parts import DesignShortfallDocument
 from ithaca.results.schema import FirstPart, configuration_fields, head_fields, tightest
-from ithaca.solver.documents import CertificateDocument
+from ithaca.solver.documents import CertificateDocument, RunDocument
 from ithaca.solver.solution import Solution
 from ithaca.studies.front import Front, FrontPoint
 from ithaca.studies.grid import Index
@@ -57,6 +57,7 @@ class PointDocument(Document):
     shortfall: str = ""
     shortfalls: list[DesignShortfallDocument] = Field(default_factory=list)
     marginal: list[MarginalDocument] = Field(default_factory=list)
+    runs: list[RunDocument] = Field(default_factory=list)
 
 
 class AxisDocument(Document):
@@ -180,6 +181,7 @@ def _point(study: Study, index: Index, point: StudyPoint) -> dict[str, Any]:
         "shortfall": answer.explain(),
         "shortfalls": list(answer.shortfalls),
         "marginal": [_marginal(m) for m in point.marginals],
+        "runs": list(point.runs),
     }
 
 

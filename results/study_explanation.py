@@ -9,10 +9,12 @@ from fractions import Fraction
 from itertools import pairwise
 
 from ithaca.files.numbers import counted, number, percent
+from ithaca.results.result_view import run_text
 from ithaca.results.view import Table, View, tabled
 from ithaca.results.wording import bound_cells, limited_metrics, metric_label, seconds, unit_cells
 from ithaca.solver.certificate import Status, as_stated
 from ithaca.solver.infeasibility import why_infeasible
+from ithaca.solver.runs import not_run
 from ithaca.studies.front import Front
 from ithaca.studies.grid import Cell, Index, StudyAxis
 from ithaca.studies.marginal import Marginal
@@ -79,7 +81,7 @@ def grid_statements(
         return
     best = min(reached, key=lambda index: reached[index])
     place = ", ".join(f"{a.name} {a.labels[i]}" for a, i in zip(axes, best, strict=True))
-    proof = cells[best].certificate.statement
+    proof = cells[best].certificate.stated(cells[best].basis)
     yield f"Best: {objective} {number(reached[best])} at {place or 'its point'} ({proof})."
     for position, axis in enumerate(axes):
         values = []
@@ -97,7 +99,7 @@ def front_statements(front: Front) -> tuple[str, ...]:
     texts = [objective.text for objective in front.objectives]
     points = [(point.problem.design.name, point.values) for point in front.points]
     lines = _front(texts, points) if points else [f"No point: {front.failure}."]
-    many = f"{counted(len(points), 'point')} ({front.status}{as_stated(front)})"
+    many = f"{counted(len(points), 'point')} ({front.status}{front.basis}{as_stated(front)})"
     return (f"Front: {front.title}, minimising {', '.join(texts)}; {many}.", *lines)
 
 
@@ -123,8 +125,10 @@ def front_view(front: Front) -> View:
     """The view of a front: its proof, then its points."""
     points, among = counted(len(front.points), "point"), f" among {front.among}" * bool(front.among)
     effort = f"{front.nodes:,} boxes, {front.seconds:.2f} s"
-    complete = f"complete: {points}, and no other vector of objectives is on the front{among}"
-    proven = f"{points}, each proven to be on the front{among}; others may exist"
+    complete = (
+        f"complete: {points}, and no other vector of objectives is on the front{among}{front.basis}"
+    )
+    proven = f"{points}, each proven to be on the front{among}{front.basis}; others may exist"
     known = complete if front.complete else f"partial ({front.unfinished!s}): {proven}"
     table = (tabled(front_rows(front), {"design"}),) if front.points else ()
     target = front.provenance.get("for")
@@ -153,7 +157,7 @@ def study_statements(study: Study) -> tuple[str, ...]:
     of infeasible points."""
     known = Counter(cell.certificate.status.value for cell in study.cells.values())
     proofs = ", ".join(f"{count} {status}" for status, count in known.items())
-    many = f"{counted(len(study.points), 'point')} ({proofs}{as_stated(study)})"
+    many = f"{counted(len(study.points), 'point')} ({proofs}{study.basis}{as_stated(study)})"
     lines = [f"Study: {study.title}, minimising {study.objective}; {many}."]
     if study.objective != "objective":
         lines += grid_statements(study.objective, study.axes, study.cells)
@@ -169,6 +173,9 @@ def study_remarks(study: Study) -> list[str]:
         start = f"{place}: " if place else ""
         if point.marginals:
             lines.append(start + "; ".join(marginal_text(m, point) for m in point.marginals))
+        for run in point.runs:
+            if run.cycles != point.answer.metrics["latency"]:
+                lines.append(f"{start}simulated: {run_text(run, point.answer)}")
         if point.answer.certificate.status is Status.INFEASIBLE:
             why = why_infeasible(point.problems, point.answer.shortfalls)
             lines.append(f"{start}infeasible: {why}")
@@ -188,7 +195,7 @@ def study_rows(study: Study) -> list[list[tuple[str, str]]]:
         design = point.problems[0].design
         row.append((metric_label(study.objective, design), number(answer.value)))
         row += bound_cells(certificate) if unproven else []
-        row.append(("status", certificate.statement))
+        row.append(("status", certificate.stated(point.basis)))
         row.append(("best design", "–" if answer.configured is None else answer.design))
         row += unit_cells(metrics, point.problems[0].design.vocabulary)
         row += [(metric_label(name, design), number(metrics.get(name))) for name in limited]
@@ -214,7 +221,8 @@ def marginal_text(marginal: Marginal, point: StudyPoint) -> str:
             if abs(change) >= 0.1
             else f"{objective} {sign}{abs(change):.2g} %"
         )
-    return head + text + ("" if marginal.proven else " (not proven)")
+    by = not_run([marginal.after.problem.design])
+    return head + text + (by if marginal.proven else " (not proven)")
 
 
 def _label(label: str | int | float) -> str:

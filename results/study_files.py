@@ -43,6 +43,7 @@ from ithaca.results.studies import (
     study_document,
 )
 from ithaca.solver.certificate import Status
+from ithaca.solver.documents import read_runs
 from ithaca.solver.solution import Solution
 from ithaca.studies.front import Front, FrontPoint, check_objectives
 from ithaca.studies.grid import StudyAxis, indices
@@ -236,7 +237,8 @@ def _point(read: PointDocument, stated: Mapping[str, Any], path: Path, at: str) 
             )
             for limit, value in zip(raised, read.marginal, strict=True)
         ]
-        return StudyPoint(problems, answer, tuple(marginals))
+        runs = read_runs(read.runs, [answer])
+        return StudyPoint(problems, answer, tuple(marginals), runs)
     except InputError as error:
         raise InputError(f"{at}: {str(error).removeprefix(f'{path}: ')}") from None
 

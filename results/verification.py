@@ -27,6 +27,7 @@ from ithaca.studies.best import prove_best
 from ithaca.studies.front import Front, pareto_front
 from ithaca.studies.grid import Index
 from ithaca.studies.marginal import marginal_values
+from ithaca.studies.runs import simulated_again
 from ithaca.studies.whatif import Study, StudyPoint
 
 #: How a search went, and why it ended: no claims, as no other search repeats them; nor are errors
@@ -98,6 +99,9 @@ def verify_study(study: Study, options: SolveOptions) -> Iterator[Check]:
         line = claimed(point.answer, "no value")
         proof = "proven again" if done else "not proven again in time"
         yield Check(name, f"{line}; {proof} in {budget.spent:.1f} s", done)
+        for run_place, run in enumerate(point.runs):
+            at = f"points[{place}].runs[{run_place}]"
+            yield Check(name, *simulated_again(point.answer, run, at))
 
 
 def _same_point(study: Study, index: Index, point: StudyPoint, budget: Budget) -> bool:
@@ -126,7 +130,7 @@ def _same_point(study: Study, index: Index, point: StudyPoint, budget: Budget) -
         configuration=claim.configuration,
         shortfalls=claim.shortfalls,
     )
-    model = point_document(study, index, StudyPoint(problems, again, raised))
+    model = point_document(study, index, StudyPoint(problems, again, raised, point.runs))
     check_same(claims(point_document(study, index, point)), claims(model), "")
     return done
 

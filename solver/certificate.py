@@ -164,6 +164,18 @@ class Certificate:
         bound = f", lower bound {number(proof.lower_bound)}" if not proof.settled else ""
         return f"; then {self.then.objective} {value}, {proof.status.value}{bound}{proof.and_then}"
 
+    def of_other(self, value: Fraction) -> Certificate:
+        """The certificate of all that was searched where the answer is another configuration than
+        the optimum, of such a value."""
+        return replace(
+            self,
+            status=Status.FEASIBLE,
+            gap=relative_gap(value, self.lower_bound),
+            termination=None,
+            ties_broken=None,
+            then=None,
+        )
+
     @property
     def failure(self) -> str:
         """The reason why nothing is known where nothing was found."""

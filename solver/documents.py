@@ -217,8 +217,9 @@ class RunDocument(Document):
 
 
 def read_runs(stated: Sequence[RunDocument], designs: Sequence[Solution]) -> tuple[Run, ...]:
-    """The runs that a document states; what follows from their cycles is computed."""
-    ran = {s.design: s for s in designs if s.configuration is not None and s.profile.runs}
+    """The runs that a document states; what follows from their cycles is computed where it states
+    the configuration."""
+    ran = {s.design: s for s in designs if s.value is not None and s.profile.runs}
     runs: list[Run] = []
     for index, read in enumerate(stated):
         if read.design not in ran:
@@ -227,5 +228,9 @@ def read_runs(stated: Sequence[RunDocument], designs: Sequence[Solution]) -> tup
                 f"runs[{index}].design is {quoted(read.design)}; allowed: a design with a "
                 f"configuration, each once ({left})"
             )
-        runs.append(run_of(ran.pop(read.design), read.cycles, read.reason))
+        solution = ran.pop(read.design)
+        if solution.configuration is None:
+            runs.append(Run(read.design, read.cycles, read.value, read.reason))
+        else:
+            runs.append(run_of(solution, read.cycles, read.reason))
     return tuple(runs)

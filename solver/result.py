@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -14,10 +14,10 @@ from ithaca.files.answer import NAMES, Answer
 from ithaca.files.numbers import number
 from ithaca.formulations.family import Profile
 from ithaca.formulations.problem import Limit, Objective, Problem
-from ithaca.solver.certificate import OWN, Certificate, Status, as_stated, relative_gap
+from ithaca.solver.certificate import OWN, Certificate, Status, as_stated
 from ithaca.solver.conclusion import conclude_least
 from ithaca.solver.infeasibility import why_infeasible
-from ithaca.solver.runs import Run
+from ithaca.solver.runs import Run, basis, outrun, own_run
 from ithaca.solver.solution import Solution
 
 
@@ -124,38 +124,22 @@ class Result(Answer):
     def certificate(self) -> Certificate:
         """The certificate over all designs, by the closed form of cycles."""
         proof = conclude_least([(s.value, s.certificate) for s in self.designs])
-        if self.best is None or self.outrun == ():
-            return proof
-        return replace(
-            proof,
-            status=Status.FEASIBLE,
-            gap=relative_gap(self.value, proof.lower_bound),
-            termination=None,
-            ties_broken=None,
-            then=None,
-        )
+        return proof if self.value is None or not self.outrun else proof.of_other(self.value)
 
     @property
     def outrun(self) -> tuple[Solution, ...]:
         """The solutions of less value by the closed form than the best, which is better as they
         run."""
-        value = self.value
-        return tuple(
-            s for s in self.designs if value is not None and s.value is not None and s.value < value
-        )
+        return outrun(self.best, self.designs)
 
     @property
     def own_run(self) -> Run | None:
         """The run of the best configuration; None where it was not run."""
-        design = None if self.best is None else self.best.design
-        return next((run for run in self.runs if run.design == design), None)
+        return own_run(self.best, self.runs)
 
     @property
     def basis(self) -> str:
-        """Words to add about proofs where simulation says anything else than the closed form."""
-        own = self.own_run
-        same = own is not None and own.value == self.value and not self.outrun
-        return "" if same or not self.runs else " by the closed form"
+        return basis(self.best, self.designs, self.runs)
 
     @property
     def status(self) -> str:

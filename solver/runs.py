@@ -7,11 +7,16 @@ its answer.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from ithaca.formulations.design import Design
+from ithaca.formulations.families import profile_of
 from ithaca.solver.solution import Solution, best_solution
+
+#: Words after the status of what no run confirms.
+BY_FORM = " by the closed form"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +31,47 @@ class Run:
     """The objective in so many cycles; None there, and where a limit is exceeded in them."""
     reason: str = ""
     """Why there is none of either."""
+
+
+def not_run(designs: Iterable[Design]) -> str:
+    """Words to add about proofs of designs of which none was run: where hardware takes the cycles
+    that simulation counts, they are by the closed form."""
+    return BY_FORM if any(profile_of(design).runs for design in designs) else ""
+
+
+def own_run(answer: Solution | None, runs: Sequence[Run]) -> Run | None:
+    """The run of an answer; None where it was not run."""
+    design = None if answer is None else answer.design
+    return next((run for run in runs if run.design == design), None)
+
+
+def outrun(answer: Solution | None, designs: Sequence[Solution]) -> tuple[Solution, ...]:
+    """The solutions of less value by the closed form than an answer, which is better as they
+    run."""
+    value = None if answer is None else answer.value
+    return tuple(
+        s for s in designs if value is not None and s.value is not None and s.value < value
+    )
+
+
+def basis(answer: Solution | None, designs: Sequence[Solution], runs: Sequence[Run]) -> str:
+    """Words to add about the proof of an answer where simulation says anything else than the closed
+    form, or nothing.
+
+    Parameters
+    ----------
+    answer : Solution, optional
+        The answer; None where nothing was found.
+    designs : sequence of Solution
+        All from which it was chosen.
+    runs : sequence of Run
+        The runs by which it was.
+    """
+    if answer is None or answer.value is None:
+        return ""
+    own = own_run(answer, runs)
+    same = own is not None and own.value == answer.value and not outrun(answer, designs)
+    return "" if same else not_run([answer.problem.design])
 
 
 def run_of(solution: Solution, cycles: int | None, reason: str = "") -> Run:

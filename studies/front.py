@@ -37,6 +37,7 @@ from ithaca.solver.executors import open_executor
 from ithaca.solver.infeasibility import why_infeasible
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.progress import Progress
+from ithaca.solver.runs import not_run
 from ithaca.solver.shortfall import Shortfall
 from ithaca.studies.best import all_shortfalls
 from ithaca.studies.points import PointAnswer
@@ -148,8 +149,13 @@ class Front(PointAnswer):
         return study_title(self.provenance)
 
     @property
+    def basis(self) -> str:
+        return not_run(problem.design for problem in self.problems)
+
+    @property
     def headline(self) -> str:
-        return f"Pareto front of {self.title}: {counted(len(self.points), 'point')} ({self.status})"
+        many = f"{counted(len(self.points), 'point')} ({self.status}{self.basis})"
+        return f"Pareto front of {self.title}: {many}"
 
     @property
     def status(self) -> str:

@@ -79,6 +79,8 @@ class Cell:
     """The certificate of its value."""
     name: str
     """The name of the best design."""
+    basis: str = ""
+    """Words after the status of its proof (`ithaca.files.answer.Answer`)."""
 
 
 def check_grid(axes: Sequence[StudyAxis]) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
 from ithaca.files.clock import StoppedError
-from ithaca.files.errors import InputError
-from ithaca.solver.options import Budget
+from ithaca.files.errors import EDITED, InputError
+from ithaca.files.numbers import number
+from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.result import Result
 from ithaca.solver.runs import Run, as_it_runs, run_of
 from ithaca.solver.solution import Solution
@@ -17,23 +18,42 @@ from ithaca.solver.solution import Solution
 #: repeats counted once, some ten seconds.
 MOST_CALLS = 20
 
+#: Share of the time to run what may be the best, where hardware takes simulated cycles.
+RUNNING = 0.1
+
+
+def kept_share(options: SolveOptions, share: float) -> SolveOptions:
+    """The limits of a search, with a share of the time kept for what follows."""
+    limit = options.time_limit
+    return options if limit is None else replace(options, time_limit=limit * (1 - share))
+
 
 def with_runs(result: Result, budget: Budget) -> Result:
     """A result whose best is the one that is best as it runs, where hardware takes the cycles that
-    simulation counts.
-
-    The best by the closed form is run, and every other design whose value is not above what the
-    best so far takes as it runs. What takes too long is left out, and says so.
-    """
+    simulation counts."""
     best = result.best
     if best is None or not best.profile.runs:
         return result
-    runs = tuple(_runs(result, best, budget))
+    runs = tuple(runs_of(best, result.designs, budget))
     return replace(result, best=as_it_runs(result.designs, runs), runs=runs)
 
 
-def _runs(result: Result, best: Solution, budget: Budget) -> Iterator[Run]:
-    others = [s for s in result.designs if s.value is not None and s is not best]
+def runs_of(best: Solution, designs: Sequence[Solution], budget: Budget) -> Iterator[Run]:
+    """The runs among which to choose an answer.
+
+    The best by the closed form is run, and every other design whose value is not above what the
+    best so far takes as it runs. What takes too long is left out, and says so.
+
+    Parameters
+    ----------
+    best : Solution
+        The best by the closed form.
+    designs : sequence of Solution
+        The best of each design.
+    budget : Budget
+        The time for all of them.
+    """
+    others = [s for s in designs if s.configuration is not None and s is not best]
     least: Fraction | None = None
     for solution in (best, *sorted(others, key=lambda s: (s.value, s.rank()))):
         assert solution.value is not None
@@ -62,6 +82,31 @@ def run_again(solution: Solution, checkpoint: Callable[[], None] = lambda: None)
     except (InputError, StoppedError) as error:
         return run_of(solution, None, str(error))
     return run_of(solution, cycles, HANGS)
+
+
+def simulated_again(solution: Solution, run: Run, at: str) -> tuple[str, bool]:
+    """A run that a file states beside another one: words, and whether they are the same.
+
+    Parameters
+    ----------
+    solution : Solution
+        The configuration.
+    run : Run
+        Its run as stated.
+    at : str
+        Its place in the file.
+
+    Raises
+    ------
+    InputError
+        If the cycles are others.
+    """
+    again = run_again(solution)
+    if again.cycles is None:
+        return f"not simulated: {again.reason}", run.reason == again.reason
+    if run.cycles is not None and run != again:
+        raise InputError(f"{at}.cycles is {run.cycles}, simulated {again.cycles}: {EDITED}")
+    return f"{number(again.cycles)} cycles, simulated again", True
 
 
 def _checkpoint(budget: Budget) -> Callable[[], None]:

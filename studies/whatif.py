@@ -14,6 +14,7 @@ from typing import Any
 
 from ithaca.files.numbers import counted
 from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.families import profile_of
 from ithaca.formulations.problem import Problem
 from ithaca.solver.certificate import OWN, Status, least
 from ithaca.solver.engines import Method
@@ -23,11 +24,13 @@ from ithaca.solver.infeasibility import why_infeasible
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.portfolio import not_solved
 from ithaca.solver.progress import Progress
+from ithaca.solver.runs import Run, basis
 from ithaca.solver.solution import Solution
 from ithaca.studies.best import best_start, solve_best
 from ithaca.studies.grid import Cell, Index, StudyAxis, check_grid, indices, neighbours, visits
 from ithaca.studies.marginal import Marginal, marginal_values, raisable_limits
 from ithaca.studies.points import PointAnswer
+from ithaca.studies.runs import RUNNING, kept_share, runs_of
 from ithaca.studies.store import Store
 
 #: Builds the problems (one per design) of a point from its values by axis name.
@@ -47,9 +50,17 @@ class StudyPoint:
     """The best over all designs."""
     marginals: tuple[Marginal, ...] = ()
     """The marginal value of each limit there, if asked for."""
+    runs: tuple[Run, ...] = ()
+    """The run, word by word, of the answer, where hardware takes the cycles that simulation
+    counts."""
 
     def __repr__(self) -> str:
         return f"<StudyPoint {self.answer!r}>"
+
+    @property
+    def basis(self) -> str:
+        """Words after the status of the proof: by what it is proven."""
+        return basis(self.answer, (), self.runs)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -73,7 +84,7 @@ class Study(PointAnswer):
     def cells(self) -> Mapping[Index, Cell]:
         """Value, proof and design of every point."""
         return {
-            index: Cell(p.answer.value, p.answer.certificate, p.answer.design)
+            index: Cell(p.answer.value, p.answer.certificate, p.answer.design, p.basis)
             for index, p in self.points.items()
         }
 
@@ -87,8 +98,12 @@ class Study(PointAnswer):
         return self.provenance["title"]
 
     @property
+    def basis(self) -> str:
+        return max((point.basis for point in self.points.values()), key=len)
+
+    @property
     def headline(self) -> str:
-        return f"{self.title}: {counted(len(self.points), 'point')} ({self.status})"
+        return f"{self.title}: {counted(len(self.points), 'point')} ({self.status}{self.basis})"
 
     @property
     def status(self) -> str:
@@ -182,8 +197,11 @@ def run_study(
         1 if percent is None else 1 + len(raisable_limits(p)) for p in problems_at.values()
     )
     done: dict[Index, StudyPoint] = {}
+    budget = Budget(options or SolveOptions())
+    are_run = any(profile_of(p[0].design).runs for p in problems_at.values())
+    search = kept_share(budget.options, RUNNING if are_run else 0)
     with open_executor(threads) as executor:
-        run = _Run(options or SolveOptions(), searches, method, executor, store, report)
+        run = _Run(search, searches, method, executor, store, report)
         for index in visits(axes):
             if run.stopped:
                 break
@@ -204,7 +222,20 @@ def run_study(
         index: done.get(index, StudyPoint(problems, not_solved(problems[0])))
         for index, problems in problems_at.items()
     }
-    return Study(tuple(axes), points, not run.stopped, percent, provenance or {})
+    study = Study(tuple(axes), points, not run.stopped, percent, provenance or {})
+    return _with_points_run(study, budget)
+
+
+def _with_points_run(study: Study, budget: Budget) -> Study:
+    """A study with the run of every point's answer, where hardware takes the cycles that simulation
+    counts."""
+    points = {
+        index: replace(point, runs=tuple(runs_of(point.answer, (), budget)))
+        if point.answer.configured is not None and point.answer.profile.runs
+        else point
+        for index, point in study.points.items()
+    }
+    return replace(study, points=points)
 
 
 @dataclass

@@ -41,6 +41,7 @@ from ithaca.solver.certificate import Status, as_stated
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.progress import Progress
 from ithaca.solver.result import Result
+from ithaca.solver.runs import not_run
 from ithaca.solver.solution import Solution
 from ithaca.studies.best import solve_best
 from ithaca.studies.marginal import raisable_limits
@@ -114,7 +115,10 @@ def _rival(objective: str, value: Fraction, name: str, other: Fraction) -> str:
 def proof_of_changes(result: Result | NetworksAnswer, *, settled: bool) -> str:
     """The note on changes that are proven: against the optimum of the file, for a result of a file
     whose optimum was not searched for again."""
-    return "proven against the file's optimum" if settled and as_stated(result) else "proven"
+    by = not_run(solution.problem.design for solution in result.mapped.values())
+    return (
+        f"proven against the file's optimum{by}" if settled and as_stated(result) else f"proven{by}"
+    )
 
 
 def change_statements(

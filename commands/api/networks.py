@@ -24,19 +24,23 @@ from ithaca.commands.api.options import (
     SteadyMethod,
 )
 from ithaca.commands.api.parsing import parse_extents, parse_method, parse_steady_method
-from ithaca.commands.api.solving import COMPARING, kept_share
+from ithaca.commands.api.solving import COMPARING
 from ithaca.files.errors import InputError
 from ithaca.files.words import REPEATED, parse_choice, parse_integer, several
-from ithaca.formulations.question import Minimise
+from ithaca.formulations.families import profile_of
+from ithaca.formulations.question import Minimise, Question
 from ithaca.solver.options import Budget
 from ithaca.studies.best import without_restriction
 from ithaca.studies.network.array_modes import ARRAY_MODES
-from ithaca.studies.network.modes import MODES
+from ithaca.studies.network.modes import MODES, SolveNetwork
 from ithaca.studies.network.modes import mode as find_mode
 from ithaca.studies.network.problems import only_layers
 from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.network.runner import NetworkProgress, RunOptions, conditions
+from ithaca.studies.network.runs import with_layers_run
+from ithaca.studies.runs import RUNNING, kept_share
 from ithaca.workloads.networks.find import find_network
+from ithaca.workloads.networks.network import Network
 
 
 @public
@@ -96,18 +100,34 @@ def network(
     for line in question.remarks(None):
         note(line)
     with _running(options, keeping) as running:
-        budget, free = Budget(running.search), question.unrestricted
-        run = replace(
-            running, search=kept_share(budget.options, COMPARING if free is not None else 0)
-        )
-        answer = solve(layered, question, run)
-        if free is None or answer.value is None or running.search.stopped:
-            return answer
-        other = solve(layered, free, replace(run, search=budget.share()))
-        if other.total is None or running.search.stopped:
-            return answer
-        compared = without_restriction(answer.value, other.total.value, other.total.certificate)
-        return replace(answer, unrestricted=compared)
+        budget = Budget(running.search)
+        share = RUNNING if _are_run(layered, question, running) else 0
+        run = replace(running, search=kept_share(running.search, share))
+        return with_layers_run(_solved(solve, layered, question, run), budget)
+
+
+def _solved(
+    solve: SolveNetwork, network: Network, question: Question, running: RunOptions
+) -> NetworkResult:
+    """The answer by the closed form, beside that without a restriction."""
+    budget, free = Budget(running.search), question.unrestricted
+    run = replace(running, search=kept_share(budget.options, COMPARING if free is not None else 0))
+    answer = solve(network, question, run)
+    if free is None or answer.value is None or running.search.stopped:
+        return answer
+    other = solve(network, free, replace(run, search=budget.share()))
+    if other.total is None or running.search.stopped:
+        return answer
+    compared = without_restriction(answer.value, other.total.value, other.total.certificate)
+    return replace(answer, unrestricted=compared)
+
+
+def _are_run(network: Network, question: Question, options: RunOptions) -> bool:
+    """Whether layers are run after the search, of which the time is limited."""
+    if options.search.time_limit is None:
+        return False
+    problems = question.pose(replace(network, layers=network.layers[:1]))[0].problems
+    return any(profile_of(problem.design).runs for problem in problems)
 
 
 @contextmanager

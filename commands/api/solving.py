@@ -35,7 +35,7 @@ from ithaca.solver.result import Result
 from ithaca.solver.result import Result as Loaded
 from ithaca.solver.solution import best_solution
 from ithaca.studies.best import best_start, solve_best, without_restriction
-from ithaca.studies.runs import with_runs
+from ithaca.studies.runs import RUNNING, kept_share, with_runs
 from ithaca.workloads.nest import LoopNest
 
 Start = Annotated[
@@ -50,9 +50,6 @@ Start = Annotated[
 #: Share of a time limit that is kept to find out what a restriction to what a compiler builds
 #: costs.
 COMPARING = 0.2
-
-#: The same to run what may be the best, where hardware takes the cycles that simulation counts.
-RUNNING = 0.1
 
 
 @public
@@ -174,12 +171,6 @@ def answers(
             )
         results = (Result(place, best_solution(row), row, compared) for row in own)
         return tuple(with_runs(result, budget) for result in results)
-
-
-def kept_share(options: SolveOptions, share: float) -> SolveOptions:
-    """The limits of a search, with a share of the time kept for what follows."""
-    limit = options.time_limit
-    return options if limit is None else replace(options, time_limit=limit * (1 - share))
 
 
 def read_start(start: Start) -> tuple[Loaded | Path | Rows | None, str]:

@@ -13,9 +13,7 @@ from ithaca.commands.api.options import LayerName, ResultFile, TimeLimit
 from ithaca.commands.api.parsing import parse_search
 from ithaca.files import clock
 from ithaca.files.answer import Answer, Check, Verification
-from ithaca.files.errors import EDITED, InputError
 from ithaca.files.messages import errors_at, refuse
-from ithaca.files.numbers import number
 from ithaca.files.reading import parse_json
 from ithaca.files.signals import Interrupt
 from ithaca.files.writing import document_text
@@ -25,7 +23,6 @@ from ithaca.results.verification import verify_front, verify_study
 from ithaca.solver.certificate import OWN
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.result import Result
-from ithaca.solver.runs import Run
 from ithaca.solver.solution import Solution
 from ithaca.solver.verification import repeat
 from ithaca.solver.verification import verify as verify_claim
@@ -33,7 +30,7 @@ from ithaca.studies.best import prove_best
 from ithaca.studies.front import Front
 from ithaca.studies.network.answer import NetworksAnswer
 from ithaca.studies.network.result import NetworkResult
-from ithaca.studies.runs import run_again
+from ithaca.studies.runs import simulated_again
 from ithaca.studies.whatif import Study
 
 
@@ -127,7 +124,7 @@ def _of_designs(result: Result, whole: Budget) -> Iterator[Check]:
         yield Check(recorded.design, *claim)
     for index, run in enumerate(result.runs):
         solution = next(s for s in result.designs if s.design == run.design)
-        yield Check(run.design, *_simulated_again(solution, run, index))
+        yield Check(run.design, *simulated_again(solution, run, f"runs[{index}]"))
     if free is not None:
         options = whole.share()
 
@@ -139,17 +136,6 @@ def _of_designs(result: Result, whole: Budget) -> Iterator[Check]:
             "unrestricted",
             *repeat(free, solve, options, "unrestricted", "proven again", evaluated=False),
         )
-
-
-def _simulated_again(solution: Solution, run: Run, index: int) -> tuple[str, bool]:
-    """A run that is stated, beside another one."""
-    again = run_again(solution)
-    if again.cycles is None:
-        return f"not simulated: {again.reason}", run.reason == again.reason
-    if run.cycles is not None and run != again:
-        what = f"runs[{index}].cycles is {run.cycles}, simulated {again.cycles}"
-        raise InputError(f"{what}: {EDITED}")
-    return f"{number(again.cycles)} cycles, simulated again", True
 
 
 def _width(result: Answer) -> int:

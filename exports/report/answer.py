@@ -131,8 +131,7 @@ def verdict(answer: Any, proof: Certificate | None = None) -> Verdict:
     that was read from a file, said to be what that states."""
     sign, text = ENDS[answer.status]
     if proof is not None and proof.status is Status.OPTIMAL:
-        share = getattr(answer, "share", None)
-        text = f"Proven {proof.stated('' if share is None else share.words)}"
+        text = f"Proven {proof.stated(answer.basis)}"
     detail, stated = answer.failure or answer.headline, as_stated(answer)
     return Verdict(answer.status, sign, text, f"{detail.removesuffix(stated)}{stated}.")
 

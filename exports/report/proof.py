@@ -37,12 +37,14 @@ def certificate(best: BestConfiguration) -> Section:
     if whole.status is Status.OPTIMAL:
         among = f" among {whole.among}" if whole.among else ""
         text = (
-            "The lower bound equals the value in exact arithmetic, so no "
+            f"The lower bound equals the value{best.result.basis} in exact arithmetic, so no "
             f"search could find better{among}."
         )
         blocks.append(text)
     effort = whole.effort and f"; {whole.effort}"
-    blocks.append(f"Over all designs: {whole.statement}; engine {whole.method}{effort}.")
+    blocks.append(
+        f"Over all designs: {whole.stated(best.result.basis)}; engine {whole.method}{effort}."
+    )
     if own.trace:
         title = f"Incumbent and lower bound over time, design {best.solution.design}"
         blocks.append(chart_figure("convergence", _convergence(own.trace, title, best)))

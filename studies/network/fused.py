@@ -25,9 +25,8 @@ from ithaca.solver.options import Budget
 from ithaca.solver.solution import Solution
 from ithaca.studies.network.chains import Costs, RunChain, Variant
 from ithaca.studies.network.layers import SolvedLayer, solve_layers, solve_per_layer
-from ithaca.studies.network.parts import PER_LAYER
 from ithaca.studies.network.products import factors_of, with_products
-from ithaca.studies.network.result import Fusing, LayerResult, NetworkResult, Total
+from ithaca.studies.network.result import PER_LAYER, Fusing, LayerResult, NetworkResult, Total
 from ithaca.studies.network.runner import RunOptions
 from ithaca.studies.network.tiled_runs import TiledRuns
 from ithaca.studies.network.totals import require_sum, total

@@ -20,9 +20,15 @@ from ithaca.solver.portfolio import not_solved
 from ithaca.solver.shortfall import Shortfall
 from ithaca.solver.solution import Solution
 from ithaca.studies.best import over_all
-from ithaca.studies.network.parts import PER_LAYER
 from ithaca.studies.network.products import check_products, with_products
-from ithaca.studies.network.result import Failure, LayerResult, NetworkResult, SharedDesign, Total
+from ithaca.studies.network.result import (
+    PER_LAYER,
+    Failure,
+    LayerResult,
+    NetworkResult,
+    SharedDesign,
+    Total,
+)
 from ithaca.studies.network.runner import Job, RunOptions, run_problems
 from ithaca.studies.network.totals import adds_up, best_total, require_one, total
 from ithaca.workloads.networks.network import Layer, Network

@@ -10,10 +10,7 @@ from ithaca.files.messages import among, quoted
 from ithaca.solver.certificate import OWN
 from ithaca.solver.result import Result
 from ithaca.solver.solution import Solution
-from ithaca.studies.network.result import LayerResult, NetworkResult
-
-#: The mode in which a layer's answer is the best of its designs; in others it is what layers share.
-PER_LAYER = "per-layer"
+from ithaca.studies.network.result import PER_LAYER, LayerResult, NetworkResult
 
 
 def layer_result(result: NetworkResult, layer: LayerResult, source: str = OWN) -> Result:
@@ -39,7 +36,8 @@ def layer_result(result: NetworkResult, layer: LayerResult, source: str = OWN) -
         if answer.configured is None
         else next(design for design in designs if design.design == answer.design)
     )
-    return Result(result.request.place, best, designs, source=source)
+    runs = tuple(run for run in layer.runs if run.design == answer.design)
+    return Result(result.request.place, best, designs, runs=runs, source=source)
 
 
 def _own(design: Solution, answer: Solution) -> Solution:

@@ -18,6 +18,7 @@ from ithaca.formulations.problem import Objective
 from ithaca.formulations.question import Question
 from ithaca.solver.certificate import OWN, Certificate, Status, as_stated, least
 from ithaca.solver.result import Unrestricted, loop_text, value_text
+from ithaca.solver.runs import Run, basis
 from ithaca.solver.solution import Solution
 from ithaca.studies.network.array_modes import ARRAY_MODES
 from ithaca.workloads.networks.network import Layer, Network, share_of
@@ -25,6 +26,10 @@ from ithaca.workloads.networks.share import Share
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+#: The mode in which a layer's answer is the best of its designs; in others it is what layers share.
+PER_LAYER = "per-layer"
 
 
 @dataclass(frozen=True)
@@ -61,6 +66,8 @@ class LayerResult:
     """All designs that were solved for it alone."""
     array: int | None = None
     """Number of the array that runs it (from 0), where layers share arrays."""
+    runs: tuple[Run, ...] = ()
+    """The runs, word by word, of its answer, and of the designs to choose it from."""
 
     def __repr__(self) -> str:
         return f"<LayerResult {self.layer.name} × {self.layer.count}: {self.answer!r}>"
@@ -200,6 +207,12 @@ class NetworkResult(StudyAnswer):
         return share_of(counted, self.network.unsupported)
 
     @property
+    def basis(self) -> str:
+        alone = self.mode == PER_LAYER
+        words = {basis(r.answer, r.designs if alone else (), r.runs) for r in self.layers}
+        return max(words) + self.share.words
+
+    @property
     def complete(self) -> bool:
         """Whether the run finished, and nothing that multiplies is left out."""
         return self.finished and self.share.whole
@@ -305,7 +318,7 @@ class NetworkResult(StudyAnswer):
     def headline(self) -> str:
         question = self.request
         what = f"{self.network.name} {question.label}, {self.mode}, on {question.place}"
-        status = f"{self.status}{self.share.words}"
+        status = f"{self.status}{self.basis}"
         return f"{what}: {value_text(question.objective.text, self.value, status)}"
 
     @property

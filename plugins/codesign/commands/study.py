@@ -82,10 +82,12 @@ class CodesignStudy(PointAnswer):
         return self.first.share
 
     @property
+    def basis(self) -> str:
+        return max((point.basis for point in self.points.values()), key=len)
+
+    @property
     def headline(self) -> str:
-        return (
-            f"{self.title}: {counted(len(self.points), 'point')} ({self.status}{self.share.words})"
-        )
+        return f"{self.title}: {counted(len(self.points), 'point')} ({self.status}{self.basis})"
 
     @property
     def view(self) -> View:
@@ -135,7 +137,7 @@ class CodesignStudy(PointAnswer):
             row = [(name, str(label)) for name, label in self.labels(index).items()]
             text = self.objective_of(point)
             row.append(("value" if "objective" in dict(row) else text, number(point.value)))
-            row.append(("status", f"{point.status}{point.share.words}"))
+            row.append(("status", f"{point.status}{point.basis}"))
             row += self.columns(point, [name for name, _ in row])
             rows.append(row)
         return rows
@@ -196,7 +198,7 @@ class CodesignStudy(PointAnswer):
     def cells(self) -> Mapping[Index, Cell]:
         """Value, proof and choice of every point."""
         return {
-            index: Cell(point.value, point.certificate, self.choice_of(point))
+            index: Cell(point.value, point.certificate, self.choice_of(point), point.basis)
             for index, point in self.points.items()
         }
 

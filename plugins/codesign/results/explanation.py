@@ -127,7 +127,7 @@ def statements(result: CodesignResult) -> Iterator[str]:
         among = f" among {result.certificate.among}" if result.certificate.among else ""
         proof = f"the whole front{among}, proven" if result.settled else "others may be better"
         many = counted(len(result.front), "point")
-        yield f"Front: {many}, {proof}{result.share.words}{as_stated(result)}."
+        yield f"Front: {many}, {proof}{result.basis}{as_stated(result)}."
         for place, objective in enumerate(question.objectives):
             accelerator = min(result.front, key=lambda accelerator: accelerator.values[place])
             yield (
@@ -139,9 +139,9 @@ def statements(result: CodesignResult) -> Iterator[str]:
     least = "" if bound is None else f"; no accelerator of the space is below {number(bound)}"
     among = f", with {result.certificate.among}" if result.certificate.among else ""
     proof = (
-        f"proven{result.share.words}: no accelerator of the space is better{among}"
+        f"proven{result.basis}: no accelerator of the space is better{among}"
         if result.settled
-        else f"not proven{result.share.words}{least}"
+        else f"not proven{result.basis}{least}"
     )
     proof += as_stated(result)
     yield f"Hardware: {space.text(best.point)}."

@@ -17,9 +17,8 @@ from ithaca.plugins.codesign.studies.question import Amount, CodesignQuestion
 from ithaca.plugins.codesign.studies.result import CodesignResult, HardwarePoint
 from ithaca.results.explanation import LimitUse
 from ithaca.solver.conclusion import conclude
-from ithaca.studies.network.parts import PER_LAYER
 from ithaca.studies.network.products import taken_together
-from ithaca.studies.network.result import LayerResult, NetworkResult, Total
+from ithaca.studies.network.result import PER_LAYER, LayerResult, NetworkResult, Total
 from ithaca.workloads.networks.network import Layer, Network
 
 

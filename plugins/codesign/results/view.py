@@ -72,7 +72,7 @@ def _best(result: CodesignResult, best: HardwarePoint) -> Iterator[Block]:
     meaning = ": no accelerator of the space is better" if whole else ""
     meaning += ", with such mappings" if meaning and result.certificate.among else ""
     value = cost_text(question, question.objectives[0].text, best.values[0])
-    yield Fact("objective", f"{value}  ({proof(result.certificate, result.share.words)}{meaning})")
+    yield Fact("objective", f"{value}  ({proof(result.certificate, result.basis)}{meaning})")
     where = "" if result.settled and len(result.networks) == 1 else " on this accelerator"
     for network in result.networks:
         yield ""
@@ -89,7 +89,7 @@ def _front(result: CodesignResult) -> Iterator[str | Table]:
     many = counted(len(result.front), "point")
     if result.settled:
         among = f" among {result.certificate.among}" if result.certificate.among else ""
-        among += result.share.words
+        among += result.basis
         yield f"complete: {many}, and no other vector of objectives is on the front{among}"
     else:
         bound, objective = result.lower_bound, result.question.objectives[0].text

@@ -17,6 +17,7 @@ from ithaca.formulations.region import Region
 from ithaca.plugins.codesign.formulations.space import HardwareSpace
 from ithaca.plugins.codesign.studies.question import Amount, CodesignQuestion
 from ithaca.solver.certificate import OWN, Certificate, Status
+from ithaca.solver.runs import not_run
 from ithaca.solver.shortfall import Shortfall, explain
 from ithaca.solver.solution import Solution
 from ithaca.studies.network.answer import NetworksAnswer
@@ -138,6 +139,11 @@ class CodesignResult(NetworksAnswer):
         return self.question.share
 
     @property
+    def basis(self) -> str:
+        layers = (layer for accelerator in self.front for layer in accelerator.layers)
+        return not_run(layer.problem.design for layer in layers) + self.share.words
+
+    @property
     def complete(self) -> bool:
         """Whether everything is proven, and nothing that multiplies is left out."""
         return self.settled and self.share.whole
@@ -155,9 +161,9 @@ class CodesignResult(NetworksAnswer):
         what = f"{self.question.space.name} for {', '.join(self.question.workloads)}: {objectives}"
         if len(self.question.objectives) > 1:
             many = counted(len(self.front), "point")
-            return f"{what}: {many} of the front ({self.status}{self.share.words})"
+            return f"{what}: {many} of the front ({self.status}{self.basis})"
         value = "" if self.value is None else f" {number(self.value)}"
-        return f"{what}{value} ({self.certificate.stated(self.share.words)})"
+        return f"{what}{value} ({self.certificate.stated(self.basis)})"
 
     @property
     def status(self) -> str:

@@ -49,7 +49,7 @@ from ithaca.results.network_parts import (
 )
 from ithaca.results.schema import UnrestrictedDocument
 from ithaca.solver.certificate import Status
-from ithaca.solver.documents import ProofDocument
+from ithaca.solver.documents import ProofDocument, RunDocument, read_runs
 from ithaca.solver.solution import Solution
 from ithaca.studies.network.result import (
     ArrayResult,
@@ -123,6 +123,7 @@ class LayerDocument(Document):
     best: BestDocument | None
     shortfalls: list[DesignShortfallDocument] = Field(default_factory=list)
     designs: list[DesignDocument]
+    runs: list[RunDocument] = Field(default_factory=list)
 
 
 class TotalDocument(TotalPart):
@@ -227,6 +228,7 @@ def layer_fields(result: LayerResult) -> dict[str, Any]:
             }
             for design in result.designs
         ],
+        "runs": list(result.runs),
     }
 
 
@@ -316,7 +318,10 @@ def _read_layer(read: LayerDocument, request: ArrayQuestion) -> LayerResult:
             buildable=True,
         )
         chosen, tiling = designs[0].problem if designs else problem(anything), None
-    return LayerResult(layer, read_answer(read, chosen, tiling), designs, read.array)
+    answer = read_answer(read, chosen, tiling)
+    others = [design for design in designs if design.design != answer.design]
+    runs = read_runs(read.runs, [answer, *others])
+    return LayerResult(layer, answer, designs, read.array, runs)
 
 
 def _read_shared(read: SharedDesignDocument, at: str) -> SharedDesign:

@@ -6,13 +6,14 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from statistics import mean
 from typing import Any
 
 import pytest
 
-from ithaca import load, simulate, solve
+from ithaca import load, network, simulate, solve
 from ithaca.files.errors import InputError
 from ithaca.formulations.machine import Sums
 from ithaca.formulations.systolic.choice import choose_designs
@@ -21,6 +22,7 @@ from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.solver.options import Budget, SolveOptions, StoppedError
 from ithaca.solver.result import Result
 from ithaca.studies import runs
+from ithaca.studies.network.result import NetworkResult
 from ithaca.workloads.library import workload
 from tests.command_line import ithaca, refused, succeed
 
@@ -163,6 +165,114 @@ def test_a_limit_holds_of_what_runs(run_as: Callable[[Mapping[str, int | None]],
     assert found.best is not None
     assert found.best.design != first
     assert found.runs[0].reason == "exceeds limit latency in these cycles"
+
+
+OPTIONS = ("--dtype", "int8", "--platform", "rtl-open", "--limit", "dsp=4")
+
+
+@pytest.fixture
+def one(tmp_path: Path) -> Path:
+    """A network of one layer, which asks what `solved` does."""
+    path = tmp_path / "one.yaml"
+    layer = "{op: kernel, name: only, kernel: mv, sizes: {i: 6, j: 5}}"
+    path.write_text(f"name: one\nlayers:\n- {layer}\n")
+    return path
+
+
+@pytest.mark.ci
+def test_layers_of_networks_are_run(one: Path, tmp_path: Path) -> None:
+    path = tmp_path / "n.json"
+    shown = succeed("network", one, *OPTIONS, "--dataflow", "i,j", "-o", path).stdout
+    assert "simulated  1 of 1 layers as by the closed form" in shown
+    assert "(optimal)" in shown
+    found = load(path)
+    (layer,) = found.layers
+    assert {run.cycles for run in layer.runs} == {layer.answer.value}
+    assert f"{layer.answer.value} cycles, simulated again" in succeed("verify", path).stdout
+    document = json.loads(path.read_text())
+    for run in document["layers"][0]["runs"]:
+        run["cycles"] += 1
+    path.write_text(json.dumps(document))
+    with pytest.raises(InputError, match=r"layers\[0\]\.runs"):
+        load(path)
+    # what was not run is by the closed form, in whatever mode
+    assert "(optimal by the closed form)" in replace_runs(found).headline
+    u250 = network(one, dtype="int8", dataflow="i,j", limit={"dsp": 4}, platform="u250")
+    assert u250.headline.endswith("(optimal)")
+    assert not u250.layers[0].runs
+
+
+def replace_runs(result: NetworkResult) -> NetworkResult:
+    """A network's result of which no layer was run."""
+    return replace(result, layers=tuple(replace(layer, runs=()) for layer in result.layers))
+
+
+@pytest.mark.ci
+def test_the_fastest_design_of_a_layer_is_its_answer(
+    run_as: Callable[[Mapping[str, int | None]], None], one: Path, tmp_path: Path
+) -> None:
+    (first, least), *others = ranked(solved())
+    second = next(name for name, value in others if value > least)
+    between = dict(others)[second]
+    run_as({name: 10 * value for name, value in [(first, least), *others] if name != second})
+    path, page = tmp_path / "n.json", tmp_path / "n.html"
+    shown = succeed("network", one, *OPTIONS, "-o", path).stdout
+    assert f"latency {between}  (not proven by the closed form: lower bound {least}" in shown
+    found = load(path)
+    assert (found.status, found.value, found.lower_bound) == ("feasible", between, least)
+    assert found.layers[0].answer.design == second
+    assert "(feasible by the closed form)" in found.headline
+    said = succeed("explain", path).stdout
+    assert "not proven optimal by the closed form; no less than" in said
+    succeed("report", path, "-o", page)
+    assert "by the closed form" in page.read_text()
+
+
+@pytest.mark.ci
+def test_layers_that_share_a_dataflow_are_run(
+    run_as: Callable[[Mapping[str, int | None]], None], one: Path
+) -> None:
+    known = ranked(solved())
+    run_as({name: value + 1000 for name, value in known})
+    shown = succeed("network", one, *OPTIONS, "--mode", "shared-dataflow").stdout
+    assert "(optimal by the closed form)" in shown
+    least = known[0][1]
+    assert f"0 of 1 layers as by the closed form; only {least + 1000:,} cycles" in shown
+
+
+@pytest.mark.ci
+def test_points_of_studies_are_run(
+    run_as: Callable[[Mapping[str, int | None]], None], tmp_path: Path
+) -> None:
+    path, page = tmp_path / "s.json", tmp_path / "s.html"
+    question = ("whatif", "mv", "-s", "i=6,j=5", *OPTIONS[:4], "--dataflow", "i,j")
+    shown = succeed(*question, "--vary", "dsp=2,4", "-o", path).stdout
+    assert "closed form" not in shown
+    found = load(path)
+    assert all(point.runs[0].cycles == point.answer.value for point in found.points.values())
+    assert succeed("verify", path).stdout.count("simulated again") == 2
+    run_as({point.answer.design: 1000 for point in found.points.values()})
+    shown = succeed(*question, "--vary", "dsp=2,4", "--marginal", "50", "-o", path).stdout
+    assert "dsp_limit = 2: simulated: 1,000 cycles; by the closed form" in shown
+    assert "no change by the closed form" in shown
+    found = load(path)
+    assert load(path).document == found.document
+    assert found.headline.endswith("2 points (optimal by the closed form)")
+    assert "2 optimal by the closed form" in succeed("explain", path).stdout
+    succeed("report", path, "-o", page)
+    assert "by the closed form" in page.read_text()
+
+
+@pytest.mark.ci
+def test_fronts_are_by_the_closed_form(tmp_path: Path) -> None:
+    path = tmp_path / "f.json"
+    question = ("pareto", "mv", "-s", "i=4,j=3", "--dataflow", "i,j", "--objectives", "latency,dsp")
+    question = (*question, "--dtype", "int8", "--limit", "dsp=4", "-o", path, "--platform")
+    shown = succeed(*question, "rtl-open").stdout
+    assert "no other vector of objectives is on the front by the closed form" in shown
+    assert "(optimal by the closed form)" in load(path).headline
+    assert "(optimal by the closed form, as stated in" in succeed("explain", path).stdout
+    assert "closed form" not in succeed(*question, "u250").stdout
 
 
 @pytest.mark.parametrize("cause", [InputError("too large"), StoppedError("no time")])
