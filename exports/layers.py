@@ -14,6 +14,7 @@ from ithaca.exports.configuration import Exported, Tool
 from ithaca.exports.templates import template
 from ithaca.files.csv_text import csv_text
 from ithaca.files.errors import InputError
+from ithaca.files.numbers import number
 from ithaca.files.writing import SCHEMA, document_text
 from ithaca.formulations.documents import Document
 from ithaca.formulations.systolic.metrics import METRICS
@@ -54,6 +55,9 @@ class RowDocument(Document):
     folder: str
     of: str
     """Name of its configuration in the folder's own record; empty where that has one alone."""
+    design: str
+    figures: dict[str, str]
+    """Metrics of one run, as pages say them."""
 
 
 class IndexDocument(Document):
@@ -62,6 +66,9 @@ class IndexDocument(Document):
 
     schema_: Literal["ithaca/1"]
     counted: str
+    """How much of the network's arithmetic the layers are, in words."""
+    edition: str
+    """The model edition of the figures."""
     layers: Annotated[list[RowDocument], Field(min_length=1)]
     records: dict[str, str]
     """The SHA-256 of each folder's record."""
@@ -114,9 +121,14 @@ def export_layers(
                 continue
         contents |= {name: tool.export(configuration) for name, configuration in own.items()}
     rows = [
-        RowDocument(layer=own.name, runs=own.count, folder=moved.get(name, name), of=name)
-        if name in moved
-        else RowDocument(layer=own.name, runs=own.count, folder=name, of="")
+        RowDocument(
+            layer=own.name,
+            runs=own.count,
+            folder=moved.get(name, name),
+            of=name if name in moved else "",
+            design=own.configuration.name,
+            figures=_figures(own.configuration),
+        )
         for own, name in zip(layers, where, strict=True)
     ]
     files = {
@@ -124,14 +136,28 @@ def export_layers(
         for folder, content in contents.items()
         for name, text in content.items()
     }
+    records = {
+        name: digest(content[tool.record]) for name, content in contents.items() if tool.record
+    }
+    edition = layers[0].configuration.edition
+    index = IndexDocument.model_validate(
+        {
+            "schema": SCHEMA,
+            "counted": counted,
+            "edition": edition,
+            "layers": rows,
+            "records": records,
+        }
+    )
     if tool.record:
-        records = {name: digest(content[tool.record]) for name, content in contents.items()}
-        index = IndexDocument.model_validate(
-            {"schema": SCHEMA, "counted": counted, "layers": rows, "records": records}
-        )
         files[tool.record] = document_text(index.model_dump(by_alias=True))
-    configurations = [layer.configuration for layer in layers]
-    return {**files, **index_files(tool, rows, configurations, counted)}, tuple(remarks)
+    return {**files, **index_files(tool, index)}, tuple(remarks)
+
+
+def _figures(configuration: Exported) -> dict[str, str]:
+    """The metrics of a layer as pages say them."""
+    metrics = configuration.metrics
+    return {name: number(metrics[name]) for name in FIGURES if name in metrics}
 
 
 def digest(text: str) -> str:
@@ -139,42 +165,27 @@ def digest(text: str) -> str:
     return sha256(text.encode()).hexdigest()
 
 
-def index_files(
-    tool: Tool, rows: Sequence[RowDocument], configurations: Sequence[Exported], counted: str
-) -> Mapping[str, str]:
+def index_files(tool: Tool, index: IndexDocument) -> Mapping[str, str]:
     """The files beside the layers' folders: the table, the script that runs the tool on every
-    folder, and what says so.
-
-    Parameters
-    ----------
-    tool : Tool
-        The tool.
-    rows : sequence of RowDocument
-        The layers.
-    configurations : sequence of Exported
-        The configuration of each.
-    counted : str
-        How much of the network's arithmetic they are, in words.
-    """
+    folder, and what says so."""
     files = {}
     if tool.command:
-        folders = " ".join(dict.fromkeys(row.folder for row in rows))
+        folders = " ".join(dict.fromkeys(row.folder for row in index.layers))
         files[SCRIPT] = template(
             "build_all.sh.txt", folders=folders, builds=tool.builds, command=tool.command
         )
-    layers = [*zip(rows, configurations, strict=True)]
-    table = [(row.layer, row.runs, row.folder, own.name) for row, own in layers]
-    known = configurations[0].metrics
+    known = index.layers[0].figures
     files["README.md"] = template(
         "layers.md.txt",
         headings=HEADINGS,
         units={name: METRICS[name].unit for name in FIGURES if name in known},
-        rows=layers,
+        rows=index.layers,
         script=SCRIPT if tool.command else "",
         builds=tool.builds,
-        edition=configurations[0].edition,
-        counted=counted,
+        edition=index.edition,
+        counted=index.counted,
     )
+    table = [(row.layer, row.runs, row.folder, row.design) for row in index.layers]
     return {TABLE: csv_text(HEADINGS, table), **files}
 
 

@@ -127,7 +127,9 @@ def titled(page: str) -> dict[str, str]:
 
 def packaged(folder: str) -> list[str]:
     """The documents that come with Ithaca in a folder."""
-    return [path.read_text(encoding="utf-8") for path in sorted((ROOT / folder).glob("*.yaml"))]
+    texts = [path.read_text(encoding="utf-8") for path in sorted((ROOT / folder).glob("*.yaml"))]
+    assert texts, folder
+    return texts
 
 
 @cache
@@ -213,7 +215,11 @@ def kinds() -> dict[str, Kind]:
             Kind(
                 "recurrence",
                 ".yaml",
-                (shown["sums.yaml"], recipes["band.yaml"], *packaged("workloads/recurrences")),
+                (
+                    shown["sums.yaml"],
+                    recipes["band.yaml"],
+                    *packaged("plugins/recurrences/workloads/data"),
+                ),
                 lambda path: find_recurrence(str(path), {}),
             ),
             Kind(
@@ -258,7 +264,7 @@ def kinds() -> dict[str, Kind]:
                     shown["space.yaml"],
                     shown["arrays.yaml"],
                     shown["stated.yaml"],
-                    *packaged("formulations/hardware/spaces"),
+                    *packaged("plugins/codesign/formulations/spaces"),
                 ),
                 lambda path: find_space(str(path)),
             ),

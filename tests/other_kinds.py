@@ -20,7 +20,7 @@ from ithaca.plugins.flow.commands import _rows
 from ithaca.plugins.flow.formulations.graph import find_graph
 from ithaca.plugins.hierarchies.commands.estimating import estimate
 from ithaca.plugins.hierarchies.formulations.architecture_files import read_architecture
-from ithaca.plugins.rtl.exports.again import folders_of
+from ithaca.plugins.rtl.exports.again import folders_of, read_index
 from ithaca.plugins.rtl.exports.record import RECORD, read_record
 from ithaca.refine.grid import exact_grid, load_grid, save_grid
 from ithaca.refine.window import window_around
@@ -60,6 +60,12 @@ extents: {i: 4, j: 6, k: 8}
 name: product
 """
 
+NETWORK = """
+{"schema": "ithaca/1", "counted": "all 8 multiply-accumulates", "edition": "cycle",
+ "layers": [{"layer": "first", "runs": 2, "folder": "first", "of": "", "design": "[i,j] C",
+             "figures": {"latency": "12", "dsp": "4"}}],
+ "records": {"first": "0a"}}
+"""
 LAYERS = "layer,folder,cycles\nfirst,first,100\nsecond,second,200\n"
 
 
@@ -256,6 +262,7 @@ def kinds() -> list[Kind]:
         Kind("components", ".yaml", (estimates.CLASSES,), _components),
         Kind("record", ".json", (record,), _record),
         Kind("hardware-layers", ".csv", (LAYERS,), folders_of),
+        Kind("hardware-network", ".json", (NETWORK,), read_index),
         Kind(
             "parameters",
             ".csv",

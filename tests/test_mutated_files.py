@@ -129,7 +129,7 @@ OPENERS = {
 #: Readers that have no kind, and why.
 WITHOUT_KIND = {
     "results/network.py:load_network_result": "answers are read by `read_document`",
-    "exports/rtl/again.py:differences": "bytes are compared, and mean nothing",
+    "plugins/rtl/exports/again.py:differences": "bytes are compared, and mean nothing",
 }
 
 ROOT = Path(__file__).parents[1]

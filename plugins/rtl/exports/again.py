@@ -38,10 +38,9 @@ def made_again(folder: Path) -> Mapping[str, str]:
     if not (folder / TABLE).exists():
         return _hardware_files(folder, *read_record(folder))
     path = folder / RECORD
-    index = validated(IndexDocument, parse_json(read_text(path, MAX_BYTES), path), path)
+    index = read_index(path)
     folders = dict.fromkeys(row.folder for row in index.layers)
     read = {name: read_record(_beside(path, name)) for name in folders}
-    configurations = []
     for row in index.layers:
         family, _, layers = read[row.folder]
         if row.of not in layers:
@@ -50,7 +49,9 @@ def made_again(folder: Path) -> Mapping[str, str]:
         if (generator := GENERATORS.get(family)) is not None:
             what = f"one of {generator.workloads}"
             raise InputError(f"{path}: {row.layer} is {what}; allowed: layers of a network")
-        configurations.append(layers[row.of].configuration)
+        if (design := layers[row.of].configuration.name) != row.design:
+            what = f"design of {row.layer} is {quoted(row.design)}"
+            raise InputError(f"{path}: {what}; allowed: {quoted(design)}")
     own = {name: _hardware_files(folder / name, *record) for name, record in read.items()}
     digests = {name: digest(files[RECORD]) for name, files in own.items()}
     for name in sorted(digests.keys() | index.records.keys()):
@@ -58,9 +59,14 @@ def made_again(folder: Path) -> Mapping[str, str]:
             raise InputError(f"{name}/{RECORD} is not the one that {path} states")
     return {
         **{f"{name}/{file}": text for name, files in own.items() for file, text in files.items()},
-        **index_files(RTL, index.layers, configurations, index.counted),
+        **index_files(RTL, index),
         RECORD: document_text(index.model_dump(by_alias=True)),
     }
+
+
+def read_index(path: Path) -> IndexDocument:
+    """The record of a network's folder."""
+    return validated(IndexDocument, parse_json(read_text(path, MAX_BYTES), path), path)
 
 
 def folders_of(table: Path) -> list[str]:

@@ -340,6 +340,8 @@ def test_what_is_planted_in_a_networks_folder_is_named(change: str, network: Pat
         ("folder", "..", "folder is '..'; allowed: a folder beside it"),
         ("folder", "b", f"a/{RECORD} is not the one that"),
         ("of", "c", "a is of 'c'; allowed: ''"),
+        ("design", "c", "design of a is 'c'; allowed: "),
+        ("figures", {"latency": "1"}, "README.md is not as written"),
         ("runs", 0, "runs is 0"),
         ("runs", 7, "README.md is not as written"),
         ("layer", "x", "README.md is not as written"),
@@ -355,6 +357,24 @@ def test_a_networks_record_is_held_against_its_folders(
     ]
     (network / RECORD).write_text(json.dumps(document, indent=2) + "\n")
     assert said in refused("build", network)
+
+
+@pytest.mark.ci
+def test_a_network_of_the_cycle_edition_is_as_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Records of folders state hardware, not the edition that its figures are of."""
+    monkeypatch.chdir(tmp_path)
+    layers = [
+        {"op": "kernel", "name": n, "kernel": "mm", "sizes": dict.fromkeys("ijk", int(n[1]))}
+        for n in ("a4", "a6")
+    ]
+    Path("net.json").write_text(json.dumps({"name": "net", "layers": layers}))
+    board = "--platform rtl-open --dtype int8 --dataflow i,j --limit dsp=8"
+    succeed("network", "net.json", *board.split(), "-o", "answer.json")
+    succeed("export", "answer.json", "--to", "rtl", "-o", "out")
+    assert "(cycle edition)" in Path("out/README.md").read_text()
+    assert differences(Path("out"), made_again(Path("out"))) == ()
 
 
 @pytest.mark.usefixtures("_nothing_runs")
