@@ -237,7 +237,7 @@ def test_what_an_engine_cannot_hold_is_proven_by_another(
         assert "confirmed by exact in" in done.stdout
 
 
-@pytest.mark.slow(every=8)
+@pytest.mark.slow(every=16)
 @pytest.mark.ci
 @pytest.mark.parametrize("seed", range(16))
 def test_answers_of_any_size_verify(

@@ -24,6 +24,7 @@ from ithaca.plugins.codesign.studies.question import CodesignQuestion, make_ques
 from ithaca.plugins.codesign.studies.result import CodesignResult, HardwarePoint
 from ithaca.plugins.codesign.studies.workloads import find_workloads
 from ithaca.solver.certificate import Status
+from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.executor import InProcess
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.shortfall import CONTRADICTION, explain
@@ -97,7 +98,7 @@ def test_what_is_enumerated_is_bounded_before_accelerators_are_looked_for() -> N
     asked = (
         space.accelerator.problems(works[0], space.at(Configuration(p)), objective) for p in points
     )
-    values = [solve_staged(problem).value for each in asked for problem in each]
+    values = [solve_exact(problem).value for each in asked for problem in each]
     assert result.value == min(value for value in values if value is not None)
     assert result.certificate.status is Status.OPTIMAL
     assert result.counts.layers <= 2 < len(some["x"]) * len(some["y"])  # of one mesh
