@@ -25,6 +25,7 @@ from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
 from ithaca.workloads.library import workload
 from tests.command_line import ithaca
+from tests.installed import needs
 from tests.solver.enumeration import enumerated_optimum
 
 URAM = replace(DEFAULT_TECHNOLOGY, uram=True)
@@ -112,10 +113,11 @@ def test_a_result_states_limits_and_verifies_it(tmp_path: Path) -> None:
             ["solve", *SMALL, "--uram", "--platform", "asic-28nm"],
             "--uram: asic-28nm states no uram; allowed: a platform that does",
         ),
-        (
+        pytest.param(
             ["network", "resnet18", "--mode", "shared-array", "--uram"],
             "--uram does not go with --mode shared-array; allowed: a nest, or an array of each "
             "layer",
+            marks=needs("codesign"),
         ),
     ],
 )
