@@ -43,7 +43,7 @@ class Lists(TyperGroup):
 listing = typer.Typer(
     cls=Lists, help=HELP, no_args_is_help=True, add_completion=False, rich_markup_mode=None
 )
-listing.callback()(lambda: None)
+listing.callback()(lambda: None)  # typer wants something registered
 
 
 def print_workloads(*, table: TableFile = None, as_json: AsJson = False) -> None:

@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import Any
 
 from ithaca.files.documents import validated
+from ithaca.files.errors import InputError
 from ithaca.files.messages import errors_at
 from ithaca.files.reading import ANSWER_BYTES, parse_json, read_text
 from ithaca.files.registry import Registry
@@ -36,7 +37,12 @@ def network_models() -> dict[str, Any]:
 
 
 def network_document(result: NetworkResult) -> dict[str, Any]:
-    """The document of ``ithaca network``."""
+    """The document of ``ithaca network``. Raises `InputError` if layers have none by themselves."""
+    if result.family not in DOCUMENTS:
+        raise InputError(
+            f"layers of family {result.family} have no document by themselves; allowed: that of "
+            "the answer that they are of"
+        )
     own, request, total = DOCUMENTS[result.family], result.request, result.total
     network, fusing, minimised = result.network, result.fusing, result.layer_objective.text
     fields = {

@@ -120,6 +120,7 @@ def _tool(to: str, design: Design, *, nearest: bool) -> Tool:
 
 
 def edition_of(design: Design) -> str | float:
+    """The model edition of a design."""
     return profile_of(design).attributes["edition"]
 
 

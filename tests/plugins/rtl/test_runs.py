@@ -89,10 +89,10 @@ def test_the_fastest_as_it_runs_is_the_answer(
     again = load(path)
     assert again.document == found.document
     assert (again.runs, again.basis, again.best) == (found.runs, found.basis, found.best)
-    said = succeed("explain", path, "--quick").stdout
-    assert f"Design: {second}; latency is {between} (not proven optimal" in said
-    assert f"design {first}: {10 * least} cycles; by the closed form {least} (-90.00%)" in said
-    assert f"{first}, latency {least}" not in said  # as a better one
+    words = succeed("explain", path, "--quick").stdout
+    assert f"Design: {second}; latency is {between} (not proven optimal" in words
+    assert f"design {first}: {10 * least} cycles; by the closed form {least} (-90.00%)" in words
+    assert f"{first}, latency {least}" not in words  # as a better one
     succeed("verify", path)
     page = tmp_path / "r.html"
     succeed("report", path, "-o", page, "--quick")
@@ -115,10 +115,10 @@ def test_a_difference_of_the_answer_is_said(
     words = [f"{name}={ASKED[name]}" for name in "ij"]
     path = tmp_path / "r.json"
     options = ("--dtype", "int8", "--platform", "rtl-open", "--limit", "dsp=4", "-o", path)
-    shown = succeed("solve", "mv", "-s", ",".join(words), *options).stdout
+    printed = succeed("solve", "mv", "-s", ",".join(words), *options).stdout
     least = known[0][1]
-    assert f"{least}  (optimal by the closed form: no configuration of this design" in shown
-    assert f"simulated  {least + 1000:,} cycles; by the closed form {least}" in shown
+    assert f"{least}  (optimal by the closed form: no configuration of this design" in printed
+    assert f"simulated  {least + 1000:,} cycles; by the closed form {least}" in printed
     found = load(path)
     assert (found.status, found.value, len(found.runs)) == ("optimal", least, len(known))
     assert "proven optimal by the closed form" in succeed("explain", path, "--quick").stdout
@@ -182,9 +182,9 @@ def one(tmp_path: Path) -> Path:
 @pytest.mark.ci
 def test_layers_of_networks_are_run(one: Path, tmp_path: Path) -> None:
     path = tmp_path / "n.json"
-    shown = succeed("network", one, *OPTIONS, "--dataflow", "i,j", "-o", path).stdout
-    assert "simulated  1 of 1 layers as by the closed form" in shown
-    assert "(optimal)" in shown
+    printed = succeed("network", one, *OPTIONS, "--dataflow", "i,j", "-o", path).stdout
+    assert "simulated  1 of 1 layers as by the closed form" in printed
+    assert "(optimal)" in printed
     found = load(path)
     (layer,) = found.layers
     assert {run.cycles for run in layer.runs} == {layer.answer.value}
@@ -216,14 +216,14 @@ def test_the_fastest_design_of_a_layer_is_its_answer(
     between = dict(others)[second]
     run_as({name: 10 * value for name, value in [(first, least), *others] if name != second})
     path, page = tmp_path / "n.json", tmp_path / "n.html"
-    shown = succeed("network", one, *OPTIONS, "-o", path).stdout
-    assert f"latency {between}  (not proven by the closed form: lower bound {least}" in shown
+    printed = succeed("network", one, *OPTIONS, "-o", path).stdout
+    assert f"latency {between}  (not proven by the closed form: lower bound {least}" in printed
     found = load(path)
     assert (found.status, found.value, found.lower_bound) == ("feasible", between, least)
     assert found.layers[0].answer.design == second
     assert "(feasible by the closed form)" in found.headline
-    said = succeed("explain", path).stdout
-    assert "not proven optimal by the closed form; no less than" in said
+    words = succeed("explain", path).stdout
+    assert "not proven optimal by the closed form; no less than" in words
     succeed("report", path, "-o", page)
     assert "by the closed form" in page.read_text()
 
@@ -234,10 +234,10 @@ def test_layers_that_share_a_dataflow_are_run(
 ) -> None:
     known = ranked(solved())
     run_as({name: value + 1000 for name, value in known})
-    shown = succeed("network", one, *OPTIONS, "--mode", "shared-dataflow").stdout
-    assert "(optimal by the closed form)" in shown
+    printed = succeed("network", one, *OPTIONS, "--mode", "shared-dataflow").stdout
+    assert "(optimal by the closed form)" in printed
     least = known[0][1]
-    assert f"0 of 1 layers as by the closed form; only {least + 1000:,} cycles" in shown
+    assert f"0 of 1 layers as by the closed form; only {least + 1000:,} cycles" in printed
 
 
 @pytest.mark.ci
@@ -246,15 +246,15 @@ def test_points_of_studies_are_run(
 ) -> None:
     path, page = tmp_path / "s.json", tmp_path / "s.html"
     question = ("whatif", "mv", "-s", "i=6,j=5", *OPTIONS[:4], "--dataflow", "i,j")
-    shown = succeed(*question, "--vary", "dsp=2,4", "-o", path).stdout
-    assert "closed form" not in shown
+    printed = succeed(*question, "--vary", "dsp=2,4", "-o", path).stdout
+    assert "closed form" not in printed
     found = load(path)
     assert all(point.runs[0].cycles == point.answer.value for point in found.points.values())
     assert succeed("verify", path).stdout.count("simulated again") == 2
     run_as({point.answer.design: 1000 for point in found.points.values()})
-    shown = succeed(*question, "--vary", "dsp=2,4", "--marginal", "50", "-o", path).stdout
-    assert "dsp_limit = 2: simulated: 1,000 cycles; by the closed form" in shown
-    assert "no change by the closed form" in shown
+    printed = succeed(*question, "--vary", "dsp=2,4", "--marginal", "50", "-o", path).stdout
+    assert "dsp_limit = 2: simulated: 1,000 cycles; by the closed form" in printed
+    assert "no change by the closed form" in printed
     found = load(path)
     assert load(path).document == found.document
     assert found.headline.endswith("2 points (optimal by the closed form)")
@@ -268,8 +268,8 @@ def test_fronts_are_by_the_closed_form(tmp_path: Path) -> None:
     path = tmp_path / "f.json"
     question = ("pareto", "mv", "-s", "i=4,j=3", "--dataflow", "i,j", "--objectives", "latency,dsp")
     question = (*question, "--dtype", "int8", "--limit", "dsp=4", "-o", path, "--platform")
-    shown = succeed(*question, "rtl-open").stdout
-    assert "no other vector of objectives is on the front by the closed form" in shown
+    printed = succeed(*question, "rtl-open").stdout
+    assert "no other vector of objectives is on the front by the closed form" in printed
     assert "(optimal by the closed form)" in load(path).headline
     assert "(optimal by the closed form, as stated in" in succeed("explain", path).stdout
     assert "closed form" not in succeed(*question, "u250").stdout

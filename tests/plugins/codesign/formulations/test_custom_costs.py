@@ -272,3 +272,11 @@ def test_padding_and_parts_of_accelergy_do_not_go_with_stated_costs(tmp_path: Pa
     (tmp_path / "ert.yaml").write_text("ERT: {}")
     with pytest.raises(InputError, match="accelerators of this kind have no parts"):
         read_space({**EDGE, "accelergy": [{"of": "pes", "ert": {"4": "ert.yaml"}}]}, tmp_path / "x")
+
+
+def test_layers_with_costs_of_their_own_are_files_of_the_whole_answer_alone(tmp_path: Path) -> None:
+    answer = ithaca.codesign(EDGE, "mm", sizes="i=4,j=4,k=4")
+    with pytest.raises(InputError, match="have no document by themselves; allowed: that of"):
+        answer.networks[0].save(tmp_path / "layers.json")
+    answer.save(tmp_path / "whole.json")
+    assert ithaca.load(tmp_path / "whole.json").value == answer.value
