@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
 
-
-def shown(
-    browser: Any, file: Path, width: int = 1280, scheme: str = "light"
-) -> tuple[Any, list[str]]:
+def shown(browser, file, width=1280, scheme="light"):
     """A page, and everything that went wrong."""
     context = browser.new_context(
         viewport={"width": width, "height": 800}, color_scheme=scheme, offline=True
@@ -27,7 +22,7 @@ def shown(
     return page, wrong
 
 
-def cut_texts(page: Any) -> list[str]:
+def cut_texts(page):
     """The texts of drawings that do not fit into them."""
     found: list[str] = page.evaluate(
         """[...document.querySelectorAll('svg text')].filter(text => {

@@ -14,11 +14,9 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping
 from contextlib import chdir, contextmanager
 from pathlib import Path
 from subprocess import CompletedProcess, Popen
-from typing import Any, TextIO
 from unittest.mock import patch
 
 from ithaca import cli
@@ -35,12 +33,12 @@ ROOT = str(Path(__file__).parents[1])
 
 
 def ithaca(
-    *arguments: object,
-    cwd: Path | None = None,
-    env: Mapping[str, str] | None = None,
-    together: bool = False,
-    main: Callable[[], None] | None = None,
-) -> CompletedProcess[str]:
+    *arguments,
+    cwd=None,
+    env=None,
+    together=False,
+    main=None,
+):
     """Run a command to its end, as `ithaca.cli.main` does in a process of its own.
 
     Parameters
@@ -93,14 +91,14 @@ def ithaca(
     )
 
 
-def succeed(*arguments: object, **options: Any) -> CompletedProcess[str]:
+def succeed(*arguments, **options):
     """Run a command as `ithaca` does, which must succeed."""
     done = ithaca(*arguments, **options)
     assert done.returncode == 0, done.stderr
     return done
 
 
-def refused(*arguments: object, **options: Any) -> str:
+def refused(*arguments, **options):
     """Run a command as `ithaca` does, which must be refused: the one line that says why."""
     done = ithaca(*arguments, **options)
     assert (done.returncode, done.stdout) == (2, ""), done.stderr
@@ -113,18 +111,18 @@ class Process(Popen[str]):
     """A process that ends with its ``with`` block where that fails, which would otherwise wait for
     it."""
 
-    def __exit__(self, kind: type[BaseException] | None, *rest: Any) -> None:
+    def __exit__(self, kind, *rest):
         if kind is not None:
             self.kill()
         super().__exit__(kind, *rest)
 
 
 def start(
-    *arguments: object,
-    sigint: str = "default_int_handler",
-    program: str = "ithaca.cli",
-    **options: Any,
-) -> Process:
+    *arguments,
+    sigint="default_int_handler",
+    program="ithaca.cli",
+    **options,
+):
     """Start a command in a process of its own, with options of `Popen`; SIGINT reaches it however
     the tests were started."""
     command = [sys.executable, "-c", TOLD.format(sigint, ROOT, program), *map(str, arguments)]
@@ -133,7 +131,7 @@ def start(
     )
 
 
-def begin(*arguments: object, **options: Any) -> Process:
+def begin(*arguments, **options):
     """Start a command as `start` does, and wait until the program itself begins."""
     process = start(*arguments, **options)
     assert process.stderr is not None
@@ -141,7 +139,7 @@ def begin(*arguments: object, **options: Any) -> Process:
     return process
 
 
-def interrupted(*arguments: object, program: str = "ithaca.cli") -> tuple[int, str, str]:
+def interrupted(*arguments, program="ithaca.cli"):
     """Interrupt a command that takes minutes, once it has begun to search: exit status, output and
     errors.
 
@@ -160,7 +158,7 @@ def interrupted(*arguments: object, program: str = "ithaca.cli") -> tuple[int, s
 
 
 @contextmanager
-def _redirected(descriptor: int, target: int) -> Iterator[TextIO]:
+def _redirected(descriptor, target):
     """Have a descriptor lead elsewhere for a while; a stream that writes to it."""
     kept = os.dup(descriptor)
     try:
@@ -175,7 +173,7 @@ def _redirected(descriptor: int, target: int) -> Iterator[TextIO]:
 
 
 @contextmanager
-def _same_handlers() -> Iterator[None]:
+def _same_handlers():
     """Put back what the program sets for signals."""
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     # whoever runs the tests may ignore SIGINT, as a shell does in the background
@@ -188,12 +186,10 @@ def _same_handlers() -> Iterator[None]:
 
 
 @contextmanager
-def _printed_warnings() -> Iterator[None]:
+def _printed_warnings():
     """Have warnings printed as a program of its own prints them; pytest keeps them to itself."""
 
-    def show(
-        message: Warning | str, category: type[Warning], name: str, line: int, *rest: object
-    ) -> None:
+    def show(message, category, name, line, *rest):
         print(warnings.formatwarning(message, category, name, line), file=sys.stderr, end="")
 
     with warnings.catch_warnings():

@@ -9,10 +9,8 @@ import shutil
 import signal
 import time
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -67,7 +65,7 @@ _cpu_seconds: Counter[str] = Counter()
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_cmdline_main(config: pytest.Config) -> None:
+def pytest_cmdline_main(config):
     """Share whole folders of tests among processes; a file alone runs in this one, where it begins
     at once and may print.
 
@@ -97,7 +95,7 @@ FEW = 1
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(items):
     """Leave every n-th case of a test of ``ci(every=n)`` to the fast tests, and of the others every
     n-th of one of ``slow(every=n)`` to CI; of many cases of ``ci`` alone, each sixth."""
     places: Counter[str] = Counter()
@@ -125,17 +123,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                     item.add_marker("slow")
 
 
-def _is_dear(item: pytest.Item) -> bool:
+def _is_dear(item):
     """Whether a test is of CI, and of no cheaper or dearer tier."""
     return bool({mark.name for mark in item.iter_markers()} & {"ci", "slow"} == {"ci"})
 
 
-def _cpu() -> float:
+def _cpu():
     return sum(os.times()[:4])  # with those of processes that ended
 
 
 @pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+def pytest_runtest_protocol(item):
     """Count the CPU seconds of a folder's tests."""
     before = _cpu()
     yield
@@ -144,12 +142,12 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_testnodedown(node: Any) -> None:
+def pytest_testnodedown(node):
     """Add up what the processes counted that shared the tests."""
     _cpu_seconds.update(getattr(node, "workeroutput", {}).get("cpu_seconds", {}))
 
 
-def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+def pytest_terminal_summary(terminalreporter, config):
     """Say which folders take more than their budget."""
     if config.option.markexpr == _FAST:
         for folder, seconds in sorted(_cpu_seconds.items()):
@@ -159,12 +157,12 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
                 )
 
 
-def pytest_runtest_setup(item: pytest.Item) -> None:
+def pytest_runtest_setup(item):
     """Slow tests enumerate; others look up what was found so before."""
     known_optima.slow = item.get_closest_marker("slow") is not None
 
 
-def pytest_sessionfinish(session: pytest.Session) -> None:
+def pytest_sessionfinish(session):
     """Keep what was enumerated, where that was asked for, and hand over what was counted."""
     known_optima.save_found()
     if hasattr(session.config, "workeroutput"):
@@ -172,7 +170,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 @pytest.fixture(autouse=True, scope="session")
-def key(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def key(tmp_path_factory):
     """The key that kept results are sealed with: not that of who runs the tests."""
     path = tmp_path_factory.mktemp("state") / "key"
     os.environ[VARIABLE] = str(path)
@@ -180,14 +178,14 @@ def key(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def counted_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def counted_time(monkeypatch):
     """A clock that goes on by 10 µs whenever a search asks it, so that a time limit is one of steps,
     on whatever machine, and whatever was compiled before; what polls the clock of the call sees
     that, and adds nothing."""
     asked = itertools.count()
     now = [0.0]
 
-    def step() -> float:
+    def step():
         now[0] = next(asked) * 1e-5
         return now[0]
 
@@ -197,7 +195,7 @@ def counted_time(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="session")
-def reference(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def reference(tmp_path_factory):
     """A folder of reference data: ``golden/*.csv`` and ``descriptors/*.json``."""
     folder = tmp_path_factory.mktemp("reference")
     for name in ("golden", "descriptors"):
@@ -210,7 +208,7 @@ def reference(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
+def browser():
     """Headless Chromium."""
     playwright = pytest.importorskip("playwright.sync_api")
     names = ("chromium", "chromium-browser", "google-chrome")

@@ -18,7 +18,6 @@ import shlex
 import subprocess
 import sys
 from difflib import unified_diff
-from pathlib import Path
 from textwrap import wrap
 
 from tests.command_line import ithaca
@@ -40,7 +39,7 @@ _PLAIN = r"""ithaca (?:"[^"$`\\]*"|'[^']*'|[\w ,.:=/+@%-])*"""
 _FILTERED = re.compile(rf"({_PLAIN})(?:\| *((?:grep|tail) .*))?")
 
 
-def check(document: Path, folder: Path, update: str) -> None:
+def check(document, folder, update):
     """Run the blocks of a document in a folder and compare what they print.
 
     Parameters
@@ -66,7 +65,7 @@ def check(document: Path, folder: Path, update: str) -> None:
         assert not changes, "\n".join(changes)
 
 
-def run_blocks(text: str, folder: Path) -> str:
+def run_blocks(text, folder):
     """The text of a document with what its commands print now."""
     parts, end = [], 0
     for block in _BLOCK.finditer(text):
@@ -82,12 +81,12 @@ def run_blocks(text: str, folder: Path) -> str:
     return "".join([*parts, text[end:]])
 
 
-def too_wide(text: str) -> list[str]:
+def too_wide(text):
     """The lines of console blocks that are wider than documents show."""
     return [line for line in text.splitlines() if len(line) > WIDTH]
 
 
-def _run(commands: list[str], folder: Path) -> str:
+def _run(commands, folder):
     """The commands and their output, as documents show them."""
     tools = folder / "bin"
     tools.mkdir(exist_ok=True)
@@ -114,7 +113,7 @@ def _run(commands: list[str], folder: Path) -> str:
     return "\n".join(shown)
 
 
-def folded(line: str) -> str:
+def folded(line):
     """A line as documents show it: folded at spaces, as a terminal of their width would."""
     begin = line[: len(line) - len(line.lstrip())]
     return "\n".join(
@@ -128,7 +127,7 @@ def folded(line: str) -> str:
     )
 
 
-def _shell(command: str, folder: Path, variables: dict[str, str], given: str = "") -> str:
+def _shell(command, folder, variables, given=""):
     done = subprocess.run(
         command,
         shell=True,
@@ -143,7 +142,7 @@ def _shell(command: str, folder: Path, variables: dict[str, str], given: str = "
     return done.stdout
 
 
-def plain(text: str) -> str:
+def plain(text):
     """Text without what may differ between runs: folds, box counts, seconds, and the width of
     columns of seconds."""
     text = "\n".join(_without_seconds(text))  # before rows that begin with blanks pass for folds
@@ -158,7 +157,7 @@ def plain(text: str) -> str:
     return re.sub(r"[━─┏┓┡┩└┘┳┴╇]+", "━", text)
 
 
-def _without_seconds(text: str) -> list[str]:
+def _without_seconds(text):
     """Lines of a text; in tables whose last column is headed "seconds", without that column."""
     lines, seconds = [], False
     for line in text.split("\n"):

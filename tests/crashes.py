@@ -30,7 +30,7 @@ CHANGES = ("open", "os.", "shutil.", "ctypes.")
 TRACE_ME, TRACE_CALLS, OUT_OF_BUDGET = 0, 24, 9
 
 
-def tree(folder: Path) -> dict[str, str]:
+def tree(folder):
     """The files of a folder that are no leftovers."""
     every = (path for path in folder.rglob("*") if path.is_file())
     return {
@@ -40,7 +40,7 @@ def tree(folder: Path) -> dict[str, str]:
     }
 
 
-def left(place: Path) -> list[str]:
+def left(place):
     """The leftovers in a place and in its folders."""
     return sorted(str(path.relative_to(place)) for path in place.rglob(".ithaca-*"))
 
@@ -57,22 +57,22 @@ class Case:
     """Whether a reader has to come first."""
 
 
-def _library(place: Path) -> None:
+def _library(place):
     with whole_file(place / "f.svg") as temporary:
         temporary.write_text("new\n")
 
 
-def _within(place: Path) -> None:
+def _within(place):
     os.chdir(place / "f")
     write_folder(Path(), FILES)
 
 
-def _half(place: Path) -> None:
+def _half(place):
     """The remains of a write that is killed half-way."""
     if not (child := os.fork()):
         moved, replace = count(), Path.replace
 
-        def dying(self: Path, target: Path) -> Path:
+        def dying(self, target):
             if next(moved) == 2:
                 os.kill(os.getpid(), signal.SIGKILL)
             return replace(self, target)
@@ -100,7 +100,7 @@ CASES = {
 }
 
 
-def _write(case: Case, place: Path, kill_at: int, *, traced: bool) -> bool:
+def _write(case, place, kill_at, *, traced):
     """Write in a child process, killed at a step; whether it got so far."""
     if child := os.fork():
         return _follow(child, kill_at) if traced else os.waitpid(child, 0)[1] == signal.SIGKILL
@@ -111,7 +111,7 @@ def _write(case: Case, place: Path, kill_at: int, *, traced: bool) -> bool:
     else:
         steps = count(1)
 
-        def strike(event: str, _: object) -> None:
+        def strike(event, _):
             if event.startswith(CHANGES) and next(steps) == kill_at:
                 os.kill(os.getpid(), signal.SIGKILL)
 
@@ -120,7 +120,7 @@ def _write(case: Case, place: Path, kill_at: int, *, traced: bool) -> bool:
     os._exit(0)
 
 
-def _follow(child: int, kill_at: int) -> bool:
+def _follow(child, kill_at):
     trace = ctypes.CDLL(None, use_errno=True).ptrace
     trace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
     for step in count():
@@ -137,7 +137,7 @@ def _follow(child: int, kill_at: int) -> bool:
     raise AssertionError
 
 
-def outcomes(case: Case, place: Path, every: int | None) -> dict[str, object]:
+def outcomes(case, place, every):
     """The numbers of kills that left things as before, and as after; and of the others, what they
     left."""
     seen: dict[str, int] = {"old": 0, "new": 0}

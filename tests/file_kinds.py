@@ -19,7 +19,6 @@ from ithaca.formulations.systolic.descriptors import load_descriptor
 from ithaca.formulations.systolic.points import load_points
 from ithaca.plugins.codesign.formulations.files import find_space
 from ithaca.plugins.flow.formulations.graph import find_graph
-from ithaca.plugins.hierarchies.formulations.architecture import Architecture
 from ithaca.plugins.hierarchies.formulations.architecture_files import (
     architecture_document,
     read_architecture,
@@ -37,7 +36,6 @@ from ithaca.plugins.recurrences.workloads.kind import find_recurrence
 from ithaca.plugins.rtl.commands.building import _stated
 from ithaca.workloads.layer_files import read_layers
 from ithaca.workloads.library import workload
-from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.networks.find import find_network
 from ithaca.workloads.problem_files import read_problem
 from tests import other_kinds
@@ -118,14 +116,14 @@ mapping:
 """
 
 
-def titled(page: str) -> dict[str, str]:
+def titled(page):
     """The files that a page of the guide shows, by name."""
     text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
     blocks = re.findall(r'^```\w+ title="([^"]+)"\n(.*?)^```$', text, re.DOTALL | re.MULTILINE)
     return dict(blocks)
 
 
-def packaged(folder: str) -> list[str]:
+def packaged(folder):
     """The documents that come with Ithaca in a folder."""
     texts = [path.read_text(encoding="utf-8") for path in sorted((ROOT / folder).glob("*.yaml"))]
     assert texts, folder
@@ -133,7 +131,7 @@ def packaged(folder: str) -> list[str]:
 
 
 @cache
-def _problem() -> LoopNest:
+def _problem():
     folder = Path(tempfile.mkdtemp())
     try:
         (folder / "problem.yaml").write_text(PROBLEM)
@@ -143,7 +141,7 @@ def _problem() -> LoopNest:
 
 
 @cache
-def _machine() -> Architecture:
+def _machine():
     folder = Path(tempfile.mkdtemp())
     try:
         (folder / "nodes.yaml").write_text(titled("input-files")["nodes.yaml"])
@@ -152,33 +150,33 @@ def _machine() -> Architecture:
         shutil.rmtree(folder)
 
 
-def _architecture(path: Path) -> object:
+def _architecture(path):
     """Read an architecture, and the energies of its components, of which every one is known."""
     fitted(read_architecture(path), _problem(), dense=False)
     file, document = architecture_document(path)
     classes = compound_classes(document, file)
     if not document.get("ERT"):
         estimated_table(read_tree(document, file)[1].elements, classes, lambda part: (1, ""), {})
-    return None
+    return
 
 
-def _hardware(path: Path) -> object:
+def _hardware(path):
     folder = path.parent
     (folder / "vectors").mkdir(exist_ok=True)
     path.rename(folder / "expected.json")
     return _stated(folder)
 
 
-def _mapper(path: Path) -> object:
+def _mapper(path):
     return read_mapper_files([path])
 
 
-def _answer(path: Path) -> object:
+def _answer(path):
     return read_answer(read_document(path), path)
 
 
 @cache
-def kinds() -> dict[str, Kind]:
+def kinds():
     shown = titled("input-files")
     spatial = titled("memory-hierarchies")
     fused, recipes = titled("fusing"), titled("recipes")

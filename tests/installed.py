@@ -7,7 +7,7 @@ import pytest
 from ithaca.files.plugin import plugins
 
 
-def needs(*names: str) -> pytest.MarkDecorator:
+def needs(*names):
     """Skips a test of the core, or a case of it, without plug-ins that it uses, too."""
     missing = [name for name in names if name not in plugins()]
     return pytest.mark.skipif(bool(missing), reason=f"no plug-in {', '.join(missing)}")

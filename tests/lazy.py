@@ -4,16 +4,15 @@ them."""
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
 
 
 class Lazy:
     """A module, imported when something of it is asked for."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name):
         self._name = name
 
-    def __getattr__(self, attribute: str) -> Any:
+    def __getattr__(self, attribute):
         if attribute.startswith("_"):  # pytest asks whatever it collects for marks
             raise AttributeError(attribute)
         return getattr(import_module(self._name), attribute)

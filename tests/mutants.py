@@ -31,7 +31,7 @@ class Kind:
     """Files that are no text."""
 
     @property
-    def contents(self) -> tuple[bytes, ...]:
+    def contents(self):
         """All files that are read."""
         return (*(seed.encode() for seed in self.seeds), *self.models)
 
@@ -49,13 +49,13 @@ STRANGE: tuple[Any, ...] = (
 )
 
 
-def items_of(value: Any) -> list[tuple[Any, Any]]:
+def items_of(value):
     if isinstance(value, dict):
         return list(value.items())
     return list(enumerate(value)) if isinstance(value, list) else []
 
 
-def places(value: Any, steps: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+def places(value, steps=()):
     """Paths to everything inside a document."""
     return [
         path
@@ -64,7 +64,7 @@ def places(value: Any, steps: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     ]
 
 
-def mutated(document: Any, draw: random.Random) -> Any:
+def mutated(document, draw):
     """A copy of a document with one to three changes of structure."""
     document = deepcopy(document)
     for _ in range(draw.choice((1, 1, 1, 2, 3))):
@@ -109,7 +109,7 @@ PIECES = (
 )
 
 
-def mutated_bytes(content: bytes, draw: random.Random) -> bytes:
+def mutated_bytes(content, draw):
     """A file with one to three changes of bytes."""
     raw = bytearray(content)
     for _ in range(draw.choice((1, 1, 2, 3))):
@@ -121,13 +121,13 @@ def mutated_bytes(content: bytes, draw: random.Random) -> bytes:
 
 
 @cache
-def document(text: str, ending: str) -> Any:
+def document(text, ending):
     if ending == ".json":
         return json.loads(text)
     return parse_yaml(text, "seed", (*TAGS, "!Arrays"), MAX_DEPTH, references=True)
 
 
-def drawn(kind: Kind, draw: random.Random) -> tuple[str, bytes]:
+def drawn(kind, draw):
     """A mutant of a kind: the ending of its name, and its content."""
     if kind.mutate is not None:
         return kind.ending, kind.mutate(draw.choice(kind.models), draw)

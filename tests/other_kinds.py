@@ -3,7 +3,6 @@ records of hardware, kept results."""
 
 from __future__ import annotations
 
-import random
 import tempfile
 from functools import cache
 from pathlib import Path
@@ -70,14 +69,14 @@ LAYERS = "layer,folder,cycles\nfirst,first,100\nsecond,second,200\n"
 
 
 @cache
-def _result() -> Any:
+def _result():
     return solve(
         "mm", i=2, j=2, k=2, dtype="int8", platform="rtl-open", limit={"dsp": 4}, dataflow="i"
     )
 
 
 @cache
-def _written() -> tuple[str, str, str]:
+def _written():
     """A result, the record of its hardware, and the file of one that is kept."""
     result = _result()
     solution: Solution = result.best
@@ -93,7 +92,7 @@ def _written() -> tuple[str, str, str]:
 
 
 @cache
-def _models() -> tuple[bytes, ...]:
+def _models():
     """Models of a few layers, with weights, shapes that are computed, and a body."""
     image, text = Graph(image=["batch", 3, 16, 16]), Graph(words=[2, 4, 8])
     one = image.add("Conv", "image", image.weight(8, 3, 3, 3), pads=[1, 1, 1, 1], strides=[2, 2])
@@ -108,7 +107,7 @@ def _models() -> tuple[bytes, ...]:
 
 
 @cache
-def _grids() -> tuple[bytes, ...]:
+def _grids():
     solution: Solution = _result().best
     assert solution.configuration is not None
     window = window_around(solution.problem, solution.configuration, 1, ["i"])
@@ -117,7 +116,7 @@ def _grids() -> tuple[bytes, ...]:
         return ((Path(name) / "grid.nc").read_bytes(),)
 
 
-def _messages(message: Message) -> list[Message]:
+def _messages(message):
     """A message, and all inside it."""
     inside = [message]
     for field, value in message.ListFields():
@@ -131,7 +130,7 @@ def _messages(message: Message) -> list[Message]:
 NUMBERS = (0, 1, -1, 2, 7, 300, 2**31 - 1, -(2**31), 10**12, 2**62, 2**63 - 1, -(2**63), 0.5, 1e300)
 
 
-def _mutated_model(content: bytes, draw: random.Random) -> bytes:
+def _mutated_model(content, draw):
     """A model with one to three changes of its messages, or of bytes."""
     from onnx import ModelProto
 
@@ -158,7 +157,7 @@ def _mutated_model(content: bytes, draw: random.Random) -> bytes:
     return model.SerializeToString()
 
 
-def _mutated_grid(content: bytes, draw: random.Random) -> bytes:
+def _mutated_grid(content, draw):
     """A grid with other attributes, variables and dimensions, or other bytes."""
     from netCDF4 import Dataset
 
@@ -186,7 +185,7 @@ MEANINGS = (
 )
 
 
-def _change(file: Any, draw: random.Random) -> None:
+def _change(file, draw):
     """Change something of an open grid, if that can be."""
     place = draw.choice((file, *file.variables.values()))
     known = [*place.ncattrs(), *MEANINGS, "title", "missing_value", "grid_mapping"]
@@ -211,20 +210,20 @@ def _change(file: Any, draw: random.Random) -> None:
         pass  # this cannot be written
 
 
-def _beside(path: Path) -> object:
+def _beside(path):
     (path.parent / "arch.yaml").write_text(ARCHITECTURE)
     path.rename(path.parent / "ert.yaml")
     return read_architecture(path.parent / "arch.yaml")
 
 
-def _of_space(path: Path, table: str) -> object:
+def _of_space(path, table):
     with tempfile.TemporaryDirectory() as name:
         space = tabled(Path(name))
         path.rename(Path(name) / "small" / table)
         return find_space(space)
 
 
-def _components(path: Path) -> object:
+def _components(path):
     architecture = path.parent / "arch.yaml"
     architecture.write_text(estimates.ARCHITECTURE)
     try:
@@ -235,19 +234,19 @@ def _components(path: Path) -> object:
         raise
 
 
-def _record(path: Path) -> object:
+def _record(path):
     path.rename(path.parent / RECORD)
     return read_record(path.parent)
 
 
-def _kept(path: Path) -> object:
+def _kept(path):
     problem = _result().best.problem
     store = Store(path.parent / "kept", trust=Trust(foreign=True))
     path.rename(store.path([problem]))
     return store.load([problem])
 
 
-def kinds() -> list[Kind]:
+def kinds():
     """Kinds of files that are no documents of their own."""
     result, record, kept = _written()
     with tempfile.TemporaryDirectory() as name:

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 from hypothesis import strategies as st
 
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.data_types import DATA_TYPES, DataType
+from ithaca.formulations.data_types import DATA_TYPES
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit, Problem
-from ithaca.formulations.systolic.cost_model import Costs
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign, systolic
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.question import ArrayQuestion
-from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray
+from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.workloads.library import workload
 from tests.whole_spaces import some_row, tables_of
@@ -27,18 +24,18 @@ MM_DATAFLOWS = (("i",), ("j",), ("k",), ("i", "j"), ("i", "k"), ("j", "k"))
 
 
 def mm_problem(
-    sizes: tuple[int, int, int],
-    dataflow: tuple[str, ...] = ("i", "j"),
-    permutation: str = "C",
-    edition: str = "exact",
+    sizes,
+    dataflow=("i", "j"),
+    permutation="C",
+    edition="exact",
     *,
-    dsp: str = "8601.6",
-    bram18k: str = "3763.2",
-    objective: str = "latency",
-    dtype: str = "fp32",
-    space: SpaceOptions | None = None,
-    more_limits: tuple[Limit, ...] = (),
-) -> Problem:
+    dsp="8601.6",
+    bram18k="3763.2",
+    objective="latency",
+    dtype="fp32",
+    space=None,
+    more_limits=(),
+):
     """A matrix multiplication; the default limits are the U250's at 70 %."""
     nest = workload("mm", dict(zip("ijk", sizes, strict=True)))
     array = derive(nest, dataflow, permutation, Edition(edition))
@@ -50,9 +47,7 @@ def mm_problem(
     )
 
 
-def mm_tiling(
-    array: SystolicArray, t1: tuple[int, int, int], t2: tuple[int, int], simd: int, **packs: int
-) -> Tiling:
+def mm_tiling(array, t1, t2, simd, **packs):
     """A tiling of matrix multiplication, with packs by group name."""
     return Tiling(
         dict(zip("ijk", t1, strict=True)),
@@ -62,12 +57,12 @@ def mm_tiling(
     )
 
 
-def configuration_of(problem: Problem, tiling: Tiling) -> Configuration:
+def configuration_of(problem, tiling):
     """The configuration that a tiling states."""
     return systolic(problem).configuration(tiling)
 
 
-def costs_at(problem: Problem, tiling: Tiling) -> Costs:
+def costs_at(problem, tiling):
     """Everything the cost model says of a tiling, by the exact reference."""
     return systolic(problem).costs(configuration_of(problem, tiling))
 
@@ -76,7 +71,7 @@ mm_sizes = st.tuples(*[st.integers(1, 24)] * 3)
 
 
 @st.composite
-def mm_points(draw: st.DrawFn) -> tuple[Problem, Configuration]:
+def mm_points(draw):
     """A random design of a random matrix multiplication with a random legal configuration."""
     problem = mm_problem(
         draw(mm_sizes),
@@ -89,9 +84,7 @@ def mm_points(draw: st.DrawFn) -> tuple[Problem, Configuration]:
     return problem, Configuration(row)
 
 
-def array_question(
-    data: DataType, limits: Iterable[Limit], objective: str = "latency", **more: Any
-) -> ArrayQuestion:
+def array_question(data, limits, objective="latency", **more):
     """A question about arrays on the U250, within these limits alone."""
     platform = replace(load_platform("u250"), resources={})
     bounds = {limit.metric: limit.bound for limit in limits}

@@ -17,7 +17,7 @@ with tarfile.open(DATA / "descriptors.tar.xz") as _archive:
     }
 
 
-def unpack(archive: Path, folder: Path) -> None:
+def unpack(archive, folder):
     """Write the files of an archive into a folder. Python before 3.11.4 knows no filters, and needs
     none."""
     with tarfile.open(archive) as files:
@@ -25,6 +25,6 @@ def unpack(archive: Path, folder: Path) -> None:
         files.extractall(folder)
 
 
-def golden_text(app: str) -> str:
+def golden_text(app):
     """The golden table of ``gemm`` or ``cnn``, as CSV."""
     return gzip.decompress((DATA / "golden" / f"{app}.csv.gz").read_bytes()).decode()

@@ -6,12 +6,10 @@ them, that each stand in the message.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from copy import deepcopy
 from functools import cache, reduce
 from operator import getitem
 from pathlib import Path
-from typing import Any
 
 import yaml
 
@@ -22,22 +20,22 @@ MISSING = "(missing)"
 
 
 @cache
-def _tables(name: str) -> Any:
+def _tables(name):
     return yaml.load((FOLDER / f"{name}.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
 
 
-def refusals(name: str, table: str) -> list[Any]:
+def refusals(name, table):
     """The rows of a table of a file."""
     return list(_tables(name)[table])
 
 
-def says(message: str, line: str) -> None:
+def says(message, line):
     """Hold a message to the line it is to say."""
     for piece in line.split(" … "):
         assert piece in message
 
 
-def edited(document: Any, place: str | Sequence[str | int], value: Any = MISSING) -> Any:
+def edited(document, place, value=MISSING):
     """A copy of a document with another value, or none, at a place such as ``layers.0.count``."""
     copy = deepcopy(document)
     if isinstance(place, str):

@@ -16,7 +16,7 @@ from ithaca.files.seals import own_key
 from ithaca.files.yaml_documents import parse_yaml
 
 
-def test_work_on_yaml_is_bounded() -> None:
+def test_work_on_yaml_is_bounded():
     # time that grows with the square of the text would be hours here
     digits = "1" * 10**6 + "x"
     assert parse_yaml(f"a: {digits}", "file") == {"a": digits}
@@ -29,7 +29,7 @@ def test_work_on_yaml_is_bounded() -> None:
 
 
 @pytest.mark.ci
-def test_files_of_very_many_values_are_refused_before_these_are_made() -> None:
+def test_files_of_very_many_values_are_refused_before_these_are_made():
     for text in ("a: [" + "[]," * 110_000 + "]", "\n".join(f"k{n}: 1" for n in range(55_000))):
         with pytest.raises(InputError, match="more than 100,000 values; allowed: fewer"):
             parse_yaml(text, "file")
@@ -57,9 +57,7 @@ class _Outer(InputDocument):
         ({"by_name": {f"n{n}": {"own": "x"} for n in range(5000)}, "last": 1}, "n0.own is 'x'"),
     ],
 )
-def test_of_very_many_faults_few_are_listed(
-    document: dict[str, object], line: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_of_very_many_faults_few_are_listed(document, line, monkeypatch):
     """Pydantic's words on a million faults take seconds and a gigabyte."""
     listed = []
     refusal = documents._refusal
@@ -71,7 +69,7 @@ def test_of_very_many_faults_few_are_listed(
     assert all(error.error_count() <= documents.MAX_ERRORS for error in listed)
 
 
-def test_a_key_that_never_ends_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_key_that_never_ends_is_refused(tmp_path, monkeypatch):
     os.mkfifo(pipe := tmp_path / "key")
     for path, kind in ((pipe, "a pipe"), (Path("/dev/null"), "a device")):
         monkeypatch.setenv("ITHACA_KEY", str(path))

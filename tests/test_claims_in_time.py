@@ -5,10 +5,9 @@ objectives that fall as metrics grow, and compared with what is proven without a
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 from random import Random, SystemRandom
 from typing import Any
 
@@ -17,7 +16,6 @@ import pytest
 import ithaca
 from ithaca.files.errors import InputError
 from ithaca.plugins.codesign.studies.result import CodesignResult
-from ithaca.solver.certificate import Certificate
 from ithaca.solver.result import Result
 from ithaca.studies.front import Front
 from ithaca.studies.network.result import NetworkResult
@@ -188,7 +186,7 @@ QUESTIONS: dict[str, tuple[str, str, dict[str, Any]]] = {
 Claims = dict[str, tuple[str, Fraction | None, Fraction | None]]
 
 
-def certificates(answer: Any) -> Iterator[tuple[str, Any, Certificate]]:
+def certificates(answer):
     """Claims of an answer: a name, the value, and the certificate."""
     match answer:
         case Result():
@@ -212,7 +210,7 @@ def certificates(answer: Any) -> Iterator[tuple[str, Any, Certificate]]:
                 yield str(index), point.answer.value, point.answer.certificate
 
 
-def claims(answer: Any) -> Claims:
+def claims(answer):
     """The claims of an answer; each point of a front is one."""
     if isinstance(answer, Front):
         whole = "optimal" if answer.complete else "feasible"
@@ -224,7 +222,7 @@ def claims(answer: Any) -> Claims:
     }
 
 
-def check(own: Claims, truth: Claims) -> None:
+def check(own, truth):
     """Compare claims with what is proven without a limit."""
     for name, (status, value, bound) in own.items():
         if "points" in own and name != "points":
@@ -252,17 +250,17 @@ class Clock:
     then: float
     asked: int = 0
 
-    def __call__(self) -> float:
+    def __call__(self):
         self.asked += 1
         after = self.asked - self.jump
         return self.asked * self.step if after <= 0 else 1000 + after * self.then
 
 
-def ask(name: str, folder: Path, **limit: Any) -> Any:
+def ask(name, folder, **limit):
     """The answer to a question."""
     function, about, how = QUESTIONS[name]
 
-    def placed(value: Any) -> Any:
+    def placed(value):
         if isinstance(value, list):
             return [placed(each) for each in value]
         return str(folder / value) if isinstance(value, str) and value in FILES else value
@@ -271,9 +269,7 @@ def ask(name: str, folder: Path, **limit: Any) -> Any:
     return call(placed(about), **{key: placed(value) for key, value in how.items()}, **limit)
 
 
-def compare(
-    name: str, folder: Path, draw: Random, count: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def compare(name, folder, draw, count, monkeypatch):
     """Ask under so many clocks, and compare with the answer without a limit."""
     for file, text in FILES.items():
         (folder / file).write_text(text)
@@ -305,16 +301,12 @@ def compare(
 
 @pytest.mark.slow(every=6)
 @pytest.mark.parametrize("name", QUESTIONS)
-def test_claims_are_so_wherever_time_ends(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_claims_are_so_wherever_time_ends(name, tmp_path, monkeypatch):
     compare(name, tmp_path, Random(name), 5, monkeypatch)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", QUESTIONS)
-def test_claims_are_so_under_other_clocks(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_claims_are_so_under_other_clocks(name, tmp_path, monkeypatch):
     seed = SystemRandom().randrange(10**9)
     compare(name, tmp_path, Random(f"{name} {seed}"), 60, monkeypatch)

@@ -16,14 +16,14 @@ MM = ("mm", "-s", "i=16,j=16,k=16")
 
 
 @pytest.fixture(scope="module")
-def result_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def result_file(tmp_path_factory):
     """A result of ``solve -o``."""
     path = tmp_path_factory.mktemp("results") / "result.json"
     succeed("solve", *MM, "-o", str(path))
     return path
 
 
-def test_solve_prints_the_answer_its_proof_and_what_limits_it() -> None:
+def test_solve_prints_the_answer_its_proof_and_what_limits_it():
     done = succeed("solve", *MM)
     assert done.stderr == ""
     for piece in (
@@ -39,7 +39,7 @@ def test_solve_prints_the_answer_its_proof_and_what_limits_it() -> None:
         assert piece in done.stdout
 
 
-def test_json_is_one_document_with_the_promised_shape() -> None:
+def test_json_is_one_document_with_the_promised_shape():
     done = ithaca(
         "solve", *MM, "--json", "--dataflow", "j,i", "--permutation", "C", "--edition", "odyssey"
     )
@@ -76,9 +76,7 @@ def test_json_is_one_document_with_the_promised_shape() -> None:
 
 
 @pytest.mark.ci
-def test_a_result_loads_back_into_evaluate_start_and_export(
-    result_file: Path, tmp_path: Path
-) -> None:
+def test_a_result_loads_back_into_evaluate_start_and_export(result_file, tmp_path):
     recorded = json.loads(result_file.read_text())
     evaluated = json.loads(ithaca("evaluate", "mm", "--points", str(result_file), "--json").stdout)
     latencies = [p["metrics"]["latency"] for p in evaluated["points"]]
@@ -89,7 +87,7 @@ def test_a_result_loads_back_into_evaluate_start_and_export(
     assert (tmp_path / "out" / "kernel.c").exists()
 
 
-def test_export_refuses_what_autosa_cannot_build_with_the_reason(tmp_path: Path) -> None:
+def test_export_refuses_what_autosa_cannot_build_with_the_reason(tmp_path):
     path = tmp_path / "one_pe.json"
     succeed("solve", *MM, "--limit", "dsp=5", "--dataflow", "i,j", "-o", str(path))
     done = ithaca("export", str(path), "--to", "autosa", "-o", str(tmp_path / "out"))
@@ -104,7 +102,7 @@ def test_export_refuses_what_autosa_cannot_build_with_the_reason(tmp_path: Path)
 
 
 @pytest.mark.ci
-def test_solve_with_an_own_platform_and_data_type(tmp_path: Path) -> None:
+def test_solve_with_an_own_platform_and_data_type(tmp_path):
     path = tmp_path / "tiny.yaml"
     resources = "resources:\n  dsp: {total: 100, usable: 0.5}\n  bram18k: {total: 90}\n"
     path.write_text("name: tiny\ndescription: a test\nclock_mhz: 100\n" + resources)
@@ -116,7 +114,7 @@ def test_solve_with_an_own_platform_and_data_type(tmp_path: Path) -> None:
 
 
 @pytest.mark.ci
-def test_limits_may_be_expressions() -> None:
+def test_limits_may_be_expressions():
     free = json.loads(ithaca("solve", *MM, "--dataflow", "i,j", "--json").stdout)["best"]["metrics"]
     most = free["latency"] * free["dsp"] * 3 // 4
     limits = ("--limit", f"latency*dsp<={most},max(latency, dsp)=5000")
@@ -128,7 +126,7 @@ def test_limits_may_be_expressions() -> None:
     assert found["latency"] > free["latency"]
 
 
-def test_lists() -> None:
+def test_lists():
     assert "C[i][j] += A[i][k] * B[j][k]" in ithaca("list", "workloads").stdout
     assert "8,601.6" in ithaca("list", "platforms").stdout
     shown = ithaca("list", "designs", "mm").stdout
@@ -140,7 +138,7 @@ def test_lists() -> None:
 
 
 @pytest.mark.ci
-def test_two_engines_prove_and_verify_confirms(tmp_path: Path) -> None:
+def test_two_engines_prove_and_verify_confirms(tmp_path):
     path = tmp_path / "result.json"
     small = ("mm", "-s", "i=8,j=8,k=8", "--dataflow", "i,k", "--limit", "dsp=80,bram18k=60")
     done = ithaca("solve", *small, "--prove-with", "exact,cpsat", "-o", str(path), "--json")
@@ -154,7 +152,7 @@ def test_two_engines_prove_and_verify_confirms(tmp_path: Path) -> None:
     assert "confirmed by cpsat" in ithaca("verify", str(path)).stdout
 
 
-def test_infeasible_exits_1_and_names_the_limit_and_what_would_do() -> None:
+def test_infeasible_exits_1_and_names_the_limit_and_what_would_do():
     done = ithaca("solve", *MM, "--limit", "dsp=4", "--json")
     assert done.returncode == 1
     assert json.loads(done.stdout)["best"] is None
@@ -172,7 +170,7 @@ def test_infeasible_exits_1_and_names_the_limit_and_what_would_do() -> None:
         ("bandwidth=2.5", {"dsp": 1764, "bram18k": 1276.8, "bandwidth": 2.5}),
     ],
 )
-def test_limits_replace_the_platforms_or_lift_them(limit: str, limits: dict[str, float]) -> None:
+def test_limits_replace_the_platforms_or_lift_them(limit, limits):
     done = ithaca("solve", *MM, "--platform", "zcu102", "--limit", limit, "--json")
     document = json.loads(done.stdout)
     assert document["platform"]["limits"] == limits
@@ -181,7 +179,7 @@ def test_limits_replace_the_platforms_or_lift_them(limit: str, limits: dict[str,
 
 
 @pytest.mark.ci
-def test_units_stand_beside_cycles_and_words(tmp_path: Path) -> None:
+def test_units_stand_beside_cycles_and_words(tmp_path):
     """64³ in fp32, by hand: 1,609 cycles at 300 MHz, 16,384 words of four bytes."""
     asked = ("mm", "-s", "i=64,j=64,k=64", "--dataflow", "i,j", "--edition", "exact")
     shown = ithaca("solve", *asked, "-o", "r.json", cwd=tmp_path).stdout
@@ -197,7 +195,7 @@ def test_units_stand_beside_cycles_and_words(tmp_path: Path) -> None:
 
 
 @pytest.mark.ci
-def test_fp16_and_bf16_have_blocks_and_energies_of_their_own() -> None:
+def test_fp16_and_bf16_have_blocks_and_energies_of_their_own():
     asked = (*MM, "--limit", "latency=3000", "--objective", "dsp", "--json")
     found = {
         t: json.loads(ithaca("solve", *asked, "--dtype", t).stdout)["best"]["metrics"]
@@ -210,7 +208,7 @@ def test_fp16_and_bf16_have_blocks_and_energies_of_their_own() -> None:
     }
 
 
-def test_limits_are_not_blamed_for_an_empty_design_space() -> None:
+def test_limits_are_not_blamed_for_an_empty_design_space():
     few = (
         "solve",
         "mm",
@@ -229,7 +227,7 @@ def test_limits_are_not_blamed_for_an_empty_design_space() -> None:
     )
 
 
-def test_a_stride_is_told(tmp_path: Path) -> None:
+def test_a_stride_is_told(tmp_path):
     sizes = "o=8,r=2,c=2,i=8,s=2"
     done = ithaca(
         "solve", "pointwise_conv2d", "-s", sizes, "--dataflow", "o,r", "-o", "r.json", cwd=tmp_path
@@ -242,7 +240,7 @@ def test_a_stride_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.ci
-def test_a_full_disk_is_reported_and_leaves_no_file() -> None:
+def test_a_full_disk_is_reported_and_leaves_no_file():
     with Path("/dev/full").open("w") as full, begin("list", "workloads", stdout=full) as process:
         errors = process.communicate(timeout=60)[1]
     assert process.returncode == 2
@@ -250,7 +248,7 @@ def test_a_full_disk_is_reported_and_leaves_no_file() -> None:
 
 
 @pytest.mark.ci
-def test_a_closed_pipe_is_no_traceback() -> None:
+def test_a_closed_pipe_is_no_traceback():
     read, write = os.pipe()
     os.close(read)
     with begin("list", "designs", "mm", stdout=write) as process:
@@ -262,7 +260,7 @@ def test_a_closed_pipe_is_no_traceback() -> None:
 
 
 @pytest.mark.ci
-def test_ctrl_c_prints_what_it_has(tmp_path: Path) -> None:
+def test_ctrl_c_prints_what_it_has(tmp_path):
     path = tmp_path / "result.json"
     words = (
         "solve",
@@ -289,7 +287,7 @@ def test_ctrl_c_prints_what_it_has(tmp_path: Path) -> None:
     assert status == (0 if document["best"] else 1)
 
 
-def test_help_imports_nothing_heavy() -> None:
+def test_help_imports_nothing_heavy():
     code = "import sys, ithaca.cli; print(sorted({'matplotlib', 'numba', 'numpy', 'onnx', 'pydantic', 'rich', 'xarray', 'yaml'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert done.stdout.strip() == "[]"

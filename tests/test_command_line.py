@@ -29,7 +29,7 @@ MM = ("mm", "-s", "i=8,j=8,k=8", "--dataflow", "i,j")
     ],
 )
 @pytest.mark.ci
-def test_a_call_says_what_a_process_says(words: tuple[str, ...], tmp_path: Path) -> None:
+def test_a_call_says_what_a_process_says(words, tmp_path):
     succeed("solve", *MM, "-o", "result.json", cwd=tmp_path)
     called = ithaca(*words, cwd=tmp_path)
     with begin(*words, cwd=tmp_path, env=os.environ | {"COLUMNS": "140"}) as process:
@@ -37,10 +37,8 @@ def test_a_call_says_what_a_process_says(words: tuple[str, ...], tmp_path: Path)
     assert (called.returncode, called.stdout, called.stderr) == (process.returncode, output, errors)
 
 
-def test_a_call_leaves_nothing_behind_and_hears_libraries(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def main() -> None:
+def test_a_call_leaves_nothing_behind_and_hears_libraries(tmp_path, monkeypatch):
+    def main():
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         os.environ["ITHACA_LEFT"] = "behind"
         warnings.warn("of a library", UserWarning, stacklevel=1)
@@ -59,8 +57,8 @@ def test_a_call_leaves_nothing_behind_and_hears_libraries(
 
 
 def test_an_interrupt_reaches_what_is_started_where_it_is_ignored(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    monkeypatch,
+):
     """Interrupts are ignored in ``pytest &`` of a script, for example."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:

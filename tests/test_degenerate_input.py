@@ -6,9 +6,7 @@ from __future__ import annotations
 import errno
 import json
 import os
-from collections.abc import Sequence
 from fractions import Fraction
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -29,7 +27,7 @@ from tests.command_line import succeed
 MM = "{op: kernel, name: %s, kernel: mm, sizes: {i: %d, j: %d, k: %d}}"
 
 
-def network_file(folder: Path, *layers: tuple[str, int, int, int]) -> Path:
+def network_file(folder, *layers):
     path = folder / "net.yaml"
     path.write_text(
         "name: net\nlayers:\n" + "".join(f"  - {MM % layer}\n" for layer in layers),
@@ -44,7 +42,7 @@ def network_file(folder: Path, *layers: tuple[str, int, int, int]) -> Path:
 @pytest.mark.ci
 @pytest.mark.parametrize("method", ["auto", "exact", "cpsat", "gp", "nlp", "evolve"])
 @pytest.mark.parametrize("workload", ["mm", "conv2d"])
-def test_one_iteration_has_one_mapping(workload: str, method: str) -> None:
+def test_one_iteration_has_one_mapping(workload, method):
     """Words of DRAM, 200 pJ each, one of each tensor; with nothing kept further in, a
     multiply-accumulate of 1 pJ."""
     loops = "ijk" if workload == "mm" else "orcipq"
@@ -64,12 +62,12 @@ def test_one_iteration_has_one_mapping(workload: str, method: str) -> None:
 @pytest.mark.parametrize(
     "arch", ["eyeriss", "nvdla-like", "simba-like", "tpu-like", "dmazerunner-256"]
 )
-def test_one_iteration_maps_onto_every_hierarchy(arch: str) -> None:
+def test_one_iteration_maps_onto_every_hierarchy(arch):
     result = ithaca.map("mm", arch=arch, objective="latency", i=1, j=1, k=1)
     assert (result.status, result.best.metrics["computes"]) == ("optimal", 1)
 
 
-def test_a_network_of_layers_of_one_iteration_is_mapped_and_explained(tmp_path: Path) -> None:
+def test_a_network_of_layers_of_one_iteration_is_mapped_and_explained(tmp_path):
     file = network_file(tmp_path, ("a", 1, 1, 1), ("b", 2, 1, 1))
     succeed("network", file, "--arch", "simple", "-o", tmp_path / "n.json")
     explained = command("explain", tmp_path / "n.json")
@@ -88,9 +86,7 @@ def test_a_network_of_layers_of_one_iteration_is_mapped_and_explained(tmp_path: 
         ("latency-57", "; latency-57 is "),
     ],
 )
-def test_a_network_whose_total_is_not_above_0_is_explained_by_cycles(
-    objective: str, told: str, tmp_path: Path
-) -> None:
+def test_a_network_whose_total_is_not_above_0_is_explained_by_cycles(objective, told, tmp_path):
     """Shares are of the latency, which every layer takes some of; the total is stated beside it."""
     file, result, page = (
         network_file(tmp_path, ("a", 4, 4, 4), ("b", 2, 3, 4)),
@@ -123,7 +119,7 @@ def test_a_network_whose_total_is_not_above_0_is_explained_by_cycles(
 
 
 @pytest.mark.ci
-def test_a_codesign_whose_total_is_not_above_0_is_explained(tmp_path: Path) -> None:
+def test_a_codesign_whose_total_is_not_above_0_is_explained(tmp_path):
     file, result = network_file(tmp_path, ("a", 4, 4, 4), ("b", 2, 3, 4)), tmp_path / "c.json"
     asked = (
         "codesign",
@@ -155,14 +151,14 @@ def test_a_codesign_whose_total_is_not_above_0_is_explained(tmp_path: Path) -> N
         ".5e+3",
     ],
 )
-def test_limits_are_read_as_results_print_numbers(text: str) -> None:
+def test_limits_are_read_as_results_print_numbers(text):
     assert parse_limits([f"time<={text}"]) == {"time": Fraction(text)}
     assert parse_limits([f"time - 1<=-{text}"]) == {"time - 1": -Fraction(text)}
     assert parse_limits([f"dsp={text}%"]) == {"dsp": Share(Fraction(text))}
 
 
 @pytest.mark.parametrize("text", ["nan", "inf", "-1", "1e999", "1_0", "٣", "0x10", "1e", "1e-"])
-def test_what_is_no_limit_is_refused_in_one_line(text: str) -> None:
+def test_what_is_no_limit_is_refused_in_one_line(text):
     with pytest.raises(ithaca.InputError, match="allowed: a finite number that is not negative"):
         parse_limits([f"time={text}"])
 
@@ -171,7 +167,7 @@ def test_what_is_no_limit_is_refused_in_one_line(text: str) -> None:
     ("loops", "limit"),
     [({"i": 2, "j": 2, "k": 2}, "1e-9*energy"), ({"i": 3, "j": 7, "k": 2}, "energy/7")],
 )
-def test_the_smallest_limit_is_met_as_it_is_printed(loops: dict[str, int], limit: str) -> None:
+def test_the_smallest_limit_is_met_as_it_is_printed(loops, limit):
     asked = (
         "map",
         "--arch",
@@ -191,7 +187,7 @@ def test_the_smallest_limit_is_met_as_it_is_printed(loops: dict[str, int], limit
 
 
 @pytest.mark.parametrize("word", ["True", "TRUE", "true"])
-def test_booleans_are_read_as_python_writes_them(word: str) -> None:
+def test_booleans_are_read_as_python_writes_them(word):
     text = f"a: {word}\nb: '{word}'\nc: on\nd: no\ne: False\nf: Null\ng: Yes"
     read = {"a": True, "b": word, "c": "on", "d": "no", "e": False, "f": None, "g": "Yes"}
     assert parse_yaml(text, "file") == read
@@ -201,8 +197,8 @@ def test_booleans_are_read_as_python_writes_them(word: str) -> None:
 
 
 @pytest.fixture
-def full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    def write(*_: object) -> None:
+def full_disk(monkeypatch):
+    def write(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(writing, "_write_new", write)
@@ -218,9 +214,7 @@ def full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
         ("codesign", "dmazerunner-memory", "-w", "net.yaml"),
     ],
 )
-def test_a_full_disk_costs_what_is_kept_not_the_answer(
-    asked: tuple[str, ...], tmp_path: Path
-) -> None:
+def test_a_full_disk_costs_what_is_kept_not_the_answer(asked, tmp_path):
     network_file(tmp_path, ("a", 2, 2, 2), ("b", 2, 2, 1))
     found = command(*asked, "--results", "kept", cwd=tmp_path)
     assert (found.returncode, "2 of 2" in found.stdout or "optimal" in found.stdout) == (0, True)
@@ -230,7 +224,7 @@ def test_a_full_disk_costs_what_is_kept_not_the_answer(
 
 
 @pytest.mark.usefixtures("full_disk")
-def test_an_answer_that_cannot_be_written_is_printed(tmp_path: Path) -> None:
+def test_an_answer_that_cannot_be_written_is_printed(tmp_path):
     asked = ("map", "--arch", "simple", "--problem", "mm", "-s", "i=1,j=1,k=1")
     found = command(*asked, "-o", "m.json", "--table", "m.csv", cwd=tmp_path)
     assert (found.returncode, "objective  1,274.25" in found.stdout) == (2, True)
@@ -252,7 +246,7 @@ def test_an_answer_that_cannot_be_written_is_printed(tmp_path: Path) -> None:
 # -- nests that no loop is vectorised in ---------------------------------------------------
 
 
-def test_nests_without_a_simd_loop_are_matched_and_mapped(tmp_path: Path) -> None:
+def test_nests_without_a_simd_loop_are_matched_and_mapped(tmp_path):
     """A 1-D convolution: p and r are no subscripts by themselves. On 4 lanes of a dot product, 3
     taps of 4 outputs: 4 calls."""
     statement, result = "y[p] += x[p+r] * w[r]", tmp_path / "m.json"
@@ -282,7 +276,7 @@ def test_nests_without_a_simd_loop_are_matched_and_mapped(tmp_path: Path) -> Non
 
 
 @pytest.mark.ci
-def test_points_state_how_sums_are_added(tmp_path: Path) -> None:
+def test_points_state_how_sums_are_added(tmp_path):
     """A convolution that reduces over PEs: the table of a result, read again, has the result's
     cycles."""
     result, table, again = tmp_path / "r.json", tmp_path / "p.csv", tmp_path / "q.csv"
@@ -340,7 +334,7 @@ NAMES = (
 )
 
 
-def onnx_model(path: Path, names: Sequence[str]) -> None:
+def onnx_model(path, names):
     import onnx
 
     make, nodes, weights, before = onnx.helper, [], [], "x"
@@ -367,7 +361,7 @@ def onnx_model(path: Path, names: Sequence[str]) -> None:
 
 
 @pytest.mark.ci
-def test_names_of_models_drive_no_terminal_and_break_no_picture(tmp_path: Path) -> None:
+def test_names_of_models_drive_no_terminal_and_break_no_picture(tmp_path):
     model, result = tmp_path / "m.onnx", tmp_path / "r.json"
     onnx_model(model, NAMES)
     asked = ("network", model, "--arch", "simple", "--objective", "latency")
@@ -391,7 +385,7 @@ def test_names_of_models_drive_no_terminal_and_break_no_picture(tmp_path: Path) 
     ElementTree.parse(tmp_path / "p.svg")
 
 
-def test_charts_of_results_that_state_such_names_are_drawn(tmp_path: Path) -> None:
+def test_charts_of_results_that_state_such_names_are_drawn(tmp_path):
     """Results are files, too: whoever writes them may put anything into a name."""
     bars = tuple(Bar(name, 1.0, f"note {name}") for name in NAMES)
     chart = BarChart("title\x1b", "x\0", bars)
@@ -402,7 +396,7 @@ def test_charts_of_results_that_state_such_names_are_drawn(tmp_path: Path) -> No
     ElementTree.parse(tmp_path / "c.svg")
 
 
-def test_folders_of_layers_with_long_names_have_short_ones_that_differ() -> None:
+def test_folders_of_layers_with_long_names_have_short_ones_that_differ():
     names = ["z" * 300, "z" * 299 + "y", "short"]
     folders: list[str] = []
     for name in names:

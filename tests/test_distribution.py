@@ -37,14 +37,14 @@ DISTRIBUTIONS = {
 ELSEWHERE = {"dask", "distributed", "hwcomponents", "IPython", "pynq", "setuptools"}
 
 
-def sources() -> list[Path]:
+def sources():
     """The Python files of the program."""
     places = (path.relative_to(ROOT) for path in ROOT.rglob("*.py"))
     return [p for p in places if not OUTSIDE & {*p.parts} and not p.parts[0].startswith(".")]
 
 
 @pytest.mark.ci
-def test_what_is_imported_is_installed() -> None:
+def test_what_is_imported_is_installed():
     needed = {re.split(r"[>=<\[]", each)[0] for each in PROJECT["dependencies"]}
     imported = set()
     for path in sources():
@@ -58,14 +58,14 @@ def test_what_is_imported_is_installed() -> None:
     assert {"numba", "onnx", "pyvcd"} <= needed
 
 
-def test_the_citation_is_of_this_version() -> None:
+def test_the_citation_is_of_this_version():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert {"cff-version", "message", "title", "authors"} <= citation.keys()
     assert (citation["version"], citation["license"]) == (PROJECT["version"], PROJECT["license"])
 
 
 @pytest.fixture(scope="module")
-def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def unpacked(tmp_path_factory):
     """The source distribution of a copy of the tree, unpacked: building leaves files behind."""
     folder = tmp_path_factory.mktemp("sdist")
     unwanted = shutil.ignore_patterns(".*", "__pycache__", "build", "dist", "site", "*.egg-info")
@@ -79,7 +79,7 @@ def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.ci
-def test_the_source_distribution_holds_everything(unpacked: Path) -> None:
+def test_the_source_distribution_holds_everything(unpacked):
     source = unpacked.parents[1] / "source"
     held = {path.relative_to(unpacked) for path in unpacked.rglob("*") if path.is_file()}
     files = {path.relative_to(source) for path in source.rglob("*") if path.is_file()}
@@ -87,7 +87,7 @@ def test_the_source_distribution_holds_everything(unpacked: Path) -> None:
 
 
 @pytest.mark.ci
-def test_tests_run_from_the_source_distribution(unpacked: Path, tmp_path: Path) -> None:
+def test_tests_run_from_the_source_distribution(unpacked, tmp_path):
     packages = next(path for path in sys.path if (Path(path) / "numpy").is_dir())
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "new"], check=True)
     (site,) = (tmp_path / "new").glob("lib/python3.*/site-packages")

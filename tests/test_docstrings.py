@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
-from pathlib import Path
 
 import pytest
 
@@ -34,10 +32,10 @@ KINDS = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 PARTICIPLES = frozenset(("asked", "found", "given", "posed", "said", "shown", "told", "written"))
 
 
-def functions(path: Path) -> Iterator[tuple[str, ast.FunctionDef]]:
+def functions(path):
     """The public functions of a file, and the public methods of its public classes."""
 
-    def within(body: Iterable[ast.stmt], place: str) -> Iterator[tuple[str, ast.FunctionDef]]:
+    def within(body, place):
         for node in body:
             if isinstance(node, ast.ClassDef | ast.FunctionDef) and not node.name.startswith("_"):
                 name = f"{place}{node.name}"
@@ -51,26 +49,26 @@ def functions(path: Path) -> Iterator[tuple[str, ast.FunctionDef]]:
     yield from within(whole.body, "")
 
 
-def parameters(function: ast.FunctionDef) -> list[str]:
+def parameters(function):
     """The names of a function's parameters, without that of its object."""
     own = function.args
     named = [*own.posonlyargs, *own.args, *own.kwonlyargs, own.vararg, own.kwarg]
     return [each.arg for each in named if each is not None and each.arg not in ("self", "cls")]
 
 
-def has_options(function: ast.FunctionDef) -> bool:
+def has_options(function):
     """Whether its parameters are options, of which `public` and typer say what their help says."""
     marks = {ast.unparse(mark).partition("(")[0] for mark in function.decorator_list}
     kinds = {ast.unparse(each.annotation or each) for each in function.args.kwonlyargs}
     return bool(marks & {"public", "calls"} or "AsJson" in kinds)
 
 
-def documents(function: ast.FunctionDef) -> bool:
+def documents(function):
     """Whether a docstring has a section about parameters."""
     return "\nParameters\n----------\n" in (ast.get_docstring(function) or "")
 
 
-def class_methods(path: Path) -> Iterator[tuple[str, tuple[list[str], dict[str, bool]]]]:
+def class_methods(path):
     """The classes of a file, each with its bases, and whether its methods document parameters."""
     module, places = module_name(path), dict[str, str]()
     for node in nodes(path.read_text()):
@@ -91,13 +89,13 @@ def class_methods(path: Path) -> Iterator[tuple[str, tuple[list[str], dict[str, 
             )
 
 
-def undocumented(paths: Iterable[Path]) -> list[str]:
+def undocumented(paths):
     """Functions of three parameters or more whose docstring has no section about these; methods
     without docstring have that of what they override in a class that theirs inherits from."""
     paths = list(paths)
     classes = dict(each for path in paths for each in class_methods(path))
 
-    def inherits(place: str, method: str) -> bool:
+    def inherits(place, method):
         bases, methods = classes.get(place, ([], {}))
         return methods.get(method, False) or any(inherits(base, method) for base in bases)
 
@@ -111,11 +109,11 @@ def undocumented(paths: Iterable[Path]) -> list[str]:
     ]
 
 
-def test_public_functions_say_what_their_parameters_are() -> None:
+def test_public_functions_say_what_their_parameters_are():
     assert not undocumented(path for part in PARTS for path in files(part))
 
 
-def test_a_function_that_does_not_say_it_is_seen(tmp_path: Path) -> None:
+def test_a_function_that_does_not_say_it_is_seen(tmp_path):
     section = '"""F.\n\n    Parameters\n    ----------\n    a : int\n        A.\n    """'
     text = f"def f(a, b, c):\n    {section}\n\n\ndef g(a, *b, **c):\n    'G.'\n\n\ndef _h(a, b, c): ...\n"
     text += f"class B(Generic[T]):\n    def f(self, a, b, c):\n        {section}\n\n\n"
@@ -127,7 +125,7 @@ def test_a_function_that_does_not_say_it_is_seen(tmp_path: Path) -> None:
     assert undocumented([file]) == ["some.py: g", "some.py: C.k", "some.py: D.f"]
 
 
-def docstrings(whole: ast.AST) -> Iterator[tuple[int, str, bool]]:
+def docstrings(whole):
     """Line and words of every docstring, and whether it is of an attribute."""
     body: list[ast.AST] = [each for name in BODIES for each in getattr(whole, name, ())]
     for before, each in zip([None, *body], body, strict=False):
@@ -139,7 +137,7 @@ def docstrings(whole: ast.AST) -> Iterator[tuple[int, str, bool]]:
         yield from docstrings(each)
 
 
-def riddles(whole: ast.AST) -> list[str]:
+def riddles(whole):
     """The docstrings that begin with a word that names nothing."""
     attributes, others = (
         re.compile(rf"({words})(?![\w'-])", re.IGNORECASE)
@@ -152,7 +150,7 @@ def riddles(whole: ast.AST) -> list[str]:
     ]
 
 
-def participles(text: str) -> list[str]:
+def participles(text):
     """The variables, parameters and functions whose name is a participle alone."""
     names = []
     for node in nodes(text):
@@ -168,7 +166,7 @@ def participles(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("place", [*PARTS, *OTHERS])
-def test_docstrings_begin_with_what_they_document(place: str) -> None:
+def test_docstrings_begin_with_what_they_document(place):
     paths = files(place)
     assert paths
     assert not [
@@ -180,7 +178,7 @@ def test_docstrings_begin_with_what_they_document(place: str) -> None:
 
 
 @pytest.mark.parametrize("layer", PARTS)
-def test_names_say_what_they_hold(layer: str) -> None:
+def test_names_say_what_they_hold(layer):
     assert not [
         f"{path.relative_to(ROOT)}:{offence}"
         for path in files(layer)
@@ -188,7 +186,7 @@ def test_names_say_what_they_hold(layer: str) -> None:
     ]
 
 
-def test_riddles_and_participles_are_seen() -> None:
+def test_riddles_and_participles_are_seen():
     text = '"""What: a."""\nA = 1\n"""None; of b."""\nclass C:\n    """The same c."""\n    x: int\n'
     text += '    """It."""\n    y: int\n    """Its item."""\n    "Of no attribute."\n'
     text += 'def f():\n    """\n    Those\n    of d."""\ndef g():\n    "What-if studies of that."\n'

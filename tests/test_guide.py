@@ -43,7 +43,7 @@ PEERS = ("optuna", "pymoo", "nevergrad")
     [pytest.param(page, marks=MARKS.get(page.stem, ())) for page in PAGES],
     ids=lambda page: page.stem,
 )
-def test_console_blocks_print_what_the_page_says(page: Path, tmp_path: Path) -> None:
+def test_console_blocks_print_what_the_page_says(page, tmp_path):
     if page.stem == "exporting" and shutil.which("cc") is None:
         pytest.skip("no C compiler for the exported program")
     if page.stem == "hardware" and not (find_verilator() and find_compiler()):
@@ -54,7 +54,7 @@ def test_console_blocks_print_what_the_page_says(page: Path, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_no_code_escapes_the_test(page: Path) -> None:
+def test_no_code_escapes_the_test(page):
     text = page.read_text(encoding="utf-8")
     # programs and data have a title, so that they are written and a console block runs them; plain
     # text is not run
@@ -64,7 +64,7 @@ def test_no_code_escapes_the_test(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", [*GUIDES, *PAGES], ids=lambda page: page.stem)
-def test_blocks_fit_a_screen(page: Path) -> None:
+def test_blocks_fit_a_screen(page):
     text = page.read_text(encoding="utf-8")
     # but for files of cells, whose rows cannot be folded
     fences = r'^```(?!text title="[\w.-]+\.csv").*?\n(.*?)^```$'
@@ -78,7 +78,7 @@ _PLACE = re.compile(r"`((?:[\w.-]+/)+|(?:[\w.-]+/)+[\w-]+\.[\w.]+)(?:: (\w+))?`"
 
 
 @pytest.mark.parametrize("page", [*GUIDES, *PAGES], ids=lambda page: page.stem)
-def test_what_pages_name_exists(page: Path) -> None:
+def test_what_pages_name_exists(page):
     text = page.read_text(encoding="utf-8")
     folders = {path.name for path in ROOT.iterdir() if path.is_dir()}
     for path, name in _PLACE.findall(text):
@@ -89,7 +89,7 @@ def test_what_pages_name_exists(page: Path) -> None:
         assert resolve_name(name) is not None
 
 
-def test_places_are_looked_for() -> None:
+def test_places_are_looked_for():
     assert _PLACE.findall("`solver/x.py: NAME` `docs/` `a/b.py` word/ `x.py`") == [
         ("solver/x.py", "NAME"),
         ("docs/", ""),
@@ -98,7 +98,7 @@ def test_places_are_looked_for() -> None:
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def site(tmp_path_factory):
     pytest.importorskip("material", reason="mkdocs-material is not installed")
     folder = tmp_path_factory.mktemp("guide") / "site"
     clone = folder.parent / "a clone of any name"
@@ -120,7 +120,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 class _Page(HTMLParser):
     """Links of a page: what it loads, what it links to, and what it can be linked at."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text):
         super().__init__()
         self.loaded: list[str] = []
         self.links: list[str] = []
@@ -128,7 +128,7 @@ class _Page(HTMLParser):
         self.equations = 0
         self.feed(text)
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(self, tag, attrs):
         given = {name: value or "" for name, value in attrs}
         self.anchors.add(given.get("id", ""))
         self.equations += tag == "math"
@@ -141,7 +141,7 @@ class _Page(HTMLParser):
 
 
 @pytest.mark.ci
-def test_the_site_loads_nothing_from_elsewhere(site: Path) -> None:
+def test_the_site_loads_nothing_from_elsewhere(site):
     pages = {path: _Page(path.read_text(encoding="utf-8")) for path in site.rglob("*.html")}
     assert len(pages) > len(PAGES)
     for path, page in pages.items():
@@ -154,7 +154,7 @@ def test_the_site_loads_nothing_from_elsewhere(site: Path) -> None:
 
 
 @pytest.mark.ci
-def test_links_lead_somewhere(site: Path) -> None:
+def test_links_lead_somewhere(site):
     pages = {
         path: _Page(path.read_text(encoding="utf-8"))
         for path in site.glob("*.html")
@@ -175,7 +175,7 @@ def test_links_lead_somewhere(site: Path) -> None:
 
 
 @pytest.mark.ci
-def test_equations_are_drawn_without_scripts(site: Path) -> None:
+def test_equations_are_drawn_without_scripts(site):
     page = (site / "cost-model.html").read_text(encoding="utf-8")
     assert _Page(page).equations > 20
     assert "arithmatex" not in page
@@ -184,7 +184,7 @@ def test_equations_are_drawn_without_scripts(site: Path) -> None:
 
 
 @pytest.mark.ci
-def test_the_python_reference_says_keywords_types_and_defaults(site: Path) -> None:
+def test_the_python_reference_says_keywords_types_and_defaults(site):
     import ithaca
 
     page = html.unescape(re.sub(r"<[^>]+>", "", (site / "python.html").read_text(encoding="utf-8")))
@@ -207,7 +207,7 @@ def test_the_python_reference_says_keywords_types_and_defaults(site: Path) -> No
 
 
 @pytest.mark.ci
-def test_the_command_reference_names_every_option(site: Path) -> None:
+def test_the_command_reference_names_every_option(site):
     from ithaca.cli import COMMANDS, load
 
     page = re.sub(r"<[^>]+>", "", (site / "commands.html").read_text(encoding="utf-8"))

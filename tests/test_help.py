@@ -18,7 +18,7 @@ LISTED = [("list", name) for name in LISTS]
 
 
 @pytest.mark.parametrize("words", [(), *((name,) for name in COMMANDS), *LISTED], ids=" ".join)
-def test_help_fits_80_columns(words: tuple[str, ...]) -> None:
+def test_help_fits_80_columns(words):
     done = succeed(*words, "--help")
     assert max(map(len, done.stdout.splitlines())) <= 80
     if words == () or words == ("list",):
@@ -29,7 +29,7 @@ def test_help_fits_80_columns(words: tuple[str, ...]) -> None:
 EXAMPLES = (Path(__file__).parents[1] / "commands/examples.txt").read_text().splitlines()[1:]
 
 
-def test_every_command_has_examples() -> None:
+def test_every_command_has_examples():
     assert {line.split()[1] for line in EXAMPLES} == COMMANDS.keys()
     for name in COMMANDS:
         own = [line for line in EXAMPLES if line.startswith(f"ithaca {name} ")]
@@ -39,14 +39,14 @@ def test_every_command_has_examples() -> None:
 
 
 @pytest.mark.slow
-def test_the_examples_run_one_after_the_other(tmp_path: Path) -> None:
+def test_the_examples_run_one_after_the_other(tmp_path):
     for line in EXAMPLES:
         if line.split()[1] != "estimate":  # whose packages not every Python has
             succeed(*shlex.split(line)[1:], cwd=tmp_path)
 
 
 @pytest.mark.ci
-def test_networks_are_listed(tmp_path: Path) -> None:
+def test_networks_are_listed(tmp_path):
     table = tmp_path / "networks.csv"
     done = succeed("list", "networks", "--table", table)
     rows = {row["name"]: row for row in csv.DictReader(io.StringIO(table.read_text()))}
@@ -62,7 +62,7 @@ def test_networks_are_listed(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory):
     """A folder with a result of a workload and one of a network."""
     folder = tmp_path_factory.mktemp("results")
     quick = ("--dataflow", "i,j", "--divisors-only", "--limit", "dsp=40", "-o")
@@ -122,7 +122,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("ithaca list designs mtt", ["mttkrp"]),
     ],
 )
-def test_shells_complete(folder: Path, typed: str, offered: list[str]) -> None:
+def test_shells_complete(folder, typed, offered):
     words = {
         "_ITHACA_COMPLETE": "complete_bash",
         "COMP_WORDS": typed,
@@ -133,7 +133,7 @@ def test_shells_complete(folder: Path, typed: str, offered: list[str]) -> None:
     assert sorted(filter(None, done.stdout.splitlines())) == sorted(offered)
 
 
-def test_completion_can_be_installed() -> None:
+def test_completion_can_be_installed():
     done = succeed(
         "--show-completion", "bash", env={"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
     )

@@ -47,11 +47,11 @@ class Case:
     program: str = "ithaca.cli"
 
 
-def _page(path: Path) -> None:
+def _page(path):
     assert path.read_text(encoding="utf-8").rstrip().endswith("</html>")
 
 
-def _experiment_file(path: Path) -> None:
+def _experiment_file(path):
     if path.suffix == ".json":
         assert json.loads(path.read_text(encoding="utf-8"))["experiment"] == "table-3"
     elif path.suffix == ".png":
@@ -63,13 +63,13 @@ def _experiment_file(path: Path) -> None:
         assert len({len(row) for row in rows}) == 1
 
 
-def _picture(path: Path) -> None:
+def _picture(path):
     content = path.read_bytes()
     assert content.startswith(b"\x89PNG")
     assert content.endswith(b"IEND\xaeB`\x82")
 
 
-def _grid_file(path: Path) -> None:
+def _grid_file(path):
     _picture(path) if path.suffix == ".png" else load_grid(path)
 
 
@@ -103,16 +103,14 @@ CASES = {
 
 
 @pytest.fixture(scope="module")
-def rough(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+def rough(tmp_path_factory):
     """A result that is not proven optimal."""
     path = tmp_path_factory.mktemp("rough") / "rough.json"
     succeed(*SOLVE, "--method", "exact", "--gap", "0.9", "-o", path)
     return path.read_bytes()
 
 
-def interrupted(
-    case: Case, folder: Path, moment: Moment, number: signal.Signals
-) -> tuple[int, str]:
+def interrupted(case, folder, moment, number):
     """Run a command in a folder and send it a signal; its exit status and what it says on
     stderr."""
     with begin(*case.words, program=case.program, cwd=folder, stdout=subprocess.DEVNULL) as process:
@@ -128,9 +126,7 @@ def interrupted(
     return process.returncode, errors
 
 
-def check(
-    name: str, folder: Path, rough: bytes, moment: Moment, number: signal.Signals, *, again: bool
-) -> None:
+def check(name, folder, rough, moment, number, *, again):
     """Interrupt a command and see that every file is what it was before, or a whole new one."""
     case = CASES[name]
     (folder / "rough.json").write_bytes(rough)
@@ -168,16 +164,14 @@ def check(
     [(0.2, signal.SIGINT, False), (0.9, signal.SIGTERM, True), (WRITING, signal.SIGINT, True)],
 )
 @pytest.mark.parametrize("name", CASES)
-def test_files_are_whole_or_as_before(
-    name: str, moment: Moment, number: signal.Signals, again: bool, tmp_path: Path, rough: bytes
-) -> None:
+def test_files_are_whole_or_as_before(name, moment, number, again, tmp_path, rough):
     if moment == WRITING and not CASES[name].files:
         pytest.skip("it writes no file")
     check(name, tmp_path, rough, moment, number, again=again)
 
 
 @pytest.mark.ci
-def test_a_terminated_command_removes_the_file_it_was_writing(tmp_path: Path, rough: bytes) -> None:
+def test_a_terminated_command_removes_the_file_it_was_writing(tmp_path, rough):
     check("grid", tmp_path, rough, WRITING, signal.SIGTERM, again=False)
 
 
@@ -202,7 +196,7 @@ cli.main()
 
 @pytest.mark.ci
 @pytest.mark.parametrize("count", [1, 2, 5])
-def test_a_lock_that_is_being_taken_is_given_back(count: int, tmp_path: Path, rough: bytes) -> None:
+def test_a_lock_that_is_being_taken_is_given_back(count, tmp_path, rough):
     """An exception as xarray takes a lock left it taken, and closing the file waited for it for
     ever."""
     (tmp_path / "rough.json").write_bytes(rough)
@@ -223,9 +217,7 @@ def test_a_lock_that_is_being_taken_is_given_back(count: int, tmp_path: Path, ro
 @pytest.mark.parametrize("again", [False, True])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("name", CASES)
-def test_files_are_whole_or_as_before_at_many_moments(
-    name: str, number: signal.Signals, again: bool, tmp_path: Path, rough: bytes
-) -> None:
+def test_files_are_whole_or_as_before_at_many_moments(name, number, again, tmp_path, rough):
     moments: list[Moment] = [0.0, *(0.25 * step for step in range(1, 15))]
     if CASES[name].files:
         moments += [WRITING] * 3
@@ -236,7 +228,7 @@ def test_files_are_whole_or_as_before_at_many_moments(
 
 
 @pytest.mark.ci
-def test_signals_a_shell_asks_to_ignore_are_ignored(tmp_path: Path, rough: bytes) -> None:
+def test_signals_a_shell_asks_to_ignore_are_ignored(tmp_path, rough):
     (tmp_path / "rough.json").write_bytes(rough)
     with begin(
         "explain", "rough.json", "--quick", cwd=tmp_path, sigint="SIG_IGN"
@@ -248,7 +240,7 @@ def test_signals_a_shell_asks_to_ignore_are_ignored(tmp_path: Path, rough: bytes
 
 
 @pytest.mark.ci
-def test_a_closed_pipe_is_no_search_that_found_nothing(tmp_path: Path, rough: bytes) -> None:
+def test_a_closed_pipe_is_no_search_that_found_nothing(tmp_path, rough):
     (tmp_path / "rough.json").write_bytes(rough)
     read, write = os.pipe()
     os.close(read)

@@ -22,12 +22,12 @@ CONV: dict[str, Any] = {"o": 4, "r": 4, "c": 4, "i": 4, "p": 3, "q": 1}
 
 
 @pytest.fixture(scope="module")
-def array() -> Any:
+def array():
     return ithaca.solve("mm", i=8, j=8, k=8, dataflow="i,j", divisors_only=True)
 
 
 @pytest.fixture(scope="module")
-def mapped() -> Any:
+def mapped():
     return ithaca.solve("conv2d", **CONV, arch="eyeriss", divisors_only=True)
 
 
@@ -41,16 +41,14 @@ ROWS: dict[str, Callable[[Any, Path], Any]] = {
 }
 
 
-def _table(answer: Any, folder: Path) -> Path:
+def _table(answer, folder):
     evaluated = ithaca.evaluate(answer)
     evaluated.save_table(folder / "points.csv")
     return folder / "points.csv"
 
 
 @pytest.mark.parametrize("rows", ROWS)
-def test_configurations_of_arrays_are_evaluated_and_improved(
-    array: Any, rows: str, tmp_path: Path
-) -> None:
+def test_configurations_of_arrays_are_evaluated_and_improved(array, rows, tmp_path):
     known, nest = ROWS[rows](array, tmp_path), array.problem.design.nest
     if rows != "a result":
         points = ithaca.evaluate(nest, points=known, edition="cycle")
@@ -60,7 +58,7 @@ def test_configurations_of_arrays_are_evaluated_and_improved(
 
 
 @pytest.mark.ci
-def test_tables_of_results_are_known_configurations() -> None:
+def test_tables_of_results_are_known_configurations():
     solved = ithaca.solve("mm", i=8, j=8, k=8, divisors_only=True)
     frame, nest = solved.to_dataframe(), solved.problem.design.nest
     points = ithaca.evaluate(nest, points=frame, edition="cycle")
@@ -73,7 +71,7 @@ def test_tables_of_results_are_known_configurations() -> None:
 
 
 @pytest.mark.parametrize("rows", ROWS)
-def test_mappings_are_evaluated_and_improved(mapped: Any, rows: str, tmp_path: Path) -> None:
+def test_mappings_are_evaluated_and_improved(mapped, rows, tmp_path):
     known, nest = ROWS[rows](mapped, tmp_path), mapped.problem.design.nest
     if rows != "a result":
         points = ithaca.evaluate(nest, arch="eyeriss", points=known)
@@ -83,7 +81,7 @@ def test_mappings_are_evaluated_and_improved(mapped: Any, rows: str, tmp_path: P
     assert (again.value, again.status) == (mapped.value, "feasible")
 
 
-def test_what_is_exported_for_timeloop_is_read_back(mapped: Any, tmp_path: Path) -> None:
+def test_what_is_exported_for_timeloop_is_read_back(mapped, tmp_path):
     mapped.export("timeloop", tmp_path / "tl")
     mapped.save(tmp_path / "result.json")
     words = ["--arch", "tl", "--points", "tl/mapping.yaml"]
@@ -108,9 +106,7 @@ def test_what_is_exported_for_timeloop_is_read_back(mapped: Any, tmp_path: Path)
         ("mm -s i=4,j=4,k=4", "column 'dataflow' is missing; allowed: dataflow, reuse"),
     ],
 )
-def test_mappings_of_something_else_are_refused(
-    mapped: Any, words: str, line: str, tmp_path: Path
-) -> None:
+def test_mappings_of_something_else_are_refused(mapped, words, line, tmp_path):
     mapped.export("timeloop", tmp_path / "tl")
     said = refused("solve", *words.split(), "--start", "tl/mapping.yaml", cwd=tmp_path)
     assert said.startswith("ithaca: tl/mapping.yaml")
@@ -129,12 +125,12 @@ def test_mappings_of_something_else_are_refused(
 
 
 @pytest.mark.parametrize("given", [3, [], "", {}, [1], [{"dataflow": "i,j"}]])
-def test_what_is_no_table_is_refused(given: Any) -> None:
+def test_what_is_no_table_is_refused(given):
     with pytest.raises(InputError) as error:
         ithaca.solve("mm", i=4, j=4, k=4, start=given)
     assert "\n" not in str(error.value)
 
 
-def test_a_configuration_of_another_design_is_no_start(array: Any) -> None:
+def test_a_configuration_of_another_design_is_no_start(array):
     with pytest.raises(InputError, match="start holds no configuration"):
         ithaca.solve("mm", i=8, j=8, k=8, dataflow="k", start=array.document["best"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from ithaca.files.plugin import CORE, plugins
 ROOT = Path(__file__).parents[1]
 
 
-def files(layer: str) -> list[Path]:
+def files(layer):
     """The modules of a layer: those of its folder, or its file; none of a deleted plug-in."""
     if layer.endswith(".py"):
         return [ROOT / layer]
@@ -24,7 +23,7 @@ def files(layer: str) -> list[Path]:
     return sorted((ROOT / layer).rglob("*.py")) or [alone] * alone.exists()
 
 
-def registered(node: ast.AST) -> str:
+def registered(node):
     """The module in which a registry says that a thing is, which it imports when it is asked for:
     a string ``ithaca.module:attribute``. Of all else nothing."""
     value = node.value if isinstance(node, ast.Constant) else None
@@ -33,13 +32,13 @@ def registered(node: ast.AST) -> str:
 
 
 @cache
-def imported(text: str) -> list[tuple[int, str]]:
+def imported(text):
     """Line and name of every module of the package that a source text imports, wherever in it."""
     places = ((node.lineno, registered(node)) for node in nodes(text) if registered(node))
     return [*imports(nodes(text)), *places]
 
 
-def offences(layer: str, text: str) -> list[str]:
+def offences(layer, text):
     """Imports of later layers, and of what is no layer."""
     allowed = {*LAYERS[: LAYERS.index(layer) + 1], "__version__"}
     return [
@@ -50,7 +49,7 @@ def offences(layer: str, text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("layer", LAYERS)
-def test_no_layer_imports_a_later_one(layer: str) -> None:
+def test_no_layer_imports_a_later_one(layer):
     found = [
         f"{path.relative_to(ROOT)}:{offence}"
         for path in files(layer)
@@ -59,12 +58,12 @@ def test_no_layer_imports_a_later_one(layer: str) -> None:
     assert not found
 
 
-def test_every_package_has_its_place() -> None:
+def test_every_package_has_its_place():
     packages = {path.parent.name for path in ROOT.glob("*/__init__.py")} - {"tests"}
     assert packages == set(LAYERS) - {"cli"} | {"plugins"}
 
 
-def test_plugins_keep_the_same_order() -> None:
+def test_plugins_keep_the_same_order():
     """Each has floors of the names of layers; it imports no later floor, layer or other plug-in."""
     upward = []
     for path in sorted((ROOT / "plugins").glob("*/**/*.py")):
@@ -82,12 +81,12 @@ def test_plugins_keep_the_same_order() -> None:
     assert not upward
 
 
-def test_contributors_see_the_house_as_it_is() -> None:
+def test_contributors_see_the_house_as_it_is():
     guide = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     assert "\n".join(f"    {line}" for line in picture().splitlines()) in guide
 
 
-def test_places_that_contributors_look_for_are_there() -> None:
+def test_places_that_contributors_look_for_are_there():
     guide = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| ([^|]+) \| (.+) \|$", guide, re.MULTILINE)[1:]
     assert len(rows) >= 20
@@ -102,7 +101,7 @@ def test_places_that_contributors_look_for_are_there() -> None:
             assert any([*ROOT.glob(str(path))] for path in near), f"{what}: {place}"
 
 
-def test_an_import_of_a_later_layer_is_seen() -> None:
+def test_an_import_of_a_later_layer_is_seen():
     text = "from ithaca.workloads import nest\ndef f():\n    import ithaca.exports.report.page\n    from ithaca import cli\n"
     assert offences("solver", text) == ["3: ithaca.exports.report.page", "4: ithaca.cli"]
     assert offences("solver", "from ithaca.refine.grid import x") == ["1: ithaca.refine.grid"]
@@ -111,7 +110,7 @@ def test_an_import_of_a_later_layer_is_seen() -> None:
     assert not offences("commands", text.replace("cli", "__version__"))
 
 
-def called_for(layer: str, text: str) -> list[str]:
+def called_for(layer, text):
     """Strings of a source text that name modules of later layers; calls that import the whole
     package by its name."""
     later = "|".join(LAYERS[LAYERS.index(layer) + 1 :])
@@ -121,7 +120,7 @@ def called_for(layer: str, text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("layer", LAYERS[: LAYERS.index("commands")])
-def test_no_layer_names_a_later_one_in_a_string(layer: str) -> None:
+def test_no_layer_names_a_later_one_in_a_string(layer):
     """The core's plug-in alone says where registries find what later layers do."""
     named = {
         path.relative_to(ROOT).as_posix(): names
@@ -140,7 +139,7 @@ def test_no_layer_names_a_later_one_in_a_string(layer: str) -> None:
         ("studies", 'import_module("ithaca")'),
     ],
 )
-def test_the_name_of_a_later_layer_is_seen(layer: str, call: str) -> None:
+def test_the_name_of_a_later_layer_is_seen(layer, call):
     assert called_for(layer, f"x = {call}.f")
     assert not called_for("commands", 'x = import_module("ithaca.exports.charts")')
 
@@ -165,7 +164,7 @@ TOOLS = (
 )
 
 
-def names_family(path: Path) -> list[str]:
+def names_family(path):
     """Imports of a family's modules."""
     own = (
         path.relative_to(ROOT).parts[1]
@@ -181,14 +180,14 @@ def names_family(path: Path) -> list[str]:
     ]
 
 
-def test_engines_refinement_peers_and_the_codec_know_no_family() -> None:
+def test_engines_refinement_peers_and_the_codec_know_no_family():
     assert not [
         offence for layer in GENERIC for path in files(layer) for offence in names_family(path)
     ]
 
 
 @cache
-def spoken(text: str) -> list[tuple[int, str]]:
+def spoken(text):
     """Line and value of the string literals of a source text, apart from its docstrings."""
     statements = {id(node.value) for node in nodes(text) if isinstance(node, ast.Expr)}
     strings = [node for node in nodes(text) if isinstance(node, ast.Constant)]
@@ -199,7 +198,7 @@ def spoken(text: str) -> list[tuple[int, str]]:
     ]
 
 
-def test_engines_refinement_peers_and_the_codec_name_no_quantity_of_a_family() -> None:
+def test_engines_refinement_peers_and_the_codec_name_no_quantity_of_a_family():
     found = [
         f"{path.relative_to(ROOT)}:{line}: {value}"
         for layer in GENERIC
@@ -218,13 +217,13 @@ def test_engines_refinement_peers_and_the_codec_name_no_quantity_of_a_family() -
     ]
 
 
-def test_no_family_knows_another_and_the_contract_none() -> None:
+def test_no_family_knows_another_and_the_contract_none():
     found = [offence for path in files("formulations") for offence in names_family(path)]
     assert FAMILIES
     assert not found
 
 
-def is_of_family(path: Path) -> bool:
+def is_of_family(path):
     """Whether a file of a later layer belongs to a family."""
     place = path.relative_to(ROOT)
     parts = (*place.parent.parts, place.stem.partition("_")[0])
@@ -232,7 +231,7 @@ def is_of_family(path: Path) -> bool:
     return bool(own) or place.as_posix().startswith(TOOLS)
 
 
-def test_later_layers_name_no_family() -> None:
+def test_later_layers_name_no_family():
     naming = {
         path.relative_to(ROOT).as_posix()
         for layer in LATER
@@ -242,7 +241,7 @@ def test_later_layers_name_no_family() -> None:
     assert not naming
 
 
-def test_later_layers_ask_the_registry_by_no_name() -> None:
+def test_later_layers_ask_the_registry_by_no_name():
     """No string names a family, either, or a module of one."""
     named = re.compile(rf"(\w+\.)*({'|'.join(FAMILIES)})([.:]\w+)*")
     found = [
@@ -258,7 +257,7 @@ def test_later_layers_ask_the_registry_by_no_name() -> None:
     assert not named.fullmatch("systolic arrays")
 
 
-def test_what_is_of_a_family_in_later_layers_is_found_by_the_registry_alone() -> None:
+def test_what_is_of_a_family_in_later_layers_is_found_by_the_registry_alone():
     own = re.compile(rf"ithaca\.\w+(\.\w+)*\.families(\.\w+)*\.({'|'.join(FAMILIES)})")
     found = [
         f"{path.relative_to(ROOT)}:{line}: {module}"
@@ -271,14 +270,14 @@ def test_what_is_of_a_family_in_later_layers_is_found_by_the_registry_alone() ->
     assert not found
 
 
-def module_name(path: Path) -> str:
+def module_name(path):
     """The name by which a file is imported."""
     place = path.relative_to(ROOT) if path.is_relative_to(ROOT) else Path(path.name)
     parts = ("ithaca", *place.with_suffix("").parts)
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def targets(text: str, modules: Collection[str]) -> set[str]:
+def targets(text, modules):
     """The files that a source text imports, wherever in it: `from a import b` is of `a.b`, if that
     is a file."""
     found = set()
@@ -293,7 +292,7 @@ def targets(text: str, modules: Collection[str]) -> set[str]:
     return found & set(modules)
 
 
-def circles(imports: Mapping[str, Collection[str]]) -> list[list[str]]:
+def circles(imports):
     """Files that import each other, directly or by others: strongly connected components of more
     than one file (Tarjan)."""
     order: dict[str, int] = {}
@@ -301,7 +300,7 @@ def circles(imports: Mapping[str, Collection[str]]) -> list[list[str]]:
     open_: list[str] = []
     found: list[list[str]] = []
 
-    def visit(name: str) -> None:
+    def visit(name):
         order[name] = low[name] = len(order)
         open_.append(name)
         for other in imports[name]:
@@ -320,7 +319,7 @@ def circles(imports: Mapping[str, Collection[str]]) -> list[list[str]]:
     return [circle for circle in found if len(circle) > 1]
 
 
-def test_no_files_import_each_other() -> None:
+def test_no_files_import_each_other():
     """Imports for type checking and inside functions count, too."""
     paths = {module_name(path): path for part in (*LAYERS, "plugins") for path in files(part)}
     imports = {
@@ -330,7 +329,7 @@ def test_no_files_import_each_other() -> None:
     assert not circles(imports)
 
 
-def test_a_circle_is_seen() -> None:
+def test_a_circle_is_seen():
     text = "from ithaca.a import b\ndef f():\n    import ithaca.c\n    from ithaca.a.b import x\n"
     text += 'X = {"x": "ithaca.d:X", "y": "ithaca.a:", "z": "see ithaca.a:X"}'
     files = {"ithaca.a", "ithaca.a.b", "ithaca.c", "ithaca.d"}
@@ -345,18 +344,18 @@ def test_a_circle_is_seen() -> None:
 MOST_LINES = 450
 
 
-def lengths(paths: Iterable[Path]) -> dict[str, int]:
+def lengths(paths):
     """Lines of files, by path."""
     return {path.as_posix(): path.read_text().count("\n") for path in paths}
 
 
-def test_no_file_is_long() -> None:
+def test_no_file_is_long():
     package = [path for part in (*LAYERS, "plugins") for path in files(part)]
     assert len(package) > 400
     assert not {name: n for name, n in lengths(package).items() if n > MOST_LINES}
 
 
-def test_a_long_file_is_seen(tmp_path: Path) -> None:
+def test_a_long_file_is_seen(tmp_path):
     long = tmp_path / "long.py"
     long.write_text("x = 1\n" * (MOST_LINES + 1))
     assert lengths([long]) == {long.as_posix(): 451}
@@ -385,7 +384,7 @@ MEANT = {
 }
 
 
-def called() -> set[str]:
+def called():
     """Words that plug-ins, their families, tools and commands are called by."""
     registries = ("families", "question kinds", "tools", "commands")
     names = {name for name in plugins() if name != CORE}
@@ -396,7 +395,7 @@ def called() -> set[str]:
     return (names | more | {"co-design", "co-designs", "hardware spaces"}) - COMMON
 
 
-def said(path: Path, words: Collection[str]) -> set[str]:
+def said(path, words):
     """Words in a module's names and strings, but docstrings."""
     whole = nodes(path.read_text())
     notes = {id(n.value) for n in whole if isinstance(n, ast.Expr)}
@@ -413,7 +412,7 @@ def said(path: Path, words: Collection[str]) -> set[str]:
     return {word for word in words if re.search(rf"\b{re.escape(word)}\b", text)}
 
 
-def test_the_core_names_no_plugin() -> None:
+def test_the_core_names_no_plugin():
     words = called()
     assert words >= {"timeloop", "codesign", "rtl", "recurrence", "hierarchies", "peers"}
     every = {

@@ -19,7 +19,7 @@ FAMILIES = {"systolic", "hierarchies", "recurrences", "rtl", "custom", "flow", "
         ("--help", set()),
     ],
 )
-def test_a_command_loads_its_own_family_alone(command: str, families: set[str]) -> None:
+def test_a_command_loads_its_own_family_alone(command, families):
     """Options of other families are loaded at the most."""
     places = [name.split(".")[1:] for name in modules(command)]
     parts = [place[1:3] for place in places if place[:1] == ["formulations"] and place[2:]]
@@ -36,5 +36,5 @@ def test_a_command_loads_its_own_family_alone(command: str, families: set[str]) 
         ("--help", 15_000),
     ],
 )
-def test_a_command_loads_little(command: str, most: int) -> None:
+def test_a_command_loads_little(command, most):
     assert sum(map(tokens, modules(command).values())) <= most

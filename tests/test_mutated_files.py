@@ -10,15 +10,12 @@ import resource
 import signal
 import socket
 import sys
-from collections.abc import Iterator
 from contextlib import chdir, contextmanager
 from copy import deepcopy
 from functools import reduce
 from operator import getitem
 from pathlib import Path
 from threading import Thread
-from types import FrameType
-from typing import Any, NoReturn
 
 import pytest
 
@@ -46,12 +43,12 @@ class EndlessError(BaseException):
     """A reader did not come to an end."""
 
 
-def _alarm(number: int, frame: FrameType | None) -> NoReturn:
+def _alarm(number, frame):
     raise EndlessError
 
 
 @contextmanager
-def bounded(size: int) -> Iterator[None]:
+def bounded(size):
     """Bounds of CPU seconds and of memory for whoever reads so many bytes."""
     seconds = ENDLESS + ENDLESS_PER_KIB * size / 1024
     memory = MEMORY + MEMORY_PER_KIB * size // 1024
@@ -68,7 +65,7 @@ def bounded(size: int) -> Iterator[None]:
         signal.signal(signal.SIGVTALRM, before)
 
 
-def outcome(kind: mutants.Kind, path: Path) -> str | None:
+def outcome(kind, path):
     """The line that refuses a file; None if it is read."""
     try:
         with bounded(path.stat().st_size):
@@ -78,7 +75,7 @@ def outcome(kind: mutants.Kind, path: Path) -> str | None:
     return None
 
 
-def check(kind: mutants.Kind, folder: Path, seed: int, count: int) -> None:
+def check(kind, folder, seed, count):
     """Read mutants of a kind."""
     draw = random.Random(f"{kind.name} {seed}")
     for place in range(count):
@@ -96,7 +93,7 @@ def check(kind: mutants.Kind, folder: Path, seed: int, count: int) -> None:
 
 @pytest.mark.ci(whole=True)
 @pytest.mark.parametrize("name", KINDS)
-def test_what_mutants_are_made_of_is_read(name: str, tmp_path: Path) -> None:
+def test_what_mutants_are_made_of_is_read(name, tmp_path):
     kind = file_kinds.kinds()[name]
     for place, content in enumerate(kind.contents):
         path = tmp_path / f"seed{place}{kind.ending}"
@@ -106,13 +103,13 @@ def test_what_mutants_are_made_of_is_read(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.ci(whole=True)
 @pytest.mark.parametrize("name", KINDS)
-def test_a_mutant_is_read_or_refused_in_one_line(name: str, tmp_path: Path) -> None:
+def test_a_mutant_is_read_or_refused_in_one_line(name, tmp_path):
     check(file_kinds.kinds()[name], tmp_path, 1, COUNT)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", KINDS)
-def test_other_mutants_are_read_or_refused_in_one_line(name: str, tmp_path: Path) -> None:
+def test_other_mutants_are_read_or_refused_in_one_line(name, tmp_path):
     check(file_kinds.kinds()[name], tmp_path, random.SystemRandom().randrange(10**9), 10 * COUNT)
 
 
@@ -135,7 +132,7 @@ WITHOUT_KIND = {
 ROOT = Path(__file__).parents[1]
 
 
-def readers() -> set[str]:
+def readers():
     """The functions of the package that open files of others: module and name."""
     every = set()
     for path in ROOT.rglob("*.py"):
@@ -158,11 +155,11 @@ def readers() -> set[str]:
     return every
 
 
-def called(kind: mutants.Kind, folder: Path) -> set[str]:
+def called(kind, folder):
     """The functions of the package that are called while a kind's files are read."""
     names = set()
 
-    def count(frame: FrameType, event: str, argument: Any) -> None:
+    def count(frame, event, argument):
         if event == "call":
             names.add((frame.f_code.co_filename, frame.f_code.co_name))
 
@@ -180,7 +177,7 @@ def called(kind: mutants.Kind, folder: Path) -> set[str]:
 
 
 @pytest.mark.ci(whole=True)
-def test_every_reader_has_a_kind(tmp_path: Path) -> None:
+def test_every_reader_has_a_kind(tmp_path):
     reached = set(WITHOUT_KIND)
     for kind in file_kinds.kinds().values():
         own = tmp_path / kind.name
@@ -202,9 +199,7 @@ def test_every_reader_has_a_kind(tmp_path: Path) -> None:
         ("graph", ()),
     ],
 )
-def test_few_of_many_unknown_keys_are_compared_with_known_ones(
-    kind: str, place: tuple[str | int, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_few_of_many_unknown_keys_are_compared_with_known_ones(kind, place, tmp_path, monkeypatch):
     compared = []
     near = messages.get_close_matches
     monkeypatch.setattr(
@@ -221,9 +216,7 @@ def test_few_of_many_unknown_keys_are_compared_with_known_ones(
     assert 0 < len(compared) < 2 * messages.MAX_HINTED
 
 
-def test_what_is_no_file_is_refused_at_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_no_file_is_refused_at_once(tmp_path, monkeypatch):
     monkeypatch.setattr(reading, "_BEGIN", 0.01)
     os.mkfifo(tmp_path / "pipe")
     with socket.socket(socket.AF_UNIX) as server, chdir(tmp_path):
@@ -240,7 +233,7 @@ def test_what_is_no_file_is_refused_at_once(
                 reading.read_bytes(Path(name), 1000)
 
 
-def test_a_pipe_is_read_until_its_writer_ends(tmp_path: Path) -> None:
+def test_a_pipe_is_read_until_its_writer_ends(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     writer = Thread(target=(tmp_path / "pipe").write_bytes, args=(b"x" * 200_000,))
     writer.start()
@@ -248,7 +241,7 @@ def test_a_pipe_is_read_until_its_writer_ends(tmp_path: Path) -> None:
     writer.join()
 
 
-def test_an_endless_pipe_is_too_large() -> None:
+def test_an_endless_pipe_is_too_large():
     here, there = os.pipe()
     writer = Thread(target=os.write, args=(there, b"x" * 60_000))
     writer.start()
@@ -270,9 +263,7 @@ def test_an_endless_pipe_is_too_large() -> None:
         ({"limits": {"1/(money - 32)": 5}}, "divides by 'money - 32', which may be 0;"),
     ],
 )
-def test_a_zero_divisor_in_a_space_is_refused(
-    change: dict[str, dict[str, object]], line: str, tmp_path: Path
-) -> None:
+def test_a_zero_divisor_in_a_space_is_refused(change, line, tmp_path):
     document = deepcopy(mutants.document(file_kinds.kinds()["space"].seeds[0], ".yaml"))
     document |= change
     path = tmp_path / "space.json"
@@ -291,7 +282,7 @@ def test_a_zero_divisor_in_a_space_is_refused(
         ("100*" * 40 + "1e90", "allowed"),
     ],
 )
-def test_attributes_of_architectures_are_numbers(entries: str, line: str, tmp_path: Path) -> None:
+def test_attributes_of_architectures_are_numbers(entries, line, tmp_path):
     node = {"!": "Component", "name": "buffer", "class": "SRAM", "attributes": {"entries": entries}}
     chain = {f"a{n}": f"a{n + 1} + b{n + 1} + b{n + 1}*a{n + 1}" for n in range(15)}
     chain |= {f"b{n}": f"a{n + 1} + b{n + 1}" for n in range(15)}

@@ -6,7 +6,6 @@ import random
 import re
 from collections import Counter
 from io import StringIO
-from typing import Any
 
 import pytest
 from rich.cells import cell_len
@@ -23,25 +22,25 @@ WIDE = 10_000
 LEFT_OUT = re.compile(r"left out in \d+ columns: (.*) \(--json has all\)")
 
 
-def figures(text: str) -> Counter[str]:
+def figures(text):
     """The figures of a text, such as 4,524,673 or 8.25."""
     return Counter(re.findall(r"\d(?:[\d.,]*\d)?", text))
 
 
-def printed(text: Any, width: int) -> str:
+def printed(text, width):
     """The output of a terminal of a width for a line of text or a table."""
     output = StringIO()
     display._Output(file=output, width=width, color_system=None, highlight=False).print(text)
     return output.getvalue()
 
 
-def missing(shown: str) -> list[str]:
+def missing(shown):
     """Headings of the columns that a table says it leaves out."""
     said = LEFT_OUT.search(" ".join(shown.split()))
     return [] if said is None else said[1].split(", ")
 
 
-def fits(text: Any, width: int, where: str = "") -> None:
+def fits(text, width, where=""):
     """Assert that a terminal of a width shows every figure whole, but those of columns that it says
     it leaves out."""
     shown = printed(text, width)
@@ -57,7 +56,7 @@ def fits(text: Any, width: int, where: str = "") -> None:
     assert not wide - figures(shown), f"{where}, {width} columns\n{shown}"
 
 
-def test_figures_that_are_cut_are_noticed() -> None:
+def test_figures_that_are_cut_are_noticed():
     assert figures("4,524,673 of 8.25, 3 GB/s.") == Counter(["4,524,673", "8.25", "3"])
     with pytest.raises(AssertionError):
         fits(
@@ -66,7 +65,7 @@ def test_figures_that_are_cut_are_noticed() -> None:
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 100])
-def test_tables_of_any_shape_fit(width: int) -> None:
+def test_tables_of_any_shape_fit(width):
     chance = random.Random(width)
     headings = [
         "design",
@@ -92,12 +91,12 @@ def test_tables_of_any_shape_fit(width: int) -> None:
         fits(PrintedTable(table), width)
 
 
-def test_columns_may_be_empty() -> None:
+def test_columns_may_be_empty():
     for width in (40, 12):
         fits(PrintedTable(tabled([[("", ""), ("", "8"), ("a", "")]], ("",))), width)
 
 
-def test_columns_go_before_rows_are_turned() -> None:
+def test_columns_go_before_rows_are_turned():
     row = [("design", "[i,j] C"), ("latency", "123,456,789"), ("dsp", "8,320"), ("ms", "0.25")]
     table = PrintedTable(tabled([[*row, ("bram18k", "3,434"), ("seconds", "1.50")]], ("design",)))
     assert ["┃" in printed(table, width) for width in (60, 59)] == [True, False]
@@ -112,7 +111,7 @@ def test_columns_go_before_rows_are_turned() -> None:
 
 @pytest.mark.ci
 @pytest.mark.parametrize(("columns", "left_out"), [("80", 2), ("", 0), ("200", 0)])
-def test_a_command_fits_the_columns_that_are_stated(columns: str, left_out: int) -> None:
+def test_a_command_fits_the_columns_that_are_stated(columns, left_out):
     words = ("solve", "mm", "-s", "i=8,j=8,k=8", "--gap", "0.5")
     shown = succeed(*words, env={"COLUMNS": columns}).stdout
     assert len(missing(shown)) == left_out

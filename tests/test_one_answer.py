@@ -4,10 +4,9 @@ bound above a value, are a fault whatever the truth is."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -28,16 +27,16 @@ class Asked:
     options: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def _terms(self) -> dict[str, Any]:
+    def _terms(self):
         return {"sizes": self.sizes, "limit": self.limit, **self.options}
 
-    def solved(self, **more: Any) -> tuple[str, Any, Any]:
+    def solved(self, **more):
         """Status, value and bound by the function for one question."""
         solve: Any = ithaca.map if "arch" in self.options else ithaca.solve
         answer = solve(self.workload, objective=self.objective, **self._terms, **more)
         return answer.status, answer.value, answer.lower_bound
 
-    def varied(self) -> tuple[str, Any, Any]:
+    def varied(self):
         """The answer as the only point of a study of its last limit, or else of its objective."""
         terms, vary = self._terms, {"objective": [self.objective]}
         if self.limit:
@@ -49,7 +48,7 @@ class Asked:
         proof = point.answer.certificate
         return proof.status.value, point.answer.value, proof.lower_bound
 
-    def on_front(self) -> tuple[str, Any, Any]:
+    def on_front(self):
         """The answer as the first point of a front: it has the least of the first objective."""
         objectives = [self.objective, "latency" if self.objective != "latency" else "energy"]
         front = ithaca.pareto(self.workload, objectives=objectives, max_points=1, **self._terms)
@@ -57,7 +56,7 @@ class Asked:
             return front.status, None, None
         return "optimal", front.points[0].values[0], front.points[0].values[0]
 
-    def typed(self, folder: Path) -> tuple[str, Any, Any]:
+    def typed(self, folder):
         """The answer from the shell, as the file that it writes in a folder is read."""
         words = [f"--objective={self.objective}"]
         words += [f"--limit={name}={bound}" for name, bound in self.limit.items()]
@@ -70,7 +69,7 @@ class Asked:
         answer = ithaca.load(folder / "typed.json")
         return answer.status, answer.value, answer.lower_bound
 
-    def answers(self, folder: Path, *, processes: bool) -> Iterator[tuple[str, Any, Any]]:
+    def answers(self, folder, *, processes):
         """The answers to all ways of asking."""
         yield self.solved()
         yield self.solved(time_limit=600)
@@ -82,7 +81,7 @@ class Asked:
         yield self.typed(folder)
 
 
-def check(asked: Asked, folder: Path, *, processes: bool = False) -> str:
+def check(asked, folder, *, processes=False):
     """Compare the answers to all ways of asking; the one status that they have."""
     answers = list(asked.answers(folder, processes=processes))
     statuses = {status for status, _, _ in answers}
@@ -103,11 +102,11 @@ FIXED = [
 
 @pytest.mark.ci(whole=True)
 @pytest.mark.parametrize("asked", FIXED, ids=range(len(FIXED)))
-def test_one_question_has_one_answer(asked: Asked, tmp_path: Path) -> None:
+def test_one_question_has_one_answer(asked, tmp_path):
     check(asked, tmp_path, processes=asked is FIXED[0])
 
 
-def drawn(rng: Random) -> Asked:
+def drawn(rng):
     """A small question, with limits at and around what designs take."""
     sizes = {loop: rng.choice((1, 2, 3, 4, 5, 6, 8)) for loop in "ijk"}
     objective = rng.choice(("latency", "energy", "edp", "latency + 2*energy"))
@@ -125,6 +124,6 @@ def drawn(rng: Random) -> Asked:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, 40, 10))
-def test_drawn_questions_have_one_answer(first: int, tmp_path: Path) -> None:
+def test_drawn_questions_have_one_answer(first, tmp_path):
     statuses = [check(drawn(Random(seed)), tmp_path) for seed in range(first, first + 10)]
     assert "optimal" in statuses

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from fractions import Fraction
-from pathlib import Path
 from subprocess import run
 
 import pytest
@@ -31,7 +30,7 @@ SMALL = ("-s", "i=4,j=4,k=4")
     ("text", "number"),
     [("2k", 2000), ("1.5M", 1_500_000), ("1e6", 10**6), ("3G", 3 * 10**9), ("7", 7)],
 )
-def test_numbers_are_read_as_people_write_them(text: str, number: int) -> None:
+def test_numbers_are_read_as_people_write_them(text, number):
     assert scaled_number(text) == number
     assert parse_integer("--samples", text, least=1) == number
     assert parse_limits([f"dsp={text}"]) == {"dsp": number}
@@ -40,24 +39,24 @@ def test_numbers_are_read_as_people_write_them(text: str, number: int) -> None:
 @pytest.mark.parametrize(
     ("text", "seconds"), [("90", 90), ("90s", 90), ("10m", 600), ("1.5h", 5400), ("2e1m", 1200)]
 )
-def test_times_have_units(text: str, seconds: int) -> None:
+def test_times_have_units(text, seconds):
     assert parse_number("--time-limit", text, units=TIMES) == seconds
     assert parse_search(text).time_limit == seconds
 
 
-def test_gaps_and_bounds_may_be_shares() -> None:
+def test_gaps_and_bounds_may_be_shares():
     assert parse_search(None, "1%").gap == 0.01
     assert parse_limits(["dsp=50%"]) == {"dsp": Share(Fraction(50))}
 
 
 @pytest.mark.parametrize("text", ["10x", "m", "1k2", "--1", "1e5m5", "5 m", "2K"])
-def test_other_letters_are_no_units(text: str) -> None:
+def test_other_letters_are_no_units(text):
     assert scaled_number(text, TIMES) is None
     with pytest.raises(InputError, match="--time-limit is '"):
         parse_search(text)
 
 
-def test_fractions_are_no_counts() -> None:
+def test_fractions_are_no_counts():
     with pytest.raises(InputError, match=r"--samples is '1.5'; allowed: an integer ≥ 1"):
         parse_integer("--samples", "1.5", least=1)
 
@@ -71,7 +70,7 @@ def test_fractions_are_no_counts() -> None:
         ("layers: [{op: cov, name: a}]", "conv"),
     ],
 )
-def test_the_field_of_a_file_that_was_meant_is_said(text: str, name: str, tmp_path: Path) -> None:
+def test_the_field_of_a_file_that_was_meant_is_said(text, name, tmp_path):
     network = text.startswith("layers")
     own = "name: x\n" + (
         "input: {channels: 3, height: 8, width: 8}\n"
@@ -83,12 +82,12 @@ def test_the_field_of_a_file_that_was_meant_is_said(text: str, name: str, tmp_pa
     assert done.stderr.endswith(f"; did you mean {name}?\n"), done.stderr
 
 
-def test_nothing_is_said_to_be_meant_where_nothing_is_near() -> None:
+def test_nothing_is_said_to_be_meant_where_nothing_is_near():
     assert meant("speed", ["latency", "dsp"]) == ""
     assert meant("MM", ["mm", "mv"]) == "; did you mean mm?"
 
 
-def test_sizes_of_a_workload_are_asked_for() -> None:
+def test_sizes_of_a_workload_are_asked_for():
     for words in (
         ("solve",),
         ("map", "--arch", "simple"),
@@ -115,7 +114,7 @@ def test_sizes_of_a_workload_are_asked_for() -> None:
     assert done.stderr == "ithaca: sizes of k of mm are missing; allowed: --sizes k=N\n"
 
 
-def test_a_workload_stands_by_its_place_or_by_name() -> None:
+def test_a_workload_stands_by_its_place_or_by_name():
     words = ("--arch", "simple", *SMALL, "--json")
     placed, named = (
         json.loads(succeed("map", *how, *words).stdout) for how in (("mm",), ("--problem", "mm"))
@@ -129,7 +128,7 @@ def test_a_workload_stands_by_its_place_or_by_name() -> None:
     assert "unknown network 'mn'" in done.stderr
 
 
-def test_an_assignment_is_a_sum_over_the_other_loops() -> None:
+def test_an_assignment_is_a_sum_over_the_other_loops():
     sizes = {"m": 4, "n": 5, "k": 6}
     one = statement_nest("O[m,n] = A[m,k]*B[k,n]", sizes)
     assert one == statement_nest("O[m,n] += A[m,k]*B[k,n]", sizes)
@@ -138,7 +137,7 @@ def test_an_assignment_is_a_sum_over_the_other_loops() -> None:
 
 
 @pytest.mark.ci
-def test_tools_are_named_by_one_word(tmp_path: Path) -> None:
+def test_tools_are_named_by_one_word(tmp_path):
     asked = ("mm", "-s", "i=8,j=8,k=8", "--dataflow", "i,j", "--count", "2", "-o", "s.json")
     texts = []
     for word in ("--to", "--for"):
@@ -149,7 +148,7 @@ def test_tools_are_named_by_one_word(tmp_path: Path) -> None:
 
 
 @pytest.mark.ci
-def test_answers_are_documents(tmp_path: Path) -> None:
+def test_answers_are_documents(tmp_path):
     succeed("solve", "mm", *SMALL, "--dataflow", "i,j", "-o", "r.json", cwd=tmp_path)
     checks = json.loads(succeed("verify", "r.json", "--json", cwd=tmp_path).stdout)
     assert checks["confirmed"] is True
@@ -164,7 +163,7 @@ def test_answers_are_documents(tmp_path: Path) -> None:
 
 
 @pytest.mark.ci
-def test_every_command_has_its_answer_as_a_document(tmp_path: Path) -> None:
+def test_every_command_has_its_answer_as_a_document(tmp_path):
     commands = {name: cli.load(name) for name in cli.COMMANDS if name != "list"}
     listing = cli.load("list")
     lists = {f"list {name}": listing.get_command(None, name) for name in listing.commands}
@@ -184,7 +183,7 @@ def test_every_command_has_its_answer_as_a_document(tmp_path: Path) -> None:
 
 
 @pytest.mark.ci
-def test_mappings_start_from_known_ones(tmp_path: Path) -> None:
+def test_mappings_start_from_known_ones(tmp_path):
     words = ("map", "mm", "--arch", "simple", *SMALL)
     succeed(*words, "-o", "m.json", cwd=tmp_path)
     succeed("export", "m.json", "--to", "timeloop", "-o", "timeloop", cwd=tmp_path)
@@ -199,7 +198,7 @@ def test_mappings_start_from_known_ones(tmp_path: Path) -> None:
 
 
 @pytest.mark.ci
-def test_numbers_beyond_the_doubles_are_read_as_they_are_written(tmp_path: Path) -> None:
+def test_numbers_beyond_the_doubles_are_read_as_they_are_written(tmp_path):
     value = Fraction(15647770750394301234 * 7 + 3, 70)
     number = json_number(value)
     assert isinstance(number, int)
@@ -214,7 +213,7 @@ def test_numbers_beyond_the_doubles_are_read_as_they_are_written(tmp_path: Path)
 
 
 @pytest.mark.ci
-def test_simulations_and_mapped_layers_are_read_back(tmp_path: Path) -> None:
+def test_simulations_and_mapped_layers_are_read_back(tmp_path):
     solved = ithaca.solve("mm", i=4, j=4, k=4, dataflow="i,j")
     row = '"{""N"": 1, ""M"": 4, ""C"": 4, ""Ox"": 4, ""Oy"": 4, ""Fx"": 1, ""Fy"": 1}",1'
     tensors = '"{""I"": [1, 4, 4, 4], ""W"": [4, 4, 1, 1], ""O"": [1, 4, 4, 4]}"'
@@ -234,13 +233,13 @@ def test_simulations_and_mapped_layers_are_read_back(tmp_path: Path) -> None:
             ithaca.load(tmp_path / "a.json")
 
 
-def test_drives_are_no_weights() -> None:
+def test_drives_are_no_weights():
     given = [r"C:\x\net.onnx:2", r"C:\x\net.onnx", "C:net.onnx", "C:net.onnx:3", "mm:0.5"]
     names = [r"C:\x\net.onnx", r"C:\x\net.onnx", "C:net.onnx", "C:net.onnx", "mm"]
     weights = [2, 1, 1, 3, Fraction(1, 2)]
     assert list(weighted(given)) == list(zip(names, weights, strict=True))
 
 
-def test_the_package_runs() -> None:
+def test_the_package_runs():
     done = run([sys.executable, "-m", "ithaca", "--version"], capture_output=True, text=True)
     assert done.stdout == f"ithaca {ithaca.__version__}\n"

@@ -16,13 +16,13 @@ NETWORK = ("network", "vgg16", "--layers", "conv5_1")
 
 
 @pytest.fixture(scope="module")
-def result(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def result(tmp_path_factory):
     path = tmp_path_factory.mktemp("result") / "r.json"
     succeed(*SOLVE, "-o", path)
     return path
 
 
-def paths() -> list[tuple[str, str]]:
+def paths():
     """Commands with their arguments and options that take a path."""
     commands = [(name, load(name)) for name in COMMANDS if name != "list"]
     return [
@@ -58,7 +58,7 @@ NEEDS = {
 
 @pytest.mark.ci(every=5)
 @pytest.mark.parametrize(("command", "option"), paths())
-def test_empty_paths_are_refused(command: str, option: str, result: Path) -> None:
+def test_empty_paths_are_refused(command, option, result):
     words = (*NEEDS[command], option, "") if option else ("", *NEEDS.get(command, ())[1:])
     before = sorted(result.parent.iterdir())
     done = ithaca(command, *words, cwd=result.parent)
@@ -70,7 +70,7 @@ def test_empty_paths_are_refused(command: str, option: str, result: Path) -> Non
     assert sorted(result.parent.iterdir()) == before
 
 
-def test_paths_of_all_kinds_are_among_them() -> None:
+def test_paths_of_all_kinds_are_among_them():
     assert {
         ("solve", "--start"),
         ("network", "--table"),
@@ -90,9 +90,7 @@ def test_paths_of_all_kinds_are_among_them() -> None:
     ],
 )
 @pytest.mark.parametrize("other", ["out.nc", "./out.nc", "link/out.nc"])
-def test_two_outputs_are_two_files(
-    words: tuple[str, ...], first: str, second: str, other: str, tmp_path: Path
-) -> None:
+def test_two_outputs_are_two_files(words, first, second, other, tmp_path):
     (tmp_path / "link").symlink_to(tmp_path)
     done = ithaca(*words, first, "out.nc", second, other, cwd=tmp_path)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
@@ -103,7 +101,7 @@ def test_two_outputs_are_two_files(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no /dev/null")
-def test_devices_take_several_outputs() -> None:
+def test_devices_take_several_outputs():
     succeed(
         *NETWORK, "--divisors-only", "--dataflow", "o,r", "-o", "/dev/null", "--table", "/dev/null"
     )
@@ -113,7 +111,7 @@ def test_devices_take_several_outputs() -> None:
     "words",
     [("simulate", "r.json", "--trace", "r.json"), ("evaluate", "r.json", "--table", "./r.json")],
 )
-def test_what_is_read_is_not_written(words: tuple[str, ...], result: Path, tmp_path: Path) -> None:
+def test_what_is_read_is_not_written(words, result, tmp_path):
     content = result.read_bytes()
     (tmp_path / "r.json").write_bytes(content)
     done = ithaca(*words, cwd=tmp_path)

@@ -20,7 +20,7 @@ SIGNS = "3×4·5 ≤ 6 µJ – é ² ∞ ⌈x⌉ → 😀 \udcff"
         ("utf-8", "3×4·5 ≤ 6 µJ – é ² ∞ ⌈x⌉ → 😀 ?"),
     ],
 )
-def test_signs_are_written_as_an_encoding_can(encoding: str, text: str) -> None:
+def test_signs_are_written_as_an_encoding_can(encoding, text):
     raw = io.BytesIO()
     stream = io.TextIOWrapper(raw, encoding)
     degrade(stream)
@@ -39,9 +39,7 @@ def test_signs_are_written_as_an_encoding_can(encoding: str, text: str) -> None:
         ["solve", "mm", "-s", "i=4,j=4,k=4", "--platform", "é×≤"],
     ],
 )
-def test_commands_print_on_an_ascii_terminal(
-    words: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_commands_print_on_an_ascii_terminal(words, monkeypatch):
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")
     with begin(*words) as process:
         output, errors = process.communicate()

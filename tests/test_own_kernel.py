@@ -4,7 +4,6 @@ and seeded."""
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -28,7 +27,7 @@ untiled: [t]
 
 
 @pytest.fixture(scope="module")
-def solved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def solved(tmp_path_factory):
     """A folder with a kernel of one's own, and a result of it."""
     folder = tmp_path_factory.mktemp("own")
     (folder / "kernel.yaml").write_text(KERNEL)
@@ -48,7 +47,7 @@ def solved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_the_result_states_the_kernel(solved: Path) -> None:
+def test_the_result_states_the_kernel(solved):
     assert json.loads((solved / "result.json").read_text())["workload"] == {
         "name": "strided-layer",
         "sizes": {"n": 4, "f": 30, "t": 5, "c": 16},
@@ -63,7 +62,7 @@ def test_the_result_states_the_kernel(solved: Path) -> None:
 
 
 @pytest.mark.ci
-def test_the_result_is_read_back_without_the_file(solved: Path, tmp_path: Path) -> None:
+def test_the_result_is_read_back_without_the_file(solved, tmp_path):
     result = tmp_path / "result.json"
     result.write_text((solved / "result.json").read_text())
     loaded = load_result(result)
@@ -74,7 +73,7 @@ def test_the_result_is_read_back_without_the_file(solved: Path, tmp_path: Path) 
     assert "confirmed" in done.stdout
 
 
-def test_points_must_be_of_the_kernel_asked_for(solved: Path, tmp_path: Path) -> None:
+def test_points_must_be_of_the_kernel_asked_for(solved, tmp_path):
     data = DATA_TYPES["fp32"]
     points = load_any_points(solved / "result.json", workload(str(solved / "kernel.yaml")), data)
     assert str(points[0][0].nest) == "y[n][f] += x[n][2*f+t][c] * w[t][c]"
@@ -88,7 +87,7 @@ def test_points_must_be_of_the_kernel_asked_for(solved: Path, tmp_path: Path) ->
 
 
 @pytest.mark.ci
-def test_a_table_of_points_keeps_the_stride(solved: Path) -> None:
+def test_a_table_of_points_keeps_the_stride(solved):
     succeed("seed", "kernel.yaml", "-s", "n=4,s=2", "--dataflow", "n,f", "--permutation", "y",
                   "--for", "csv", "--count", "2", "-o", "seeds.csv", cwd=solved)  # fmt: skip
     best = json.loads((solved / "result.json").read_text())["best"]["metrics"]["latency"]
@@ -96,7 +95,7 @@ def test_a_table_of_points_keeps_the_stride(solved: Path) -> None:
     assert json.loads(evaluated.stdout)["points"][0]["metrics"]["latency"] == best
 
 
-def test_the_library_is_listed_with_its_parameters(tmp_path: Path) -> None:
+def test_the_library_is_listed_with_its_parameters(tmp_path):
     done = succeed("list", "workloads", cwd=tmp_path)
     for name in workload_names():
         assert f"│ {name} " in done.stdout
@@ -104,7 +103,7 @@ def test_the_library_is_listed_with_its_parameters(tmp_path: Path) -> None:
     assert "s=1, d=1" in done.stdout
 
 
-def test_its_designs_are_listed(solved: Path) -> None:
+def test_its_designs_are_listed(solved):
     done = ithaca("list", "designs", "kernel.yaml", cwd=solved)
     assert done.stdout.startswith(
         "y[n][f] += x[n][f+t][c] * w[t][c]: 18 designs, 12 buildable (exact model edition)"
@@ -115,9 +114,7 @@ def test_its_designs_are_listed(solved: Path) -> None:
     ("arguments", "told"),
     refusals("own_kernel", "bad_input_ends_in_one_line_and_status_2"),
 )
-def test_bad_input_ends_in_one_line_and_status_2(
-    solved: Path, arguments: tuple[str, ...], told: str
-) -> None:
+def test_bad_input_ends_in_one_line_and_status_2(solved, arguments, told):
     (solved / "bad.yaml").write_text(KERNEL.replace("y[n][f]", "y[n+f]"))
     done = refused(*arguments, cwd=solved)
     assert told in done.replace("workload strided-layer: ", "")

@@ -7,7 +7,6 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -22,7 +21,7 @@ ROOT = Path(__file__).parents[1]
 
 
 @pytest.fixture
-def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def site(tmp_path, monkeypatch):
     """A folder of installed packages."""
     monkeypatch.syspath_prepend(tmp_path)
     plugins.cache_clear()
@@ -30,20 +29,20 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     plugins.cache_clear()
 
 
-def test_the_core_is_first(site: Path) -> None:
+def test_the_core_is_first(site):
     install(site)
     assert next(iter(plugins())) == CORE
     assert next(iter(Registry("families"))) == "systolic"
     assert "fir" in Registry("families")
 
 
-def test_every_place_is_there() -> None:
+def test_every_place_is_there():
     """Every place in a registry can be imported."""
     kinds = {kind for plugin in plugins().values() for kind in plugin.things}
     assert all(thing is not None for kind in kinds for thing in Registry[object](kind).values())
 
 
-def test_every_command_has_a_line_of_help() -> None:
+def test_every_command_has_a_line_of_help():
     for plugin in plugins().values():
         assert plugin.commands.keys() == plugin.things.get("commands", {}).keys()
 
@@ -56,19 +55,19 @@ def test_every_command_has_a_line_of_help() -> None:
         ("tests.families.stranger:install", "plug-in filters (tests.families.stranger:install) is"),
     ],
 )
-def test_a_broken_plugin_is_named(site: Path, place: str, line: str) -> None:
+def test_a_broken_plugin_is_named(site, place, line):
     install(site, place)
     with pytest.raises(InputError) as error:
         plugins()
     assert str(error.value).startswith(line)
 
 
-def test_a_broken_plugin_is_one_line_of_the_command(site: Path) -> None:
+def test_a_broken_plugin_is_one_line_of_the_command(site):
     install(site, "no_such_package:PLUGIN")
     assert refused("list", "platforms").startswith("ithaca: plug-in filters (no_such_package")
 
 
-def test_names_are_of_one_plugin(site: Path) -> None:
+def test_names_are_of_one_plugin(site):
     (site / "second.py").write_text(
         "from ithaca.files.plugin import Plugin\n"
         'PLUGIN = Plugin({"families": {"systolic": "second:PLUGIN"}})\n'
@@ -81,14 +80,14 @@ def test_names_are_of_one_plugin(site: Path) -> None:
 PAGE = ROOT / "docs" / "plug-ins.md"
 
 
-def test_the_page_names_every_registry() -> None:
+def test_the_page_names_every_registry():
     kinds = {kind for plugin in plugins().values() for kind in plugin.things}
     text = PAGE.read_text(encoding="utf-8")
     assert [kind for kind in kinds if f"`{kind}`" not in text.partition("| registry")[2]] == []
 
 
 @pytest.mark.ci
-def test_the_package_of_the_page_exports(tmp_path: Path) -> None:
+def test_the_package_of_the_page_exports(tmp_path):
     """Files and commands as they stand there, installed beside Ithaca."""
     page, site = PAGE.read_text(encoding="utf-8"), tmp_path / "site"
     for name, text in re.findall(
@@ -117,7 +116,7 @@ def test_the_package_of_the_page_exports(tmp_path: Path) -> None:
 
 
 @pytest.mark.ci
-def test_a_package_of_somebody_else_is_a_family(tmp_path: Path) -> None:
+def test_a_package_of_somebody_else_is_a_family(tmp_path):
     """Installed by pip, asked in a process of its own."""
     source, site = tmp_path / "filters", tmp_path / "site"
     source.mkdir()
@@ -133,7 +132,7 @@ def test_a_package_of_somebody_else_is_a_family(tmp_path: Path) -> None:
     paths = os.pathsep.join([str(site), str(ROOT), os.environ.get("PYTHONPATH", "")])
     environment = os.environ | {"PYTHONPATH": paths}
 
-    def ithaca(line: str) -> str:
+    def ithaca(line):
         command = [sys.executable, "-m", "ithaca.cli", *line.split()]
         done = subprocess.run(
             command, capture_output=True, text=True, check=False, cwd=tmp_path, env=environment

@@ -4,7 +4,6 @@ platform and with whatever options it was asked."""
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -36,7 +35,7 @@ ASKED: dict[str, dict[str, Any]] = {
 
 @pytest.mark.ci
 @pytest.mark.parametrize("name", ASKED)
-def test_a_table_of_a_result_has_its_metrics(name: str, tmp_path: Path) -> None:
+def test_a_table_of_a_result_has_its_metrics(name, tmp_path):
     asked = {"limit": {"dsp": 24}} | ASKED[name]
     if load_platform(asked.get("platform", "u250")).resources.get("dsp") is None:
         asked["limit"] = {}
@@ -58,7 +57,7 @@ POINTS = (
 )
 
 
-def test_ports_are_as_fast_as_the_platform_says(tmp_path: Path) -> None:
+def test_ports_are_as_fast_as_the_platform_says(tmp_path):
     """14.375 GB/s a channel are 47 bytes a cycle: a pack of 64 takes longer than a cycle."""
     file = tmp_path / "p.csv"
     file.write_text(POINTS % 4)
@@ -70,11 +69,11 @@ def test_ports_are_as_fast_as_the_platform_says(tmp_path: Path) -> None:
     assert "as fast as their packs" in _stderr("evaluate", "mm", "--points", file)
 
 
-def _stderr(*words: object) -> str:
+def _stderr(*words):
     return succeed(*words).stderr
 
 
-def test_ports_keep_the_rules_of_ports(tmp_path: Path) -> None:
+def test_ports_keep_the_rules_of_ports(tmp_path):
     file = tmp_path / "p.csv"
     file.write_text(POINTS % 3)  # three ports do not share 8 lanes
     (row,) = ithaca.evaluate("mm", points=file, platform="u280").rows
@@ -86,7 +85,7 @@ def test_ports_keep_the_rules_of_ports(tmp_path: Path) -> None:
     )
 
 
-def test_tables_say_what_they_are_of(tmp_path: Path) -> None:
+def test_tables_say_what_they_are_of(tmp_path):
     file = tmp_path / "p.csv"
     found = ithaca.solve(
         "mm",
@@ -106,7 +105,7 @@ def test_tables_say_what_they_are_of(tmp_path: Path) -> None:
     succeed(*at, "--platform", "u280", "--dtype", "int8")
 
 
-def test_what_a_platform_lacks_is_refused(tmp_path: Path) -> None:
+def test_what_a_platform_lacks_is_refused(tmp_path):
     file = tmp_path / "p.csv"
     head, row = (POINTS % 1).splitlines()
     row = row.rpartition(',"{""A""')[0]
@@ -117,14 +116,14 @@ def test_what_a_platform_lacks_is_refused(tmp_path: Path) -> None:
     assert "--platform cannot be given with --arch" in line
 
 
-def test_the_usual_technology_is_that_of_u250() -> None:
+def test_the_usual_technology_is_that_of_u250():
     """Tables without a platform are of the platform that solves take by default."""
     for data in DATA_TYPES.values():
         assert technology_text(data.on(load_platform("u250")), data.energies()) == ""
         assert data.on(load_platform("u250")).machine == data.energies().machine
 
 
-def test_simulated_points_wait_for_the_ports_of_their_table(tmp_path: Path) -> None:
+def test_simulated_points_wait_for_the_ports_of_their_table(tmp_path):
     file, told = tmp_path / "p.csv", tmp_path / "told.csv"
     file.write_text(POINTS % 4)
     ithaca.evaluate("mm", points=file, platform="u280").save_table(told)

@@ -10,7 +10,6 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -20,7 +19,7 @@ from tests.command_line import ithaca as command
 from tests.refusals import refusals
 
 
-def test_the_answer_is_that_of_the_command_line() -> None:
+def test_the_answer_is_that_of_the_command_line():
     found = ithaca.solve("mm", i=8, j=8, k=8, dataflow=["i", "j"], permutation="C")
     assert found.status == "optimal"
     assert found.value == found.lower_bound == found.best.metrics["latency"]
@@ -34,13 +33,13 @@ def test_the_answer_is_that_of_the_command_line() -> None:
     ("given", "line"),
     refusals("python", "bad_input_names_the_keyword"),
 )
-def test_bad_input_names_the_keyword(given: dict[str, object], line: str) -> None:
+def test_bad_input_names_the_keyword(given, line):
     with pytest.raises(ithaca.InputError) as error:
         ithaca.solve("mm", **given)
     assert str(error.value).startswith(line)
 
 
-def test_limits_may_be_shares_or_lifted() -> None:
+def test_limits_may_be_shares_or_lifted():
     found = ithaca.solve(
         "mm",
         i=8,
@@ -57,7 +56,7 @@ def test_limits_may_be_shares_or_lifted() -> None:
     }
 
 
-def test_importing_it_imports_nothing_heavy() -> None:
+def test_importing_it_imports_nothing_heavy():
     heavy = (
         "numpy",
         "pydantic",
@@ -81,7 +80,7 @@ def test_importing_it_imports_nothing_heavy() -> None:
 @pytest.mark.parametrize(
     "statement", ["C[i,j] += A[i,k] * B[k,j]", "C[i][j] += A[i][k] * B[k][j]", "ik,kj->ij"]
 )
-def test_statements_are_workloads(statement: str) -> None:
+def test_statements_are_workloads(statement):
     found = ithaca.solve(statement, i=8, j=4, k=2, dataflow="i,j")
     assert found.status == "optimal"
     nest = found.problem.design.nest
@@ -89,7 +88,7 @@ def test_statements_are_workloads(statement: str) -> None:
     assert [str(access) for access in nest.accesses] == ["A[i][k]", "B[k][j]", "C[i][j]"]
 
 
-def test_names_that_only_multiply_are_parameters() -> None:
+def test_names_that_only_multiply_are_parameters():
     statement = "out[n,r] += inp[r*s+p*d,c] * w[n,p,c]"
     found = ithaca.solve(statement, n=4, r=4, p=3, c=2, s=2, d=1, dataflow="n")
     nest = found.problem.design.nest
@@ -130,7 +129,7 @@ except KeyboardInterrupt:
 
 @pytest.mark.ci
 @pytest.mark.parametrize(("times", "said"), [(1, "feasible True True interrupted"), (2, "raised")])
-def test_ctrl_c_keeps_what_was_found_and_a_second_one_raises(times: int, said: str) -> None:
+def test_ctrl_c_keeps_what_was_found_and_a_second_one_raises(times, said):
     script = INTERRUPTED.format(times=times)
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=100, check=True
@@ -142,11 +141,11 @@ def test_ctrl_c_keeps_what_was_found_and_a_second_one_raises(times: int, said: s
 
 
 @pytest.fixture(scope="module")
-def solved() -> ithaca.Result:
+def solved():
     return ithaca.solve("mm", i=16, j=16, k=16)
 
 
-def test_tables_hold_what_solutions_state(solved: ithaca.Result) -> None:
+def test_tables_hold_what_solutions_state(solved):
     table, arrays = solved.to_dataframe(), solved.to_xarray()
     for solution in solved.designs:
         row = table.loc[solution.design]
@@ -164,7 +163,7 @@ def test_tables_hold_what_solutions_state(solved: ithaca.Result) -> None:
 
 
 @pytest.mark.ci
-def test_results_answer_like_functions(solved: ithaca.Result, tmp_path: Path) -> None:
+def test_results_answer_like_functions(solved, tmp_path):
     path = tmp_path / "r.json"
     solved.save(path)
     again = ithaca.load(path)
@@ -199,7 +198,7 @@ def test_results_answer_like_functions(solved: ithaca.Result, tmp_path: Path) ->
         solved.explain(layer="fc")
 
 
-def test_notebooks_see_the_figures_and_the_array(solved: ithaca.Result) -> None:
+def test_notebooks_see_the_figures_and_the_array(solved):
     shown = solved._repr_html_()
     (image,) = re.findall(r'src="data:image/svg\+xml;base64,([^"]+)"', shown)
     drawing = ElementTree.fromstring(base64.b64decode(image))
@@ -216,14 +215,14 @@ def test_notebooks_see_the_figures_and_the_array(solved: ithaca.Result) -> None:
     assert "infeasible" in none._repr_html_()
 
 
-def test_the_live_line_of_notebooks_needs_no_widgets(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_live_line_of_notebooks_needs_no_widgets(monkeypatch):
     shown: list[tuple[str, str]] = []
 
     class Handle:
-        def update(self, data: dict[str, str], raw: bool) -> None:
+        def update(self, data, raw):
             shown.append(("update", data["text/plain"]))
 
-    def display(data: dict[str, str], raw: bool, display_id: bool) -> Handle:
+    def display(data, raw, display_id):
         shown.append(("display", data["text/plain"]))
         return Handle()
 
@@ -240,7 +239,7 @@ def test_the_live_line_of_notebooks_needs_no_widgets(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.ci
-def test_what_is_varied_may_be_values_or_words() -> None:
+def test_what_is_varied_may_be_values_or_words():
     asked = {"i": 16, "j": 16, "k": 16, "dataflow": "i,j"}
     values = ithaca.whatif("mm", vary={"dsp": [40, 80.5], "dtype": ["fp32", "int8"]}, **asked)
     words = ithaca.whatif("mm", vary=["dsp=40,80.5", "dtype=fp32,int8"], **asked)
@@ -253,7 +252,7 @@ def test_what_is_varied_may_be_values_or_words() -> None:
         ithaca.whatif("mm", vary={"i": [1, 2]}, **asked)
 
 
-def test_searches_run_in_threads_of_the_host() -> None:
+def test_searches_run_in_threads_of_the_host():
     with ThreadPoolExecutor(2) as pool:
         found = [pool.submit(ithaca.solve, "mm", i=n, j=8, k=8, dataflow="i,j") for n in (8, 16)]
         assert [answer.result().status for answer in found] == ["optimal", "optimal"]
@@ -305,7 +304,7 @@ print(found.status)
     ],
     ids=["threads", "interrupted", "cluster"],
 )
-def test_scripts_need_no_guard_for_threads(script: str, said: str, tmp_path: Path) -> None:
+def test_scripts_need_no_guard_for_threads(script, said, tmp_path):
     path = tmp_path / "plain.py"
     path.write_text(script)
     done = subprocess.run(
@@ -314,7 +313,7 @@ def test_scripts_need_no_guard_for_threads(script: str, said: str, tmp_path: Pat
     assert (done.returncode, done.stdout, done.stderr) == (0, said, "")
 
 
-def test_the_names_of_ithaca_are_those_that_are_public() -> None:
+def test_the_names_of_ithaca_are_those_that_are_public():
     assert dir(ithaca) == sorted(ithaca.__all__)
     assert {"Architecture", "HardwareSpace", "Network"} <= {*dir(ithaca)}
     stub, page = (
@@ -328,7 +327,7 @@ def test_the_names_of_ithaca_are_those_that_are_public() -> None:
 
 
 @pytest.mark.ci
-def test_lists_of_answers_are_short() -> None:
+def test_lists_of_answers_are_short():
     small = {"i": 4, "j": 4, "k": 4, "dataflow": "i,j", "divisors_only": True}
     solved = ithaca.solve("mm", **small)  # type: ignore[arg-type]
     front = ithaca.pareto("mm", **small, objectives="latency,dsp")  # type: ignore[arg-type]
@@ -346,7 +345,7 @@ def test_lists_of_answers_are_short() -> None:
 
 
 @pytest.mark.parametrize("name", [None, "front.png", "front.html"])
-def test_plots_are_figures(name: str | None, tmp_path: Path) -> None:
+def test_plots_are_figures(name, tmp_path):
     front = ithaca.pareto("mm", i=2, j=2, k=2, dataflow="i,j", objectives="latency,dsp")
     figure = front.plot(None if name is None else tmp_path / name)
     (axes,) = figure.axes
@@ -354,7 +353,7 @@ def test_plots_are_figures(name: str | None, tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ([] if name is None else [name])
 
 
-def test_progress_is_heard_until_the_end() -> None:
+def test_progress_is_heard_until_the_end():
     heard: list[ithaca.SearchProgress] = []
     found = ithaca.solve("mm", i=16, j=16, k=16, divisors_only=True, progress=heard.append)
     values = [state.value for state in heard if state.value is not None]
@@ -370,10 +369,8 @@ def test_progress_is_heard_until_the_end() -> None:
 
 @pytest.mark.parametrize("threads", [1, pytest.param(2, marks=pytest.mark.ci)])
 @pytest.mark.parametrize("error", [False, True])
-def test_who_hears_of_progress_may_end_the_search(
-    error: bool, threads: int, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def enough(state: ithaca.SearchProgress) -> bool:
+def test_who_hears_of_progress_may_end_the_search(error, threads, capsys):
+    def enough(state):
         if error and state.value is not None:
             raise ValueError("enough")
         return state.value is not None
@@ -403,7 +400,7 @@ def test_who_hears_of_progress_may_end_the_search(
         ),
     ],
 )
-def test_every_search_tells_of_its_progress(search: Any) -> None:
+def test_every_search_tells_of_its_progress(search):
     heard: list[ithaca.SearchProgress] = []
     search(heard.append)
     assert heard

@@ -9,9 +9,8 @@ import re
 import subprocess
 import sys
 import textwrap
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import pytest
 
@@ -50,17 +49,17 @@ ONLY = {
 }
 
 
-def functions() -> list[str]:
+def functions():
     return [name for name in COMMANDS if name.replace("-", "_") in ithaca.__all__]
 
 
-def test_every_command_is_a_function() -> None:
+def test_every_command_is_a_function():
     assert {*COMMANDS} - {*functions()} == {"list"}
     assert {f"list_{name}" for name in LISTS if name != "schema"} | {"load"} <= {*ithaca.__all__}
 
 
 @pytest.mark.parametrize("name", functions())
-def test_functions_take_every_option_of_their_commands(name: str) -> None:
+def test_functions_take_every_option_of_their_commands(name):
     own = name.replace("-", "_")
     function = getattr(ithaca, own)
     function = getattr(
@@ -88,11 +87,11 @@ def test_functions_take_every_option_of_their_commands(name: str) -> None:
             )
 
 
-def _fields(answer: Any) -> set[str]:
+def _fields(answer):
     return {*getattr(answer, "__dataclass_fields__", ())}
 
 
-def signature_text(name: str, function: Callable[..., object]) -> Iterator[str]:
+def signature_text(name, function):
     signature = inspect.signature(function)
     yield f"def {name}("
     starred = False
@@ -108,7 +107,7 @@ def signature_text(name: str, function: Callable[..., object]) -> Iterator[str]:
     yield textwrap.indent(textwrap.fill(f'"""{summary}"""', 96), "    ")
 
 
-def stub(path: Path) -> str:
+def stub(path):
     """A package to those who check types, and to the guide: what is defined elsewhere, with full
     signatures."""
     imports, bodies = {"from ithaca import refine as refine"} if path == STUB else set(), []
@@ -142,7 +141,7 @@ def stub(path: Path) -> str:
 
 
 @pytest.mark.parametrize("path", [STUB, REFINE], ids=["ithaca", "refine"])
-def test_the_stub_says_what_functions_take(path: Path) -> None:
+def test_the_stub_says_what_functions_take(path):
     """`UPDATE_STUB=1` writes it."""
     written = stub(path)
     if "UPDATE_STUB" in os.environ:

@@ -22,14 +22,14 @@ _RULE = re.compile(r"(?:^|(?<=\} ))(\.[\w.]+) (\{[^}]*\})", re.MULTILINE)
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory):
     """The folder where the README's blocks were run, and printed what it says."""
     folder = tmp_path_factory.mktemp("readme")
     check(README, folder, "UPDATE_README")
     return folder
 
 
-def standalone(page: str, name: str) -> str:
+def standalone(page, name):
     """A drawing of a report as a file of its own: with the rules of the page that it uses, in the
     colours of bright screens."""
     (drawing,) = re.findall(rf'<svg [^>]*aria-labelledby="{name}-title .*?</svg>', page, re.DOTALL)
@@ -52,7 +52,7 @@ def standalone(page: str, name: str) -> str:
 
 
 @pytest.mark.ci
-def test_the_picture_is_the_array_that_report_draws(folder: Path) -> None:
+def test_the_picture_is_the_array_that_report_draws(folder):
     drawn = standalone((folder / "result.html").read_text(encoding="utf-8"), "array-broad")
     if os.environ.get("UPDATE_README"):
         PICTURE.write_text(drawn, encoding="utf-8")
@@ -61,13 +61,13 @@ def test_the_picture_is_the_array_that_report_draws(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(("name", "most"), [("README", 160), ("CONTRIBUTING", 120)])
-def test_what_is_read_first_is_short(name: str, most: int) -> None:
+def test_what_is_read_first_is_short(name, most):
     lines = (ROOT / f"{name}.md").read_text(encoding="utf-8").splitlines()
     assert len(lines) <= most
     assert not [line for line in lines if len(line) > 100]
 
 
-def test_the_two_commands_stand_at_the_top() -> None:
+def test_the_two_commands_stand_at_the_top():
     text = README.read_text(encoding="utf-8")
     assert "pip install -e . && ithaca solve mm -s i=1024,j=1024,k=1024 --platform u250" in text
     assert 'pip install -e ".[test]" && pytest' in text

@@ -122,14 +122,14 @@ LEFT_OUT = {"seconds", "nodes", "trace", "boxes", "counts", "nodes_per_second"}
 TIMES = re.compile(r"\d[\d,.]*(?= (m?s|µs|seconds?|minutes?|nodes?|boxes|evaluations)\b)")
 
 
-def _normal(value: Any) -> Any:
+def _normal(value):
     """A document without what is left out."""
     if isinstance(value, dict):
         return {name: _normal(each) for name, each in value.items() if name not in LEFT_OUT}
     return [_normal(each) for each in value] if isinstance(value, list) else value
 
 
-def _text(text: str, folder: Path) -> str:
+def _text(text, folder):
     """A text without what is left out; documents are recorded as such."""
     text = text.replace(str(folder), "FOLDER")
     try:
@@ -140,13 +140,13 @@ def _text(text: str, folder: Path) -> str:
     return json.dumps(_normal(document), indent=1, ensure_ascii=False)
 
 
-def _written(folder: Path) -> dict[str, Path]:
+def _written(folder):
     return {
         str(path.relative_to(folder)): path for path in sorted(folder.rglob("*")) if path.is_file()
     }
 
 
-def _content(path: Path, folder: Path) -> str:
+def _content(path, folder):
     """The compared content of a file: of pages the words, as charts show times; of netCDF nothing,
     as its bytes hold times."""
     if path.suffix == ".nc":
@@ -159,7 +159,7 @@ def _content(path: Path, folder: Path) -> str:
     return text if len(text) < 100_000 else hashlib.sha256(text.encode()).hexdigest()
 
 
-def record(folder: Path) -> dict[str, dict[str, Any]]:
+def record(folder):
     """Record what every command prints and writes."""
     for name, text in FILES.items():
         (folder / name).write_text(text)
@@ -182,13 +182,13 @@ Printed = list[tuple[str, Any]]
 
 
 @pytest.fixture(scope="module")
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, dict[str, Any]], Printed]:
+def recorded(tmp_path_factory):
     """Output of every command, printed and written, and what is printed through `rich` for any
     width."""
     printed: Printed = []
     plain = display._Output.print
 
-    def heard(console: Any, *texts: Any, **options: Any) -> None:
+    def heard(console, *texts, **options):
         printed.extend((" ".join(sys.argv[1:]), text) for text in texts)
         plain(console, *texts, **options)
 
@@ -199,9 +199,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, dict[s
 
 @pytest.mark.slow
 @pytest.mark.parametrize("width", [40, 60, 80, 100])
-def test_no_width_cuts_a_figure(
-    recorded: tuple[dict[str, dict[str, Any]], Printed], width: int
-) -> None:
+def test_no_width_cuts_a_figure(recorded, width):
     tables = 0
     for command, text in recorded[1]:
         fits(text, width, command)
@@ -211,8 +209,8 @@ def test_no_width_cuts_a_figure(
 
 @pytest.mark.slow
 def test_commands_print_and_write_what_they_did(
-    recorded: tuple[dict[str, dict[str, Any]], Printed],
-) -> None:
+    recorded,
+):
     outputs = recorded[0]
     if os.environ.get("UPDATE_OUTPUT"):
         DATA.write_bytes(gzip.compress(json.dumps(outputs, ensure_ascii=False).encode(), mtime=0))

@@ -10,7 +10,6 @@ import re
 import subprocess
 import sys
 import threading
-from pathlib import Path
 
 import pytest
 
@@ -21,7 +20,7 @@ SMALL = ("mm", "-s", "i=8,j=8,k=8", "--dataflow", "i,j")
 NOWHERE = ("2>&-", "2>/dev/full")
 
 
-def run(words: tuple[str, ...], redirection: str, folder: Path) -> tuple[int, str]:
+def run(words, redirection, folder):
     """Run a command in a shell; its exit status and standard output."""
     line = subprocess.list2cmdline([*ITHACA, *words])
     done = subprocess.run(
@@ -36,7 +35,7 @@ def run(words: tuple[str, ...], redirection: str, folder: Path) -> tuple[int, st
 
 @pytest.mark.ci
 @pytest.mark.parametrize("redirection", NOWHERE)
-def test_an_answer_needs_no_standard_error(redirection: str, tmp_path: Path) -> None:
+def test_an_answer_needs_no_standard_error(redirection, tmp_path):
     status, printed = run(
         ("solve", *SMALL, "--threads", "2", "-o", "result.json", "--json"), redirection, tmp_path
     )
@@ -57,9 +56,7 @@ def test_an_answer_needs_no_standard_error(redirection: str, tmp_path: Path) -> 
         (("solve", *SMALL, "--limit", "dsp=0"), 1),
     ],
 )
-def test_the_exit_status_needs_no_standard_error(
-    redirection: str, words: tuple[str, ...], status: int, tmp_path: Path
-) -> None:
+def test_the_exit_status_needs_no_standard_error(redirection, words, status, tmp_path):
     assert run(words, redirection, tmp_path)[0] == status
 
 
@@ -85,13 +82,11 @@ def test_the_exit_status_needs_no_standard_error(
         ),
     ],
 )
-def test_a_terminal_shows_how_far_a_command_is(
-    words: tuple[str, ...], count: str, tmp_path: Path
-) -> None:
+def test_a_terminal_shows_how_far_a_command_is(words, count, tmp_path):
     seen, terminal = pty.openpty()
     heard: list[bytes] = []
 
-    def listen() -> None:
+    def listen():
         while True:
             try:
                 heard.append(os.read(seen, 4096))

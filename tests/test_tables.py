@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,7 +12,7 @@ from tests.command_line import succeed
 MM = ("mm", "-s", "i=16,j=8,k=8", "--limit", "dsp=40", "--divisors-only")
 
 
-def run(words: tuple[object, ...], folder: Path) -> tuple[Any, list[dict[str, str]]]:
+def run(words, folder):
     """The document of a command, and its table."""
     done = succeed(*words, "--json", "--table", folder / "t.csv", cwd=folder)
     assert f"wrote {folder / 't.csv'}" in done.stderr
@@ -23,7 +21,7 @@ def run(words: tuple[object, ...], folder: Path) -> tuple[Any, list[dict[str, st
 
 @pytest.mark.ci
 @pytest.mark.parametrize("command", ["solve", "refine"])
-def test_a_row_per_design(tmp_path: Path, command: str) -> None:
+def test_a_row_per_design(tmp_path, command):
     succeed("solve", *MM, "-o", tmp_path / "r.json")
     document, rows = run(("solve", *MM) if command == "solve" else ("refine", "r.json"), tmp_path)
     found = {f"[{','.join(d['dataflow'])}] {d['permutation']}": d for d in document["designs"]}
@@ -41,7 +39,7 @@ def test_a_row_per_design(tmp_path: Path, command: str) -> None:
 
 
 @pytest.mark.ci
-def test_a_row_per_point_of_a_study(tmp_path: Path) -> None:
+def test_a_row_per_point_of_a_study(tmp_path):
     words = (
         "whatif",
         "mm",
@@ -63,7 +61,7 @@ def test_a_row_per_point_of_a_study(tmp_path: Path) -> None:
 
 
 @pytest.mark.ci
-def test_a_row_per_point_of_a_front(tmp_path: Path) -> None:
+def test_a_row_per_point_of_a_front(tmp_path):
     document, rows = run(
         ("pareto", *MM, "--dataflow", "i,j", "--objectives", "latency,dsp"), tmp_path
     )
@@ -75,7 +73,7 @@ def test_a_row_per_point_of_a_front(tmp_path: Path) -> None:
 
 
 @pytest.mark.ci
-def test_a_row_per_module_of_a_run_and_of_every_design(tmp_path: Path) -> None:
+def test_a_row_per_module_of_a_run_and_of_every_design(tmp_path):
     succeed("solve", *MM, "-o", tmp_path / "r.json")
     document, rows = run(("simulate", "r.json"), tmp_path)
     assert [row["module"] for row in rows] == [

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-from pathlib import Path
 
 import pytest
 from onnx import TensorProto, helper
@@ -19,7 +18,7 @@ ESCAPES = "\x1b[2J\x1b]0;owned\x07\x9b31m"
 
 
 @pytest.fixture(scope="module")
-def result(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def result(tmp_path_factory):
     """A result whose platform has a name that drives a terminal."""
     path = tmp_path_factory.mktemp("results") / "result.json"
     succeed("solve", "mm", "-s", "i=8,j=8,k=8", "--dataflow", "i", "--gap", "0.5", "-o", path)
@@ -42,9 +41,7 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ids=lambda words: words[0],
 )
 @pytest.mark.ci(every=6)
-def test_a_platform_of_a_file_drives_no_terminal(
-    words: tuple[str, ...], result: Path, tmp_path: Path
-) -> None:
+def test_a_platform_of_a_file_drives_no_terminal(words, result, tmp_path):
     done = ithaca(*(str(result) if word == "FILE" else word for word in words), cwd=tmp_path)
     printed = done.stdout + done.stderr
     assert done.returncode in (0, 1, 2), printed
@@ -54,7 +51,7 @@ def test_a_platform_of_a_file_drives_no_terminal(
         assert "u250\\x1b[2J" in done.stdout
 
 
-def model(path: Path, name: str) -> Path:
+def model(path, name):
     """An ONNX model of one matrix multiplication with a name."""
     weight = TensorProto(name="w", data_type=TensorProto.FLOAT, dims=(6, 5))
     weight.data_location = TensorProto.EXTERNAL
@@ -76,7 +73,7 @@ def model(path: Path, name: str) -> Path:
 
 @pytest.mark.ci
 @pytest.mark.parametrize("name", [f"mul{ESCAPES}", "=cmd|' /C calc'!A0", "@SUM(1)", "+1-1", "-x"])
-def test_a_node_drives_neither_terminal_nor_spreadsheet(name: str, tmp_path: Path) -> None:
+def test_a_node_drives_neither_terminal_nor_spreadsheet(name, tmp_path):
     model(tmp_path / "model.onnx", name)
     words = (
         "--divisors-only",
@@ -96,7 +93,7 @@ def test_a_node_drives_neither_terminal_nor_spreadsheet(name: str, tmp_path: Pat
     assert layer["name"] == escaped(name)  # as it is read, no control character is left
 
 
-def test_cells_that_begin_like_a_formula_are_text() -> None:
+def test_cells_that_begin_like_a_formula_are_text():
     text = csv_text(
         ("name", "=value"),
         [("=1+1", -1), ("\tx", "-2.5"), ("\r=x", "+1e3"), ("a=b", "-"), ("", None)],

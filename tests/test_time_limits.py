@@ -7,8 +7,6 @@ import itertools
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import pytest
@@ -51,25 +49,23 @@ class Watch:
     """A clock that jumps by a second once it was asked so many times; from then on calls are
     counted, and each takes 10 µs."""
 
-    def __init__(self, asks: int, most: int) -> None:
+    def __init__(self, asks, most):
         self.calls, self._asks, self._most = 0, itertools.count(-asks), most
 
-    def __call__(self) -> float:
+    def __call__(self):
         left = -next(self._asks)
         if left == 0:
             sys.setprofile(self._count)
         return -left * 1e-9 if left > 0 else 1 + self.calls * 1e-5
 
-    def _count(self, frame: FrameType, event: str, argument: Any) -> None:
+    def _count(self, frame, event, argument):
         self.calls += event == "call"
         if self.calls > self._most:
             sys.setprofile(None)
             raise AssertionError(f"{self._most:,} calls after the end of the time")
 
 
-def end_after(
-    asks: int, ask: Callable[[], Any], monkeypatch: pytest.MonkeyPatch, most: int = MOST_CALLS
-) -> Any:
+def end_after(asks, ask, monkeypatch, most=MOST_CALLS):
     """The answer of a call whose time is over when the clock was asked so many times."""
     with monkeypatch.context() as patch:
         patch.setattr(time, "perf_counter", Watch(asks, most))
@@ -80,7 +76,7 @@ def end_after(
 
 
 @pytest.fixture
-def four_levels(tmp_path: Path) -> str:
+def four_levels(tmp_path):
     path = tmp_path / "four.yaml"
     path.write_text(FOUR_LEVELS)
     return str(path)
@@ -90,9 +86,7 @@ ASKS = [3, 40, 400, 4000]
 
 
 @pytest.mark.parametrize("asks", ASKS)
-def test_orders_of_storage_nodes(
-    asks: int, four_levels: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_orders_of_storage_nodes(asks, four_levels, monkeypatch):
     kind = {"arch": four_levels, "edition": "uneven", "objective": "energy"}
     answer = end_after(
         asks, lambda: ithaca.map("mm", i=3, j=2, k=3, time_limit=LIMIT, **kind), monkeypatch
@@ -101,7 +95,7 @@ def test_orders_of_storage_nodes(
 
 
 @pytest.mark.parametrize("asks", ASKS)
-def test_recurrences(asks: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_recurrences(asks, monkeypatch):
     answer = end_after(asks, lambda: ithaca.solve("lu", n=30, time_limit=LIMIT), monkeypatch)
     assert answer.lower_bound >= 30 * 31 // 2  # the words of U, one after the other
 
@@ -109,7 +103,7 @@ def test_recurrences(asks: int, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.ci
 @pytest.mark.parametrize("asks", ASKS)
 @pytest.mark.parametrize("method", ["auto", "exact", "cpsat", "gp", "evolve"])
-def test_engines(method: str, asks: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_engines(method, asks, monkeypatch):
     # several ports make tables and programs large
     kind = {"dtype": "int8", "platform": "u280", "ports": 32, "method": method, "dataflow": "i,j"}
     answer = end_after(
@@ -137,7 +131,7 @@ def test_engines(method: str, asks: int, monkeypatch: pytest.MonkeyPatch) -> Non
     ],
     ids=str,
 )
-def test_networks(kind: dict[str, Any], asks: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_networks(kind, asks, monkeypatch):
     answer = end_after(
         asks,
         lambda: ithaca.network("vgg16", layers=["conv5_*"], time_limit=LIMIT, **kind),
@@ -161,7 +155,7 @@ QUESTIONS: dict[str, Callable[..., Any]] = {
 @pytest.mark.ci
 @pytest.mark.usefixtures("counted_time")
 @pytest.mark.parametrize("name", QUESTIONS)
-def test_what_is_known_by_then_is_so(name: str) -> None:
+def test_what_is_known_by_then_is_so(name):
     """Wherever time ends: no bound is above the optimum, no value below, and no proof is of
     another."""
     optimum = QUESTIONS[name]().value
@@ -180,8 +174,8 @@ def test_what_is_known_by_then_is_so(name: str) -> None:
 
 @pytest.mark.ci
 def test_runs_that_there_is_no_time_to_bound_are_left_open(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    monkeypatch,
+):
     options = HierarchyOptions(arch="eyeriss", edition="uneven", divisors_only=True)
     question = MappingQuestion.read(options, "energy")
     nests = [workload("mm", {"i": 2, "j": 2, "k": 2}) for _ in range(2)]
@@ -197,7 +191,7 @@ def test_runs_that_there_is_no_time_to_bound_are_left_open(
         assert open_.value is not None
 
 
-def test_runs_left_open_take_no_objective_that_falls(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_runs_left_open_take_no_objective_that_falls(monkeypatch):
     """Bounds of runs left open are of the least metrics, which are false where one falls."""
     options = HierarchyOptions(arch="eyeriss", edition="uneven", divisors_only=True)
     question = MappingQuestion.read(options, "energy - 100*latency")
@@ -208,17 +202,17 @@ def test_runs_left_open_take_no_objective_that_falls(monkeypatch: pytest.MonkeyP
         solve_fused(network, question, RunOptions())
 
 
-def _stop(*_: object) -> None:
+def _stop(*_):
     raise StoppedError
 
 
-def test_arrays_have_no_runs_to_look_at(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_arrays_have_no_runs_to_look_at(monkeypatch):
     # of hundreds of layers there are tens of thousands
     monkeypatch.setattr("ithaca.formulations.systolic.design.SystolicDesign.tiled", _stop)
     assert ithaca.network("vgg16", layers=["conv5_*"], fuse=True, dataflow="r,o").value is not None
 
 
-def test_floors_build_no_space_and_end_with_the_grace_of_all(now: list[float]) -> None:
+def test_floors_build_no_space_and_end_with_the_grace_of_all(now):
     question = ArrayQuestion.read(ArrayOptions())
     nests = [workload("mm", {"i": 60 + n, "j": 64, "k": 64}) for n in range(3)]
     first, second, third = (question.problems(nest)[0] for nest in nests)
@@ -234,7 +228,7 @@ def test_floors_build_no_space_and_end_with_the_grace_of_all(now: list[float]) -
 
 
 @pytest.mark.parametrize("edition", ["dmazerunner", "timeloop"])
-def test_tables_of_stages_end_in_time(edition: str) -> None:
+def test_tables_of_stages_end_in_time(edition):
     arch = {"dmazerunner": "dmazerunner-256", "timeloop": "simba-like"}[edition]
     question = MappingQuestion.read(HierarchyOptions(arch=arch, edition=edition), "edp")
     nest = workload("conv2d", {"o": 64, "i": 64, "r": 28, "c": 28})
@@ -243,7 +237,7 @@ def test_tables_of_stages_end_in_time(edition: str) -> None:
     assert stage is not None
     calls = 0
 
-    def over() -> bool:
+    def over():
         nonlocal calls
         calls += 1
         return calls > 3
@@ -258,13 +252,13 @@ def test_tables_of_stages_end_in_time(edition: str) -> None:
 
 
 @pytest.fixture
-def now(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+def now(monkeypatch):
     at = [100.0]
     monkeypatch.setattr(time, "perf_counter", lambda: at[0])
     return at
 
 
-def test_nothing_is_interrupted_outside_of_regions(now: list[float]) -> None:
+def test_nothing_is_interrupted_outside_of_regions(now):
     with clock.running(1):
         now[0] += 2
         clock.poll()
@@ -276,7 +270,7 @@ def test_nothing_is_interrupted_outside_of_regions(now: list[float]) -> None:
         clock.poll()  # nothing runs
 
 
-def test_a_region_within_another_ends_with_it(now: list[float]) -> None:
+def test_a_region_within_another_ends_with_it(now):
     over = False
     with clock.running(1), clock.ending(lambda: over), clock.ending(lambda: False):
         clock.poll()
@@ -285,7 +279,7 @@ def test_a_region_within_another_ends_with_it(now: list[float]) -> None:
             clock.poll()
 
 
-def test_what_an_answer_needs_has_a_moment(now: list[float]) -> None:
+def test_what_an_answer_needs_has_a_moment(now):
     with clock.running(10):
         now[0] += 11
         with clock.finishing():
@@ -298,7 +292,7 @@ def test_what_an_answer_needs_has_a_moment(now: list[float]) -> None:
                 clock.poll()
 
 
-def test_it_starts_with_the_command(now: list[float]) -> None:
+def test_it_starts_with_the_command(now):
     with clock.beginning():
         now[0] += 3  # to start the program
         with clock.running(10):
@@ -317,6 +311,6 @@ def test_it_starts_with_the_command(now: list[float]) -> None:
         assert clock.left() == 10
 
 
-def test_a_stop_ends_it(now: list[float]) -> None:
+def test_a_stop_ends_it(now):
     with clock.until(lambda: True), clock.ending(), pytest.raises(StoppedError):
         clock.poll()

@@ -26,7 +26,7 @@ NOTEBOOKS = sorted((ROOT / "docs" / "tutorials").glob("*.ipynb"))
 NEEDS = {"seeding": "optuna"}
 
 
-def run(cells: list[str]) -> tuple[dict[str, object], list[list[dict[str, Any]]]]:
+def run(cells):
     """Run cells one after the other: the names they leave, and what each puts out, as a notebook
     keeps it."""
     names, outputs = dict[str, object](__name__="__main__"), []
@@ -51,7 +51,7 @@ def run(cells: list[str]) -> tuple[dict[str, object], list[list[dict[str, Any]]]
     return names, outputs
 
 
-def words(outputs: list[list[dict[str, Any]]]) -> list[list[str]]:
+def words(outputs):
     """The output of cells, in words that do not differ between runs."""
     return [
         [
@@ -63,7 +63,7 @@ def words(outputs: list[list[dict[str, Any]]]) -> list[list[str]]:
     ]
 
 
-def cells(path: Path, kind: str = "code") -> list[str]:
+def cells(path, kind="code"):
     return [
         "".join(cell["source"])
         for cell in json.loads(path.read_text())["cells"]
@@ -71,7 +71,7 @@ def cells(path: Path, kind: str = "code") -> list[str]:
     ]
 
 
-def test_there_are_four_and_the_guide_and_the_readme_name_them() -> None:
+def test_there_are_four_and_the_guide_and_the_readme_name_them():
     assert [path.stem for path in NOTEBOOKS] == ["first-solve", "own-nest", "seeding", "whatif"]
     for path in NOTEBOOKS:
         assert f"tutorials/{path.stem}.md" in (ROOT / "mkdocs.yml").read_text()
@@ -80,7 +80,7 @@ def test_there_are_four_and_the_guide_and_the_readme_name_them() -> None:
 
 @pytest.mark.ci
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_tutorials_carry_their_outputs(path: Path) -> None:
+def test_tutorials_carry_their_outputs(path):
     document = json.loads(path.read_text())
     assert (document["nbformat"], document["nbformat_minor"]) == (4, 5)
     assert len({cell["id"] for cell in document["cells"]}) == len(document["cells"])
@@ -93,9 +93,7 @@ def test_tutorials_carry_their_outputs(path: Path) -> None:
 
 @pytest.mark.ci
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_tutorials_put_out_what_they_carry(
-    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_tutorials_put_out_what_they_carry(path, tmp_path, monkeypatch):
     """`UPDATE_TUTORIALS=1` writes it."""
     pytest.importorskip(NEEDS.get(path.stem, "ithaca"))
     monkeypatch.chdir(tmp_path)
@@ -132,7 +130,7 @@ def test_tutorials_put_out_what_they_carry(
 
 
 @pytest.mark.ci
-def test_python_in_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_python_in_the_readme_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (block,) = re.findall(
         r"^```python\n(.*?)^```", (ROOT / "README.md").read_text(), re.DOTALL | re.MULTILINE

@@ -92,7 +92,7 @@ json.dump(ended, open("ended.json", "w"))
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def wheel(tmp_path_factory):
     """The wheel of a copy of the tree: building leaves files behind."""
     folder = tmp_path_factory.mktemp("wheel")
     unwanted = shutil.ignore_patterns(".*", "__pycache__", "build", "dist", "*.egg-info", *OUTSIDE)
@@ -105,7 +105,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return found
 
 
-def files_of_the_program(pattern: str) -> set[Path]:
+def files_of_the_program(pattern):
     """Files by their names."""
     paths = {path: path.relative_to(ROOT).parts for path in ROOT.rglob(pattern)}
     outside = {path for path, parts in paths.items() if OUTSIDE & {*parts} or parts[0][0] == "."}
@@ -113,7 +113,7 @@ def files_of_the_program(pattern: str) -> set[Path]:
 
 
 @pytest.mark.ci
-def test_the_wheel_holds_every_file_of_the_program(wheel: Path) -> None:
+def test_the_wheel_holds_every_file_of_the_program(wheel):
     packages = {path.parent for path in files_of_the_program("__init__.py")}
     assert ROOT in packages
     every = {path for path in files_of_the_program("*") if path.suffix in ENDINGS}
@@ -131,7 +131,7 @@ def test_the_wheel_holds_every_file_of_the_program(wheel: Path) -> None:
 
 
 @pytest.mark.ci
-def test_every_command_runs_from_the_wheel(wheel: Path, tmp_path: Path) -> None:
+def test_every_command_runs_from_the_wheel(wheel, tmp_path):
     assert {words[0] for words in RUNS} == set(COMMANDS)
     site = tmp_path / "site"
     words = f"-m pip install -q --no-deps --no-index --no-compile --target {site} {wheel}"

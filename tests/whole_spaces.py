@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
 from math import prod
@@ -13,45 +12,43 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ithaca.formulations.algebra.number_systems import FRACTION
-from ithaca.formulations.space import Space
-from ithaca.formulations.systolic.design import SystolicDesign
 
 Columns = dict[str, NDArray[Any]]
 
 
-def tables_of(space: Space) -> list[Columns]:
+def tables_of(space):
     """The rows of every axis."""
     return [axis.table() for axis in space.axes]
 
 
-def lengths(tables: Sequence[Mapping[str, NDArray[Any]]]) -> list[int]:
+def lengths(tables):
     """The numbers of rows."""
     return [len(next(iter(table.values()))) for table in tables]
 
 
-def size_of(space: Space) -> int:
+def size_of(space):
     """The number of combinations of rows."""
     return prod(lengths(tables_of(space)))
 
 
-def row_of(tables: Sequence[Columns], places: Sequence[int]) -> dict[str, int]:
+def row_of(tables, places):
     """The values of a row of each table."""
     pairs = zip(tables, places, strict=True)
     return {name: int(column[at]) for table, at in pairs for name, column in table.items()}
 
 
-def some_row(tables: Sequence[Columns], below: Callable[[int], int]) -> dict[str, int]:
+def some_row(tables, below):
     """The values of a row of each table, which is drawn below their number."""
     return row_of(tables, [below(count) for count in lengths(tables)])
 
 
-def every_row(space: Space) -> Iterator[dict[str, int]]:
+def every_row(space):
     """All combinations of rows, whatever links say of them."""
     tables = tables_of(space)
     return (row_of(tables, places) for places in product(*map(range, lengths(tables))))
 
 
-def crossed(tables: Sequence[Columns]) -> Columns:
+def crossed(tables):
     """All combinations of rows, as columns."""
     sizes = lengths(tables)
     places = np.indices(sizes).reshape(len(sizes), -1)
@@ -59,7 +56,7 @@ def crossed(tables: Sequence[Columns]) -> Columns:
     return {name: column[at] for table, at in pairs for name, column in table.items()}
 
 
-def linked(space: Space, columns: Columns) -> Columns:
+def linked(space, columns):
     """The columns of points that the links of a space allow."""
     keep = np.ones(lengths([columns])[0], bool)
     for link in space.links:
@@ -67,7 +64,7 @@ def linked(space: Space, columns: Columns) -> Columns:
     return {name: column[keep] for name, column in columns.items()}
 
 
-def small_arrays(design: SystolicDesign, count: int, seed: int) -> Iterator[dict[str, int]]:
+def small_arrays(design, count, seed):
     """Random legal configurations of small arrays."""
     draw = random.Random(seed)
     tables = tables_of(design.space)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import NamedTuple
 
 import pytest
@@ -87,26 +87,26 @@ Configure = Callable[..., ArrayConfiguration]
 
 
 @pytest.fixture(params=ROWS, ids=lambda row: row.dataflow)
-def row(request: pytest.FixtureRequest) -> Row:
+def row(request):
     """One row per buildable dataflow of a matrix multiplication."""
     chosen: Row = request.param
     return chosen
 
 
 @pytest.fixture
-def configure() -> Configure:
+def configure():
     """Make a configuration; by default the (i,j) design of the table, with changes."""
 
     def make(
-        row: Row = ROWS[3],
-        dtype: str = "fp32",
-        sizes: Mapping[str, int] | None = None,
-        permutation: str = "C",
-        t1: Mapping[str, int] | None = None,
-        t2: Mapping[str, int] | None = None,
-        simd: int | None = None,
-        pack: Mapping[str, int] | None = None,
-    ) -> ArrayConfiguration:
+        row=ROWS[3],
+        dtype="fp32",
+        sizes=None,
+        permutation="C",
+        t1=None,
+        t2=None,
+        simd=None,
+        pack=None,
+    ):
         nest = workload("mm", {"i": 5, "j": 7, "k": 9, **(sizes or {})})
         array = derive(nest, tuple(row.dataflow), permutation)
         packs = {group.name: row.pack.get(group.name, 1) for group in array.packed_groups}
@@ -122,6 +122,6 @@ def configure() -> Configure:
 
 
 @pytest.fixture
-def table() -> tuple[Row, ...]:
+def table():
     """All rows."""
     return ROWS

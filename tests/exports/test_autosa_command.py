@@ -99,7 +99,7 @@ exit "${STATUS:-0}"
 
 
 @pytest.fixture
-def compiler(tmp_path: Path) -> Path:
+def compiler(tmp_path):
     """A stand-in for AutoSA, in a folder whose name it could not take."""
     path = tmp_path / "the target of it all" / "autosa"
     (path.parent / "autosa_config").mkdir(parents=True)
@@ -110,14 +110,14 @@ def compiler(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def script(configure, table, tmp_path: Path) -> Path:
+def script(configure, table, tmp_path):
     """An exported script in a folder with spaces and "target" in its name."""
     folder = tmp_path / "a target folder"
     write_folder(folder, AUTOSA.export(configure(table[4])))
     return folder / "autosa_command.sh"
 
 
-def design_of(expected: dict[str, Any], **more: int) -> dict[str, str]:
+def design_of(expected, **more):
     """The compiler's report on a design that is as expected, but for some counts."""
     modules: dict[str, Any] = {"PE": {"unroll": expected["simd"], "local_buffers": []}}
     for name, module in expected["modules"].items():
@@ -142,9 +142,7 @@ def design_of(expected: dict[str, Any], **more: int) -> dict[str, str]:
     }
 
 
-def run(
-    script: Path, compiler: object, folder: Path, *words: str, **variables: str
-) -> subprocess.CompletedProcess[str]:
+def run(script, compiler, folder, *words, **variables):
     known = {name: value for name, value in os.environ.items() if not name.startswith("AUTOSA")}
     said, design = str(folder / "said"), folder / "design"
     expected = json.loads((script.parent / "expected.json").read_text())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 
@@ -29,9 +28,7 @@ DATAFLOWS = ("o", "r", "c", "i", "or", "oc", "oi", "rc", "ri", "ci")
 SMALL = {"o": 6, "r": 5, "c": 7, "i": 6, "p": 3, "q": 4}
 
 
-def convolution(
-    dataflow: str, dtype: str = "fp32", t1=None, t2=None, simd: int = 2, **sizes: int
-) -> ArrayConfiguration:
+def convolution(dataflow, dtype="fp32", t1=None, t2=None, simd=2, **sizes):
     nest = workload("conv2d", {**SMALL, **sizes})
     array = derive(nest, tuple(dataflow), "cout")
     part = {"o": 4, "r": 4, "c": 4, "i": 4, **(t1 or {})}
@@ -44,7 +41,7 @@ def convolution(
     )
 
 
-def run(program: str, folder: Path) -> subprocess.CompletedProcess[str]:
+def run(program, folder):
     source, binary = folder / "kernel.c", folder / "kernel"
     source.write_text(program)
     subprocess.run(
@@ -56,7 +53,7 @@ def run(program: str, folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run([str(binary)], capture_output=True, text=True, timeout=30, check=False)
 
 
-def listed(options_text: str, name: str) -> list[int]:
+def listed(options_text, name):
     found = re.search(rf"{name}\[([\d,]*)\]", options_text)
     assert found, options_text
     return [int(number) for number in found[1].split(",")]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from ithaca.commands.api import exporting
@@ -15,7 +13,7 @@ from tests.command_line import succeed
 
 
 @pytest.fixture(scope="module")
-def convolution(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def convolution(tmp_path_factory):
     """A result that AutoSA cannot take."""
     path = tmp_path_factory.mktemp("results") / "conv.json"
     words = [
@@ -36,8 +34,8 @@ def convolution(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.ci
 @pytest.mark.parametrize("nearest", [False, True])
 def test_a_nest_that_autosa_never_takes_is_refused_before_anything_is_solved(
-    convolution: Path, tmp_path: Path, nearest: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    convolution, tmp_path, nearest, monkeypatch
+):
     monkeypatch.setattr(
         exporting, "solve_designs", lambda *arguments, **more: pytest.fail("searched")
     )
@@ -49,7 +47,7 @@ def test_a_nest_that_autosa_never_takes_is_refused_before_anything_is_solved(
     assert not (tmp_path / "out").exists()
 
 
-def test_obstacles_of_nests_and_designs() -> None:
+def test_obstacles_of_nests_and_designs():
     mm, conv = workload("mm"), workload("depthwise_conv2d")
     assert nest_obstacles(mm) == ()
     assert nest_obstacles(conv)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 
@@ -24,7 +23,7 @@ FLAGS = ("-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas", "-O1")
 needs_cc = pytest.mark.skipif(CC is None, reason="no C compiler")
 
 
-def run(program: str, folder: Path) -> subprocess.CompletedProcess[str]:
+def run(program, folder):
     source, binary = folder / "kernel.c", folder / "kernel"
     source.write_text(program)
     subprocess.run(
@@ -36,7 +35,7 @@ def run(program: str, folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run([str(binary)], capture_output=True, text=True, timeout=30, check=False)
 
 
-def scop(program: str) -> str:
+def scop(program):
     return program.partition("#pragma scop")[2].partition("#pragma endscop")[0]
 
 
@@ -116,7 +115,7 @@ def test_is_cpp_too_because_the_generated_host_is(configure, tmp_path):
     subprocess.run([str(CXX), *FLAGS, "-fsyntax-only", str(source)], check=True)
 
 
-def nest_of(statement: str, extents: dict[str, int], simd: str) -> LoopNest:
+def nest_of(statement, extents, simd):
     output, inputs = parse_statement(statement)
     return LoopNest("mine", tuple(extents.items()), output, inputs, simd)
 
@@ -126,7 +125,7 @@ def test_knows_no_names(row, configure, tmp_path):
     known = configure(row)
     new = dict(zip("ijkABC", "xyzPQR", strict=True))
 
-    def rename(text: str) -> str:
+    def rename(text):
         return re.sub(r"(?<![A-Za-z])[ijkABC](?![A-Za-z])", lambda match: new[match[0]], text)
 
     nest = nest_of("R[x][y] += P[x][z] * Q[y][z]", {"x": 5, "y": 7, "z": 9}, "z")

@@ -110,7 +110,7 @@ def test_packs_inferred_by_the_published_estimator_may_not_divide():
     )
 
 
-def found_in(nest: LoopNest, permutation: str) -> tuple[str, ...]:
+def found_in(nest, permutation):
     array = derive(nest, nest.band[:2], permutation)
     inner = dict.fromkeys(array.latency_hiding_loops, 2)
     packs = {group.name: 1 for group in array.packed_groups}

@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -76,13 +75,13 @@ int main() {
 
 
 @pytest.fixture
-def exported(configure: Any, tmp_path: Path) -> Path:
+def exported(configure, tmp_path):
     folder = tmp_path / "exported"
     write_folder(folder, AUTOSA.export(configure()))
     return folder
 
 
-def ran(script: Path, folder: Path) -> subprocess.CompletedProcess[str]:
+def ran(script, folder):
     return subprocess.run(
         [sys.executable, str(script), str(folder)], capture_output=True, text=True, check=False
     )
@@ -91,7 +90,7 @@ def ran(script: Path, folder: Path) -> subprocess.CompletedProcess[str]:
 FILES = {"kernel_kernel.cpp": KERNEL, "kernel_kernel.h": HEADER, "kernel_host.cpp": HOST}
 
 
-def mended(exported: Path, folder: Path, files: dict[str, str]) -> tuple[dict[str, str], list[str]]:
+def mended(exported, folder, files):
     """All files after mending, and what was said."""
     write_folder(folder, files)
     done = ran(exported / "mend.py", folder)
@@ -100,9 +99,7 @@ def mended(exported: Path, folder: Path, files: dict[str, str]) -> tuple[dict[st
 
 
 @pytest.mark.parametrize("after_the_first", [">= 1", "== 1"])
-def test_every_fault_is_mended_and_said(
-    after_the_first: str, exported: Path, tmp_path: Path
-) -> None:
+def test_every_fault_is_mended_and_said(after_the_first, exported, tmp_path):
     kernel = KERNEL.replace("p0 >= 1", f"p0 {after_the_first}")  # of two PEs, the second
     texts, said = mended(exported, tmp_path / "src", {**FILES, "kernel_kernel.cpp": kernel})
     assert said == [
@@ -133,7 +130,7 @@ def test_every_fault_is_mended_and_said(
     assert "i < 8; i++" in kernel
 
 
-def test_a_case_is_mended_like_a_loop(exported: Path, tmp_path: Path) -> None:
+def test_a_case_is_mended_like_a_loop(exported, tmp_path):
     """A window inside the PE: one word for all of its places."""
     old, new = "c5 += 1)\n    C_t1", "c5 += 1)\n    if (c5 == 0)\n    C_t1"
     assert old in KERNEL
@@ -146,14 +143,12 @@ def test_a_case_is_mended_like_a_loop(exported: Path, tmp_path: Path) -> None:
     assert lines == ["{", "C_t1 fifo_data = 0;", "fifo_C_1_out.write(fifo_data);", "}"]
 
 
-def test_what_is_right_stays_as_it_is(exported: Path, tmp_path: Path) -> None:
+def test_what_is_right_stays_as_it_is(exported, tmp_path):
     once, _ = mended(exported, tmp_path / "once", FILES)
     assert mended(exported, tmp_path / "again", once) == (once, [])
 
 
-def test_data_that_the_host_program_serializes_itself_are_mended_there(
-    exported: Path, tmp_path: Path
-) -> None:
+def test_data_that_the_host_program_serializes_itself_are_mended_there(exported, tmp_path):
     files = {
         "kernel_kernel.cpp": KERNEL,
         "kernel_host.cpp": HEADER + HOST.replace("kernel0(", "krnl.setArg(2, "),
@@ -170,7 +165,7 @@ def test_data_that_the_host_program_serializes_itself_are_mended_there(
 @pytest.mark.parametrize(
     "buffer", ["A_t4 *buffer_A_tmp =", "OCL_CHECK(err,\n      cl::Buffer buffer_A_tmp("]
 )
-def test_every_port_keeps_its_own_data(buffer: str, exported: Path, tmp_path: Path) -> None:
+def test_every_port_keeps_its_own_data(buffer, exported, tmp_path):
     """A port that does not exist is mended; no other one is."""
     made = f"for (int i = 0; i < 2; i++) {{\n    {buffer} }}\n"
     host = made + "kernel0(buffer_A[0], buffer_A[1], buffer_B[7]);\n"
@@ -179,7 +174,7 @@ def test_every_port_keeps_its_own_data(buffer: str, exported: Path, tmp_path: Pa
     assert "kernel0(buffer_A[0], buffer_A[1], buffer_B[0]);" in texts["kernel_host.cpp"]
 
 
-def test_a_buffer_beside_dram_is_handed_no_neighbours_words(exported: Path, tmp_path: Path) -> None:
+def test_a_buffer_beside_dram_is_handed_no_neighbours_words(exported, tmp_path):
     kernel = """\
 void x_IO_L2_in_inter_trans_boundary(int c0, x_t2 *x, x_t2 local_x[4], hls::stream<x_t2> &fifo_x_in, bool inter_trans_en) {
   local_x[0] = x[c0];
@@ -289,9 +284,7 @@ module:C_drain_IO_L3_out_boundary_serialize:1
         ),
     ],
 )
-def test_the_checker_names_every_difference(
-    old: str, new: str, said: list[str], exported: Path, tmp_path: Path
-) -> None:
+def test_the_checker_names_every_difference(old, new, said, exported, tmp_path):
     output = tmp_path / "output"
     output.mkdir()
     files = {"design_info.json": json.dumps({"modules": DESIGN}), "design_info.dat": COUNTS}
@@ -307,7 +300,7 @@ def test_the_checker_names_every_difference(
         assert done.stdout.startswith("as expected: ")
 
 
-def test_the_checker_says_what_it_cannot_read(exported: Path, tmp_path: Path) -> None:
+def test_the_checker_says_what_it_cannot_read(exported, tmp_path):
     done = ran(exported / "check.py", tmp_path)
     assert done.returncode == 1
     assert done.stderr.startswith("cannot read what AutoSA says of its design: ")

@@ -10,7 +10,6 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -26,9 +25,7 @@ from tests.command_line import ithaca
 from tests.exports.test_autosa_program import needs_cc, run
 
 
-def configuration(
-    blocks: str, simd: int = 8, packs: tuple[int, int, int] = (16, 16, 4), dtype: str = "fp32"
-) -> ArrayConfiguration:
+def configuration(blocks, simd=8, packs=(16, 16, 4), dtype="fp32"):
     nest = with_sparsity(workload("mm", {"i": 10, "j": 9, "k": 24}), blocks, "block_sparse")
     design = derive(nest, ("i", "j"), "C")
     part, hidden = {"i": 4, "j": 8, "k": 16}, {"i": 2, "j": 4}
@@ -36,7 +33,7 @@ def configuration(
     return ArrayConfiguration(nest, design, data_type(dtype), tiling)
 
 
-def test_the_compiler_is_told_by_its_own_options() -> None:
+def test_the_compiler_is_told_by_its_own_options():
     files = AUTOSA.export(configuration("A=2/4"))
     command = files["autosa_command.sh"]
     assert '--block-sparse --block-sparse-ratio="{kernel[]->A[2,4]}"' in command.replace(
@@ -54,7 +51,7 @@ def test_the_compiler_is_told_by_its_own_options() -> None:
 @pytest.mark.parametrize(
     ("blocks", "dtype"), [("A=2/4", "fp32"), ("B=3/8", "int16"), ("A=1/4", "int8")]
 )
-def test_programs_pass(blocks: str, dtype: str, tmp_path: Path) -> None:
+def test_programs_pass(blocks, dtype, tmp_path):
     simd = 16 if dtype == "int8" else 8
     program = AUTOSA.export(configuration(blocks, simd, (16, 16, 4), dtype))["kernel.c"]
     result = run(program, tmp_path)
@@ -62,7 +59,7 @@ def test_programs_pass(blocks: str, dtype: str, tmp_path: Path) -> None:
 
 
 @needs_cc
-def test_programs_store_what_is_not_zero(tmp_path: Path) -> None:
+def test_programs_store_what_is_not_zero(tmp_path):
     """Every package's values, at the places of its byte, are the block; all others are zero."""
     check = """
   for (int i = 0; i < PADDED_i; i++)
@@ -110,13 +107,13 @@ void PE(hls::stream<cin_t4> &fifo_cin_in, hls::stream<w_s_t1> &fifo_w_in) {
 """
 
 
-def test_faults_of_blocks_are_mended_and_said(tmp_path: Path) -> None:
+def test_faults_of_blocks_are_mended_and_said(tmp_path):
     script, folder = tmp_path / "mend.py", tmp_path / "src"
     script.write_text(AUTOSA.export(configuration("A=2/4"))["mend.py"])
     folder.mkdir()
     (folder / "kernel_kernel.cpp").write_text(FAULTS)
 
-    def mended() -> tuple[str, list[str]]:
+    def mended():
         command = [sys.executable, str(script), str(folder)]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
         return (folder / "kernel_kernel.cpp").read_text(), done.stdout.splitlines()
@@ -144,17 +141,17 @@ def test_faults_of_blocks_are_mended_and_said(tmp_path: Path) -> None:
         (("A=1/8", 8, (16, 16, 4)), "SIMD factor of one block of A=1/8"),
     ],
 )
-def test_what_the_compiler_does_not_build(changes: tuple, reason: str) -> None:  # type: ignore[type-arg]
+def test_what_the_compiler_does_not_build(changes, reason):  # type: ignore[type-arg]
     with pytest.raises(InputError, match=reason):
         AUTOSA.export(configuration(*changes))
 
 
-def test_back_ends_that_were_never_built_are_refused() -> None:
+def test_back_ends_that_were_never_built_are_refused():
     with pytest.raises(InputError, match="never built for --target tapa; allowed: --target hls"):
         autosa_tool("tapa").export(configuration("A=2/4"))
 
 
-def test_products_of_three_are_refused() -> None:
+def test_products_of_three_are_refused():
     nest = replace(workload("mttkrp"), sparse=None)
     blocks = f"{nest.inputs[0].tensor}=2/4"
     run = ithaca("solve", "mttkrp", "--block-sparse", blocks, "--for", "autosa")
@@ -163,7 +160,7 @@ def test_products_of_three_are_refused() -> None:
 
 
 @pytest.mark.ci
-def test_solved_for_autosa_is_exported(tmp_path: Path) -> None:
+def test_solved_for_autosa_is_exported(tmp_path):
     file = tmp_path / "r.json"
     words = ["-s", "i=16,j=16,k=32", "--dataflow", "i", "--limit", "dsp=40"]
     solved = ithaca("solve", "mm", *words, "--block-sparse", "A=1/4", "--for", "autosa", "-o", file)

@@ -20,13 +20,13 @@ from tests.refusals import refusals
 
 
 def convolution(
-    dataflow: str,
-    t1: tuple[int, ...],
-    t2: tuple[int, ...],
-    simd: int,
-    kernel: str = "conv2d",
-    **sizes: int,
-) -> ArrayConfiguration:
+    dataflow,
+    t1,
+    t2,
+    simd,
+    kernel="conv2d",
+    **sizes,
+):
     """Factors are those of o, r, c and i."""
     nest = workload(kernel, sizes)
     array = derive(nest, tuple(dataflow.split(",")), "cout")
@@ -55,9 +55,7 @@ DILATED = {"o": 4, "r": 4, "c": 4, "i": 8, "p": 3, "q": 3}
         ("r,c", (2, 1, 1), STRIDED | {"s": 3}, 8),
     ],
 )
-def test_buffers_are_the_compilers(
-    dataflow: str, t2: tuple[int, ...], sizes: dict[str, int], words: int
-) -> None:
+def test_buffers_are_the_compilers(dataflow, t2, sizes, words):
     chosen = convolution(dataflow, (4, 4, 4, 8), t2, 2, **sizes)
     held = [
         m["buffers"]
@@ -69,8 +67,8 @@ def test_buffers_are_the_compilers(
 
 @pytest.mark.parametrize("window", list(product((1, 3, 4), (1, 2, 3), (1, 2, 3, 4))))
 def test_buffers_hold_the_used_elements_and_nothing_before_between_or_behind(
-    window: tuple[int, int, int],
-) -> None:
+    window,
+):
     extent, dilation, stride = window
     sizes = {"o": 4, "r": 8, "c": 8, "i": 4, "p": extent, "q": extent, "s": stride, "d": dilation}
     chosen = convolution("o,r", (4, 8, 4, 4), (2, 2, 2), 1, **sizes)
@@ -82,7 +80,7 @@ def test_buffers_hold_the_used_elements_and_nothing_before_between_or_behind(
     assert expected_design(chosen)["modules"]["cin_IO_L2_in"]["pack"] == 1
 
 
-def test_a_stride_without_a_window_costs_what_no_stride_does() -> None:
+def test_a_stride_without_a_window_costs_what_no_stride_does():
     both = [
         convolution("o,r", (4, 4, 4, 8), (2, 2, 2), 2, **STRIDED | {"s": s}).metrics for s in (1, 2)
     ]
@@ -113,12 +111,12 @@ def test_a_stride_without_a_window_costs_what_no_stride_does() -> None:
     ],
 )
 def test_simd_factors_are_as_many_as_the_compiler_asks_for(
-    dataflow: str,
-    t1: tuple[int, ...],
-    t2: tuple[int, ...],
-    sizes: dict[str, int],
-    factors: list[int],
-) -> None:
+    dataflow,
+    t1,
+    t2,
+    sizes,
+    factors,
+):
     found = re.search(r"simd\[([\d,]*)\]", sa_sizes(convolution(dataflow, t1, t2, 2, **sizes)))
     assert found
     assert [int(factor) for factor in found[1].split(",")] == factors
@@ -128,15 +126,13 @@ def test_simd_factors_are_as_many_as_the_compiler_asks_for(
     ("changes", "reason"),
     refusals("exports-autosa_strides", "windows_that_the_compiler_treats_otherwise_are_refused"),
 )
-def test_windows_that_the_compiler_treats_otherwise_are_refused(
-    changes: dict[str, int], reason: str | None
-) -> None:
+def test_windows_that_the_compiler_treats_otherwise_are_refused(changes, reason):
     found = nest_obstacles(workload("conv2d", {**DILATED, **changes}))
     assert (found == ()) if reason is None else found[0].startswith(reason)
 
 
 @pytest.mark.parametrize(("t2", "t1"), [((2, 1, 2), 4), ((2, 2, 1), 1)])
-def test_one_row_of_a_dilated_window_is_refused(t2: tuple[int, ...], t1: int) -> None:
+def test_one_row_of_a_dilated_window_is_refused(t2, t1):
     """The compiler's buffer held 3 rows of 8 columns and 8 channels, where the model counts 5."""
     chosen = convolution("o,r", (4, 4, t1, 8), t2, 2, **DILATED, d=2)
     assert any(

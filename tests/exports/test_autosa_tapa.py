@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -21,14 +20,14 @@ SMALL = ["mm", "-s", "i=16,j=16,k=16", "--dataflow", "i,j", "--dtype", "int16"]
 
 
 @pytest.fixture(scope="module")
-def result(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def result(tmp_path_factory):
     file = tmp_path_factory.mktemp("tapa") / "r.json"
     limits = ["--limit", "dsp=40,bram18k=60"]
     assert ithaca("solve", *SMALL, *limits, "--for", "autosa", "-o", file).returncode == 0
     return file
 
 
-def test_the_script_asks_for_the_back_end(result: Path, tmp_path: Path) -> None:
+def test_the_script_asks_for_the_back_end(result, tmp_path):
     for target, option in (("hls", "autosa_hls_c"), ("tapa", "autosa_tapa")):
         folder = tmp_path / target
         run = ithaca("export", result, "--to", "autosa", "--target", target, "-o", folder)
@@ -55,15 +54,13 @@ def test_the_script_asks_for_the_back_end(result: Path, tmp_path: Path) -> None:
         ),
     ],
 )
-def test_other_targets_are_refused_in_a_line(
-    options: list[str], line: str, result: Path, tmp_path: Path
-) -> None:
+def test_other_targets_are_refused_in_a_line(options, line, result, tmp_path):
     run = ithaca("export", result, *options, "-o", tmp_path / "out")
     assert (run.returncode, run.stderr) == (2, f"ithaca: {line}\n")
 
 
 @pytest.mark.parametrize("pack", [1, 2])
-def test_buffers_that_add_up_vectors_are_none(pack: int) -> None:
+def test_buffers_that_add_up_vectors_are_none(pack):
     nest = workload("mm", {"i": 32, "j": 16, "k": 16})
     array = derive(nest, ("i", "k"), "C")
     tiles = {"i": 8, "j": 8, "k": 8}
@@ -74,7 +71,7 @@ def test_buffers_that_add_up_vectors_are_none(pack: int) -> None:
     assert autosa_tool().obstacles(configuration) == ()
 
 
-def test_what_it_writes_is_mended_as_well(result: Path, tmp_path: Path) -> None:
+def test_what_it_writes_is_mended_as_well(result, tmp_path):
     """Words for vectors of one, ports, FIFOs of no neighbour, loads that were hoisted."""
     folder = tmp_path / "out"
     ithaca("export", result, "--to", "autosa", "--target", "tapa", "-o", folder)
@@ -128,7 +125,7 @@ void host_serialize_A(std::vector<short> &A_to, std::vector<short> &A_from){
     assert "c1 <= 0;" in texts["kernel_host.h"]
 
 
-def test_layers_of_a_network_have_it_too(tmp_path: Path) -> None:
+def test_layers_of_a_network_have_it_too(tmp_path):
     file, folder = tmp_path / "n.json", tmp_path / "out"
     layers = ["vgg16", "--layers", "conv5_1", "--dtype", "int8", "--dataflow", "o,r"]
     limits = ["--limit", "dsp=100", "--for", "autosa", "--gap", "0.5"]

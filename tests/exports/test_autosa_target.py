@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 
@@ -18,7 +17,6 @@ from ithaca.formulations.target import Target
 from ithaca.results.families.views.systolic.result import target_text
 from ithaca.solver.certificate import Certificate, Status, relative_gap
 from ithaca.solver.result import Unrestricted
-from ithaca.solver.solution import Solution
 from tests.command_line import ithaca as command
 from tests.command_line import succeed
 
@@ -26,7 +24,7 @@ from tests.command_line import succeed
 SMALL = ("mm", "-s", "i=64,j=64,k=16", "--dtype", "int8")
 
 
-def reasons(solution: Solution) -> tuple[str, ...]:
+def reasons(solution):
     design = systolic(solution.problem)
     return obstacles(
         ArrayConfiguration(
@@ -36,16 +34,14 @@ def reasons(solution: Solution) -> tuple[str, ...]:
 
 
 @pytest.fixture(scope="module")
-def answered(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+def answered(tmp_path_factory):
     path = tmp_path_factory.mktemp("target") / "r.json"
     done = succeed("solve", *SMALL, "--for", "autosa", "-o", path)
     return path, done.stdout
 
 
 @pytest.mark.slow
-def test_every_answer_exports_and_the_unrestricted_optimum_does_not(
-    answered: tuple[Path, str], tmp_path: Path
-) -> None:
+def test_every_answer_exports_and_the_unrestricted_optimum_does_not(answered, tmp_path):
     path, said = answered
     free = ithaca.solve("mm", i=64, j=64, k=16, dtype="int8")
     assert free.best is not None
@@ -76,9 +72,7 @@ def test_every_answer_exports_and_the_unrestricted_optimum_does_not(
 
 
 @pytest.mark.slow
-def test_results_record_the_target_and_are_proven_again(
-    answered: tuple[Path, str], tmp_path: Path
-) -> None:
+def test_results_record_the_target_and_are_proven_again(answered, tmp_path):
     path, _ = answered
     document = json.loads(path.read_text())
     assert document["space"] == {"for": "autosa"}
@@ -102,8 +96,8 @@ def test_results_record_the_target_and_are_proven_again(
 
 
 def test_a_configuration_that_autosa_does_not_build_is_refused_in_a_result_for_it(
-    tmp_path: Path,
-) -> None:
+    tmp_path,
+):
     words = {"dtype": "int8", "dataflow": "i,k", "permutation": "C", "edition": "exact"}
     ithaca.solve("mm", i=64, j=64, k=16, **words).save(tmp_path / "free.json")
     document = json.loads((tmp_path / "free.json").read_text())
@@ -112,7 +106,7 @@ def test_a_configuration_that_autosa_does_not_build_is_refused_in_a_result_for_i
         ithaca.load(tmp_path / "changed.json")
 
 
-def proof(value: Fraction, bound: Fraction | None) -> Certificate:
+def proof(value, bound):
     status = Status.OPTIMAL if value == bound else Status.FEASIBLE
     return Certificate(status, bound, relative_gap(value, bound), "exact", 1, 1.0)
 
@@ -140,9 +134,7 @@ def proof(value: Fraction, bound: Fraction | None) -> Certificate:
         (-100, -100, "builds; that costs 200.00%: the unrestricted optimum is -100"),
     ],
 )
-def test_costs_are_bounds_where_the_optimum_is_open(
-    other: int, bound: int | None, said: str
-) -> None:
+def test_costs_are_bounds_where_the_optimum_is_open(other, bound, said):
     value, least = Fraction(100), None if bound is None else Fraction(bound)
     found = Unrestricted(Fraction(other), proof(Fraction(other), least))
     assert target_text(Target.AUTOSA, value, proof(value, value), found).endswith(said)
@@ -152,13 +144,13 @@ def test_costs_are_bounds_where_the_optimum_is_open(
     )
 
 
-def test_the_time_limit_is_for_both_questions() -> None:
+def test_the_time_limit_is_for_both_questions():
     found = ithaca.solve("mm", i=64, j=64, k=64, target="autosa", time_limit=1e-6)
     assert found.unrestricted is None or found.unrestricted.certificate.lower_bound is None
 
 
 @pytest.mark.ci
-def test_networks_restrict_every_layer_and_say_what_the_total_costs() -> None:
+def test_networks_restrict_every_layer_and_say_what_the_total_costs():
     free, found = (
         ithaca.network("vgg16", layers=["conv5_1"], dtype="int8", dataflow="r,i", target=t)
         for t in (None, "autosa")
@@ -176,7 +168,7 @@ def test_networks_restrict_every_layer_and_say_what_the_total_costs() -> None:
 
 
 @pytest.mark.ci
-def test_studies_vary_what_they_are_for() -> None:
+def test_studies_vary_what_they_are_for():
     asked = ("--dataflow", "i,k", "--permutation", "C", "--edition", "exact")
     words = ("whatif", *SMALL, *asked, "--vary", "for=none,autosa", "--json")
     document = json.loads(command(*words).stdout)
@@ -191,7 +183,7 @@ def test_studies_vary_what_they_are_for() -> None:
 
 
 @pytest.mark.slow
-def test_studies_say_what_they_are_of() -> None:
+def test_studies_say_what_they_are_of():
     said = command(
         "whatif", *SMALL, "--dataflow", "i,j", "--vary", "dsp=1000", "--for", "autosa"
     ).stdout

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 
@@ -55,9 +54,7 @@ FILES = {
 }
 
 
-def result_file(
-    folder: Path, name: str, sizes: dict[str, int], *dataflows: str, found: bool = True
-) -> Path:
+def result_file(folder, name, sizes, *dataflows, found=True):
     """A result of one configuration per dataflow, or of none as if the search had ended too
     early."""
     nest, data, objective = workload(name, sizes), data_type("int16"), parse_objective("latency")

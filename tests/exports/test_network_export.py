@@ -29,13 +29,13 @@ layers:
 
 
 @pytest.fixture(scope="module")
-def network(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def network(tmp_path_factory):
     path = tmp_path_factory.mktemp("network") / "small.yaml"
     path.write_text(NETWORK)
     return path
 
 
-def configuration(layer: object) -> ArrayConfiguration:
+def configuration(layer):
     solution = layer.answer  # type: ignore[attr-defined]
     design = systolic(solution.problem)
     return ArrayConfiguration(
@@ -45,7 +45,7 @@ def configuration(layer: object) -> ArrayConfiguration:
 
 @pytest.mark.ci
 @pytest.mark.parametrize("target", [n for n, tool in TARGETS.items() if tool.family == "systolic"])
-def test_every_target_gets_a_folder_per_layer(target: str, network: Path, tmp_path: Path) -> None:
+def test_every_target_gets_a_folder_per_layer(target, network, tmp_path):
     own = {"dtype": "int8", "platform": "rtl-open"} if target == "rtl" else {}
     found = ithaca.network(network, dataflow="o,i", target="autosa", **own)
     said = ithaca.export(found, target, tmp_path / "out")
@@ -66,7 +66,7 @@ def test_every_target_gets_a_folder_per_layer(target: str, network: Path, tmp_pa
 
 @pytest.mark.ci
 @pytest.mark.parametrize("mode", ["per-layer", "shared-dataflow", "shared-array"])
-def test_layers_for_autosa_are_taken_by_it(mode: str, network: Path, tmp_path: Path) -> None:
+def test_layers_for_autosa_are_taken_by_it(mode, network, tmp_path):
     found = ithaca.network(network, mode=mode, dtype="int8", dataflow="o,r", target="autosa")
     assert found.unrestricted is not None
     assert found.value is not None
@@ -81,9 +81,7 @@ def test_layers_for_autosa_are_taken_by_it(mode: str, network: Path, tmp_path: P
 
 
 @pytest.mark.ci
-def test_a_readme_states_the_figures_of_every_layer_and_a_script_builds_all(
-    network: Path, tmp_path: Path
-) -> None:
+def test_a_readme_states_the_figures_of_every_layer_and_a_script_builds_all(network, tmp_path):
     found = ithaca.network(network, dataflow="o,i", target="autosa")
     ithaca.export(found, "autosa", tmp_path / "out")
     lines = (tmp_path / "out" / "README.md").read_text().splitlines()
@@ -120,7 +118,7 @@ def test_a_readme_states_the_figures_of_every_layer_and_a_script_builds_all(
 
 
 @pytest.mark.slow
-def test_all_layers_are_exported_or_none(network: Path, tmp_path: Path) -> None:
+def test_all_layers_are_exported_or_none(network, tmp_path):
     found = ithaca.network(network, dtype="int8", dataflow="i", include_unbuildable=False)
     with pytest.raises(
         InputError,
@@ -139,9 +137,7 @@ def test_all_layers_are_exported_or_none(network: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.ci
-def test_layers_that_run_alike_share_a_folder_whatever_their_names(
-    network: Path, tmp_path: Path
-) -> None:
+def test_layers_that_run_alike_share_a_folder_whatever_their_names(network, tmp_path):
     found = ithaca.network(network, dataflow="o,i", target="autosa")
     one, other = configuration(found.layers[0]), configuration(found.layers[-1])
     names = ("/model/conv.1", "/model/conv.1", "layers.csv", "../..", "=x")

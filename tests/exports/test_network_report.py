@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from html import escape
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -27,9 +25,7 @@ QUICK = ("--divisors-only", "--limit", "dsp=400,bram18k=400")
         ("--mode", "shared-array", "--layers", "mm"),
     ],
 )
-def reported(
-    tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
-) -> tuple[Path, Path]:
+def reported(tmp_path_factory, request):
     """A result, and its page."""
     folder = tmp_path_factory.mktemp("report")
     file, page = folder / "r.json", folder / "r.html"
@@ -40,7 +36,7 @@ def reported(
 
 
 @pytest.mark.ci
-def test_a_page_holds_every_layer_its_share_and_its_array(reported: tuple[Path, Path]) -> None:
+def test_a_page_holds_every_layer_its_share_and_its_array(reported):
     file, page = reported
     result, text = load_network_result(file), page.read_text()
     assert result.total is not None
@@ -65,9 +61,7 @@ def test_a_page_holds_every_layer_its_share_and_its_array(reported: tuple[Path, 
 
 @pytest.mark.ci
 @pytest.mark.parametrize("width", [390, 1280])
-def test_it_is_shown_without_overflow_or_cut_texts(
-    browser: Any, reported: tuple[Path, Path], width: int
-) -> None:
+def test_it_is_shown_without_overflow_or_cut_texts(browser, reported, width):
     page, wrong = shown(browser, reported[1], width)
     page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -76,7 +70,7 @@ def test_it_is_shown_without_overflow_or_cut_texts(
 
 
 @pytest.mark.ci
-def test_layers_without_a_configuration_are_named(tmp_path: Path) -> None:
+def test_layers_without_a_configuration_are_named(tmp_path):
     file, page = tmp_path / "r.json", tmp_path / "r.html"
     assert (
         ithaca(
@@ -92,6 +86,6 @@ def test_layers_without_a_configuration_are_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.ci
-def test_a_layer_has_a_page_of_its_own(reported: tuple[Path, Path], tmp_path: Path) -> None:
+def test_a_layer_has_a_page_of_its_own(reported, tmp_path):
     succeed("report", reported[0], "--layer", "wide", "-o", tmp_path / "wide.html", "--quick")
     assert "mm on u250" in (tmp_path / "wide.html").read_text()

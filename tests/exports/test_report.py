@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from html.parser import HTMLParser
 from math import prod
-from pathlib import Path
 
 import markupsafe
 import pytest
@@ -28,7 +26,6 @@ from ithaca.results.explanation import explain
 from ithaca.results.files import load_result
 from ithaca.results.view import Fact
 from ithaca.solver.certificate import Status
-from ithaca.solver.result import Result
 from tests.command_line import ithaca, succeed
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}
@@ -49,7 +46,7 @@ SOLVES = {
 class Page(HTMLParser):
     """A page as a list of elements, with the text of each."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text):
         super().__init__()
         self.elements: list[tuple[str, dict[str, str]]] = []
         self.texts: dict[str, list[str]] = {}
@@ -58,55 +55,53 @@ class Page(HTMLParser):
         self.feed(text)
         self.close()
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(self, tag, attrs):
         self.elements.append((tag, {name: value or "" for name, value in attrs}))
         if tag not in VOID:
             self._open.append(tag)
             self.texts.setdefault(tag, []).append("")
 
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_startendtag(self, tag, attrs):
         self.elements.append((tag, {name: value or "" for name, value in attrs}))
 
-    def handle_endtag(self, tag: str) -> None:
+    def handle_endtag(self, tag):
         if not self._open or self._open.pop() != tag:
             self.misnested.append(tag)
 
-    def handle_data(self, data: str) -> None:
+    def handle_data(self, data):
         for tag in set(self._open):
             self.texts[tag][-1] += data
 
-    def all(self, tag: str) -> list[dict[str, str]]:
+    def all(self, tag):
         return [attributes for name, attributes in self.elements if name == tag]
 
 
-def solved(folder: Path, name: str) -> Path:
+def solved(folder, name):
     path = folder / f"{name}.json"
     succeed("solve", *SOLVES[name].split(), "-o", path)
     return path
 
 
 @pytest.fixture(scope="module")
-def result(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Result]:
+def result(tmp_path_factory):
     folder = tmp_path_factory.mktemp("results")
     return cache(lambda name: load_result(solved(folder, name)))
 
 
 @pytest.fixture(scope="module")
-def written(result: Callable[[str], Result]) -> Callable[[str], str]:
+def written(result):
     """The page of each, drawn once for all tests that read it."""
     return cache(lambda name: page_of(result(name)))
 
 
-def page_of(result: Result, around: int = 2) -> str:
+def page_of(result, around=2):
     explanation = explain(result, result.solutions, None)
     return report_page(result, statements(result, explanation), around)
 
 
 @pytest.mark.ci(every=10)
 @pytest.mark.parametrize("name", SOLVES)
-def test_the_page_says_what_the_terminal_says(
-    written: Callable[[str], str], result: Callable[[str], Result], name: str
-) -> None:
+def test_the_page_says_what_the_terminal_says(written, result, name):
     text = written(name)
     facts = [block for block in result(name).view if isinstance(block, Fact)]
     assert {"best", "objective", "latency", "limited by"} <= {term for term, _ in facts}
@@ -115,7 +110,7 @@ def test_the_page_says_what_the_terminal_says(
 
 @pytest.mark.ci(every=10)
 @pytest.mark.parametrize("name", SOLVES)
-def test_structure(written: Callable[[str], str], name: str) -> None:
+def test_structure(written, name):
     text = written(name)
     page = Page(text)
     assert page.misnested == []
@@ -148,7 +143,7 @@ def test_structure(written: Callable[[str], str], name: str) -> None:
 
 @pytest.mark.ci(every=2)
 @pytest.mark.parametrize("name", ["mm", "one"])
-def test_nothing_is_loaded_or_run(written: Callable[[str], str], name: str) -> None:
+def test_nothing_is_loaded_or_run(written, name):
     text = written(name)
     page = Page(text)
     assert not page.all("script")
@@ -168,9 +163,7 @@ def test_nothing_is_loaded_or_run(written: Callable[[str], str], name: str) -> N
 
 @pytest.mark.ci
 @pytest.mark.parametrize("name", ["mm", "odyssey", "asic", "conv"])
-def test_figures_are_the_results(
-    result: Callable[[str], Result], written: Callable[[str], str], name: str
-) -> None:
+def test_figures_are_the_results(result, written, name):
     loaded = result(name)
     best = loaded.best
     assert best is not None
@@ -197,7 +190,7 @@ def test_figures_are_the_results(
         assert number(limit.used(best.metrics)) in cells
 
 
-def test_names_of_users_are_escaped(result: Callable[[str], Result]) -> None:
+def test_names_of_users_are_escaped(result):
     name = "<script>alert('x')</script>\"&amp;"
     text = page_of(replace(result("conv"), platform_name=name))
     page = Page(text)
@@ -205,13 +198,11 @@ def test_names_of_users_are_escaped(result: Callable[[str], Result]) -> None:
     assert page.texts["h1"] == [f"conv2d on {name}"]
 
 
-def test_the_same_result_gives_the_same_page(
-    result: Callable[[str], Result], written: Callable[[str], str]
-) -> None:
+def test_the_same_result_gives_the_same_page(result, written):
     assert page_of(result("conv")) == written("conv")
 
 
-def test_the_array_is_laid_out_by_its_model(result: Callable[[str], Result]) -> None:
+def test_the_array_is_laid_out_by_its_model(result):
     loaded = result("inside")
     known = best_configuration(loaded)
     assert known is not None
@@ -237,7 +228,7 @@ def test_the_array_is_laid_out_by_its_model(result: Callable[[str], Result]) -> 
 
 @pytest.mark.ci(every=3)
 @pytest.mark.parametrize("name", ["mm", "conv", "asic"])
-def test_the_roofline_is_that_of_the_textbook(result: Callable[[str], Result], name: str) -> None:
+def test_the_roofline_is_that_of_the_textbook(result, name):
     from ithaca.exports.report.families.systolic_physics import roofline_chart
     from ithaca.formulations.systolic.insight.facts import facts
 
@@ -286,9 +277,7 @@ def test_the_roofline_is_that_of_the_textbook(result: Callable[[str], Result], n
 
 @pytest.mark.ci(every=3)
 @pytest.mark.parametrize("name", ["mm", "conv", "asic"])
-def test_energy_is_that_of_its_components(
-    result: Callable[[str], Result], written: Callable[[str], str], name: str
-) -> None:
+def test_energy_is_that_of_its_components(result, written, name):
     from ithaca.exports.report.families.systolic_physics import KINDS, energy
 
     loaded = result(name)
@@ -310,12 +299,12 @@ def test_energy_is_that_of_its_components(
     assert energy(costs).title in page.texts["h2"]
 
 
-def test_a_large_array_is_elided_with_true_counts() -> None:
+def test_a_large_array_is_elided_with_true_counts():
     assert elided(5, 5) == [0, 1, 2, 3, 4]
     assert elided(172, 5) == [0, 1, 2, 3, None, 171]
 
 
-def test_landscape_holds_the_answer_and_no_better_point(result: Callable[[str], Result]) -> None:
+def test_landscape_holds_the_answer_and_no_better_point(result):
     from ithaca.exports.report.landscape import survey
 
     loaded = result("mm")
@@ -338,11 +327,11 @@ def test_landscape_holds_the_answer_and_no_better_point(result: Callable[[str], 
     [(100.0, 100.0, "0"), (105.0, 100.0, "+5"), (100.2, 100.0, "+0.2"), (100.001, 100.0, "+0"), (97.0, 100.0, "−3"),
      (1300.0, 100.0, "13×"), (-90.0, -100.0, "+10"), (7.0, 0.0, "7")],
 )  # fmt: skip
-def test_cells_say_how_far_above_the_answer(value: float, answer: float, text: str) -> None:
+def test_cells_say_how_far_above_the_answer(value, answer, text):
     assert above(value, answer) == text
 
 
-def test_charts_have_the_colours_of_the_page(written: Callable[[str], str]) -> None:
+def test_charts_have_the_colours_of_the_page(written):
     text = written("mm")
     charts = re.findall(r"<svg.*?</svg>", text, re.DOTALL)
     used = dict(re.findall(r"var\(--([a-z-]+),(#[0-9a-f]{6})\)", "".join(charts)))
@@ -363,7 +352,7 @@ def test_charts_have_the_colours_of_the_page(written: Callable[[str], str]) -> N
     assert ["landscape-map" in chart for chart in heat] == [True]
 
 
-def test_numbers_of_axes_are_short() -> None:
+def test_numbers_of_axes_are_short():
     assert [short(v) for v in (0, 0.05, 20, 1500, 640_000, 1.25e9, -3e12)] == [
         "0", "0.05", "20", "1.5 k", "640 k", "1.25 G", "-3 T"
     ]  # fmt: skip
@@ -378,7 +367,7 @@ def test_numbers_of_axes_are_short() -> None:
         ("--time-limit 0.0001", ["Nothing found", "before the search ended"]),
     ],
 )
-def test_results_without_a_configuration(tmp_path: Path, options: str, words: list[str]) -> None:
+def test_results_without_a_configuration(tmp_path, options, words):
     file, out = tmp_path / "r.json", tmp_path / "r.html"
     assert (
         ithaca("solve", "mm", "-s", "i=64,j=64,k=64", *options.split(), "-o", file).returncode == 1
@@ -390,9 +379,7 @@ def test_results_without_a_configuration(tmp_path: Path, options: str, words: li
 
 
 @pytest.mark.ci
-def test_the_command_writes_whole_pages_or_none(
-    tmp_path: Path, result: Callable[[str], Result]
-) -> None:
+def test_the_command_writes_whole_pages_or_none(tmp_path, result):
     file, out = solved(tmp_path, "conv"), tmp_path / "page.html"
     succeed("report", file, "-o", out, "--time-limit", "1")
     text = out.read_text(encoding="utf-8")
@@ -415,7 +402,7 @@ def test_the_command_writes_whole_pages_or_none(
 @pytest.mark.parametrize(
     "options", ["--around 16", "--around -1", "--quick --time-limit 5", "--time-limit x"]
 )
-def test_bad_options(tmp_path: Path, options: str) -> None:
+def test_bad_options(tmp_path, options):
     done = ithaca("report", "none.json", "-o", tmp_path / "r.html", *options.split())
     assert done.returncode == 2
     assert (
@@ -424,7 +411,7 @@ def test_bad_options(tmp_path: Path, options: str) -> None:
 
 
 @pytest.mark.ci
-def test_bounds_that_are_not_met_are_told(result: Callable[[str], Result]) -> None:
+def test_bounds_that_are_not_met_are_told(result):
     loaded = result("conv")
     assert loaded.best is not None
     assert loaded.best.value is not None

@@ -3,9 +3,6 @@ in print."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
 import pytest
 
 from tests.browser import cut_texts, shown
@@ -15,7 +12,7 @@ FOCUSABLE = "document.querySelectorAll('a[href], summary, [tabindex=\"0\"]')"
 
 
 @pytest.fixture(scope="module")
-def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def report(tmp_path_factory):
     folder = tmp_path_factory.mktemp("report")
     file, page = folder / "r.json", folder / "r.html"
     succeed("solve", "mm", "-s", "i=256,j=200,k=128", "-o", file)
@@ -26,9 +23,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.ci(every=4)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [360, 1280])
-def test_shown_without_errors_or_overflow(
-    browser: Any, report: Path, width: int, scheme: str
-) -> None:
+def test_shown_without_errors_or_overflow(browser, report, width, scheme):
     page, wrong = shown(browser, report, width, scheme)
     page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -39,7 +34,7 @@ def test_shown_without_errors_or_overflow(
 
 
 @pytest.mark.parametrize("width", [390, 700, 1280])
-def test_no_text_of_a_drawing_is_cut(browser: Any, report: Path, width: int) -> None:
+def test_no_text_of_a_drawing_is_cut(browser, report, width):
     page, _ = shown(browser, report, width)
     assert cut_texts(page) == []
     # one drawing of each, as wide as its card, as words are large enough, or as a phone
@@ -54,9 +49,7 @@ def test_no_text_of_a_drawing_is_cut(browser: Any, report: Path, width: int) -> 
 
 
 @pytest.mark.parametrize(("kind", "least"), [("svg.both", 11), ("svg", 9)])
-def test_words_in_charts_are_large_enough_on_phones(
-    browser: Any, report: Path, kind: str, least: float
-) -> None:
+def test_words_in_charts_are_large_enough_on_phones(browser, report, kind, least):
     page, _ = shown(browser, report, 390)
     heights = page.evaluate(
         """kind => [...document.querySelectorAll(`figure ${kind}`)].filter(svg => svg.clientWidth).map(svg => {
@@ -70,7 +63,7 @@ def test_words_in_charts_are_large_enough_on_phones(
     assert min(heights) >= least
 
 
-def test_everything_is_reached_by_keyboard_in_order(browser: Any, report: Path) -> None:
+def test_everything_is_reached_by_keyboard_in_order(browser, report):
     page, _ = shown(browser, report)
     page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
     count = page.evaluate(f"{FOCUSABLE}.length")
@@ -83,21 +76,21 @@ def test_everything_is_reached_by_keyboard_in_order(browser: Any, report: Path) 
     assert reached == list(range(count))
 
 
-def test_the_skip_link_leads_to_the_answer(browser: Any, report: Path) -> None:
+def test_the_skip_link_leads_to_the_answer(browser, report):
     page, _ = shown(browser, report)
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     assert page.evaluate("document.activeElement.id") == "main"
 
 
-def test_details_open_by_keyboard(browser: Any, report: Path) -> None:
+def test_details_open_by_keyboard(browser, report):
     page, _ = shown(browser, report)
     page.evaluate("document.querySelector('summary').focus()")
     page.keyboard.press("Enter")
     assert page.evaluate("document.querySelector('details').open")
 
 
-def test_print(browser: Any, report: Path) -> None:
+def test_print(browser, report):
     page, wrong = shown(browser, report, scheme="dark")
     content = page.pdf(format="A4")
     assert content.startswith(b"%PDF")

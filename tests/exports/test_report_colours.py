@@ -24,7 +24,7 @@ from ithaca.exports.charts.palette import (
 )
 
 
-def test_contrast_is_that_of_the_guidelines() -> None:
+def test_contrast_is_that_of_the_guidelines():
     assert contrast("#000000", "#ffffff") == pytest.approx(21)
     assert contrast("#777777", "#ffffff") == pytest.approx(
         4.48, abs=0.005
@@ -32,7 +32,7 @@ def test_contrast_is_that_of_the_guidelines() -> None:
 
 
 @pytest.mark.parametrize("most", [False, True])
-def test_cells_can_be_read_on_every_colour_and_the_best_is_dark(most: bool) -> None:
+def test_cells_can_be_read_on_every_colour_and_the_best_is_dark(most):
     fills = [heat(at / len(HEAT), most) for at in range(len(HEAT))]
     assert len(set(fills)) == len(HEAT) > 40
     assert all(contrast(fill, ink(fill)) >= LEAST_CONTRAST for fill in fills)
@@ -41,14 +41,14 @@ def test_cells_can_be_read_on_every_colour_and_the_best_is_dark(most: bool) -> N
     assert all(luminance(a) < luminance(b) for a, b in pairwise(from_best))
 
 
-def test_colours_of_cells_are_of_viridis() -> None:
+def test_colours_of_cells_are_of_viridis():
     fills = colormaps["viridis"](np.linspace(0, 1, 64), bytes=True) / 255
     legible = [f for f in fills if contrast(to_hex(f), ink(to_hex(f))) >= LEAST_CONTRAST]
     colours = ListedColormap(legible).resampled(len(HEAT))
     assert [to_hex(colours(at)) for at in range(colours.N)] == [*HEAT]
 
 
-def test_text_contrasts_in_both_schemes() -> None:
+def test_text_contrasts_in_both_schemes():
     import ithaca.exports.report as package
 
     style = STYLE + (Path(next(iter(package.__path__))) / "style.css").read_text(encoding="utf-8")

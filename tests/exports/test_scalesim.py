@@ -110,13 +110,13 @@ CONV_HEADER = [
 ]
 
 
-def read_configuration(files) -> Configurations:
+def read_configuration(files):
     parser = configparser.ConfigParser()
     parser.read_string(files["scale.cfg"])
     return Configurations.model_validate({name: dict(parser[name]) for name in parser.sections()})
 
 
-def read_topology(files) -> tuple[list[str], list[int]]:
+def read_topology(files):
     """Header, and the numbers of the only layer; every line ends with a comma."""
     header, row, *more = list(csv.reader(StringIO(files["topology.csv"])))
     assert more == []
@@ -129,9 +129,7 @@ def read_topology(files) -> tuple[list[str], list[int]]:
 # -- configurations ----------------------------------------------------------------------
 
 
-def configuration(
-    name: str, dataflow: str, sizes: dict[str, int], simd: int = 2, dtype: str = "fp32"
-) -> ArrayConfiguration:
+def configuration(name, dataflow, sizes, simd=2, dtype="fp32"):
     nest = workload(name, sizes)
     array = derive(nest, tuple(dataflow), nest.output.tensor)
     parts = {loop: 4 + 4 * at for at, loop in enumerate(nest.band)}

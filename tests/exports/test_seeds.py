@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -42,7 +41,7 @@ from tests.reference import DESCRIPTORS
 SMALL = (48, 40, 32)
 
 
-def conv_problem(dataflow: tuple[str, ...], permutation: str = "cout") -> Problem:
+def conv_problem(dataflow, permutation="cout"):
     """A small layer of a CNN."""
     nest = workload("conv2d", {"o": 8, "r": 6, "c": 6, "i": 8, "p": 3, "q": 3})
     limits = (Limit("dsp", Fraction(320)), Limit("bram18k", Fraction(200)))
@@ -53,7 +52,7 @@ def conv_problem(dataflow: tuple[str, ...], permutation: str = "cout") -> Proble
 
 
 @pytest.fixture(scope="module")
-def seeds() -> Seeds:
+def seeds():
     """Eight seeds of a small problem."""
     problem = mm_problem(SMALL)
     return Seeds(parameter_space(problem), diverse_configurations(problem, 8))
@@ -64,7 +63,7 @@ def seeds() -> Seeds:
 
 @pytest.mark.ci
 @given(mm_points())
-def test_decode_undoes_encode(point: tuple[Problem, Configuration]) -> None:
+def test_decode_undoes_encode(point):
     problem, found = point
     if not problem.space.contains(
         found
@@ -80,7 +79,7 @@ def test_decode_undoes_encode(point: tuple[Problem, Configuration]) -> None:
     assert space.is_legal(found)
 
 
-def legal(problem: Problem, configuration: Configuration) -> bool:
+def legal(problem, configuration):
     """The rules of legal configurations, stated anew (exact model edition)."""
     design = systolic(problem)
     tiling, array, word = design.tiling(configuration), design.array, design.data.bytes
@@ -121,13 +120,13 @@ def legal(problem: Problem, configuration: Configuration) -> bool:
     data=st.data(),
 )
 def test_any_integers_decode_to_a_legal_tiling(
-    sizes: tuple[int, int, int],
-    dataflow: tuple[str, ...],
-    permutation: str,
-    dtype: str,
-    space: SpaceOptions,
-    data: st.DataObject,
-) -> None:
+    sizes,
+    dataflow,
+    permutation,
+    dtype,
+    space,
+    data,
+):
     problem = mm_problem(sizes, dataflow, permutation, dtype=dtype, space=space)
     try:
         found = parameter_space(problem)
@@ -153,7 +152,7 @@ def test_any_integers_decode_to_a_legal_tiling(
                 )
 
 
-def test_any_integers_decode_in_the_odyssey_edition_too() -> None:
+def test_any_integers_decode_in_the_odyssey_edition_too():
     problem = mm_problem((12, 20, 24), edition="odyssey")
     space = parameter_space(problem)
     assert not [name for name in space.names if name.startswith("pack")]
@@ -178,9 +177,7 @@ def test_any_integers_decode_in_the_odyssey_edition_too() -> None:
         ({"t1_i": float("inf")}, "'t1_i' is inf"),
     ],
 )
-def test_wrong_parameters_are_refused_by_name(
-    seeds: Seeds, change: dict[str, float | None], told: str
-) -> None:
+def test_wrong_parameters_are_refused_by_name(seeds, change, told):
     given_ = {
         name: value
         for name, value in {**seeds.parameters[0], **change}.items()
@@ -190,12 +187,12 @@ def test_wrong_parameters_are_refused_by_name(
         seeds.space.decode(given_)  # type: ignore[arg-type]
 
 
-def test_whole_numbers_of_any_type_are_taken(seeds: Seeds) -> None:
+def test_whole_numbers_of_any_type_are_taken(seeds):
     as_floats = {name: np.float64(value) for name, value in seeds.parameters[0].items()}
     assert seeds.space.decode(as_floats) == seeds.configurations[0]  # type: ignore[arg-type]
 
 
-def test_an_empty_design_space_is_refused() -> None:
+def test_an_empty_design_space_is_refused():
     problem = mm_problem((1, 8, 8), space=SpaceOptions(min_lanes=2, divisors_only=True))
     with pytest.raises(InputError, match=r"empty at 'i'"):
         parameter_space(problem)
@@ -205,7 +202,7 @@ def test_an_empty_design_space_is_refused() -> None:
 
 
 @pytest.mark.ci
-def test_score_is_the_reference_and_its_violation_says_feasible() -> None:
+def test_score_is_the_reference_and_its_violation_says_feasible():
     problem = mm_problem(
         (12, 10, 16), dsp="60", bram18k="30", objective="2*latency - off_chip_words/3"
     )
@@ -252,7 +249,7 @@ CASES = {
 
 @pytest.mark.ci(every=7)
 @pytest.mark.parametrize("case", CASES)
-def test_seeds_begin_with_the_optimum_and_are_feasible_distinct_and_sorted(case: str) -> None:
+def test_seeds_begin_with_the_optimum_and_are_feasible_distinct_and_sorted(case):
     problem = CASES[case]
     space = parameter_space(problem)
     found = diverse_configurations(problem, 4, seed=3)
@@ -271,20 +268,20 @@ def test_seeds_begin_with_the_optimum_and_are_feasible_distinct_and_sorted(case:
 
 
 @pytest.mark.ci
-def test_the_seed_of_the_random_numbers_decides() -> None:
+def test_the_seed_of_the_random_numbers_decides():
     problem = mm_problem((12, 10, 8))
     assert diverse_configurations(problem, 6, seed=1) == diverse_configurations(problem, 6, seed=1)
     assert diverse_configurations(problem, 6, seed=1) != diverse_configurations(problem, 6, seed=2)
     assert diverse_configurations(problem, 1) == (solve_exact(problem).configuration,)
 
 
-def test_seeds_spread(seeds: Seeds) -> None:
+def test_seeds_spread(seeds):
     """Seeds leave one corner of the space: several SIMD factors, lane counts, tile sizes."""
     for quantity in ("t2.k", "lanes.i", "t1.i", "lanes.j", "t1.j"):
         assert len({configuration[quantity] for configuration in seeds.configurations}) >= 3
 
 
-def test_known_configurations_come_first_and_must_be_feasible(seeds: Seeds) -> None:
+def test_known_configurations_come_first_and_must_be_feasible(seeds):
     problem = seeds.space.problem
     known = (seeds.configurations[5], seeds.configurations[2])
     grown = diverse_configurations(problem, 6, known=known)
@@ -300,11 +297,11 @@ def test_known_configurations_come_first_and_must_be_feasible(seeds: Seeds) -> N
         diverse_configurations(problem, 2, known=(odd,))
 
 
-def test_no_feasible_tiling_gives_no_seeds() -> None:
+def test_no_feasible_tiling_gives_no_seeds():
     assert diverse_configurations(mm_problem(SMALL, dsp="4"), 5) == ()
 
 
-def test_all_are_found_where_few_exist() -> None:
+def test_all_are_found_where_few_exist():
     """A limit that only a few configurations meet: compare with counting them all."""
     problem = mm_problem((2, 2, 2), dsp="5", bram18k="8")
     optimum = solve_exact(problem).value
@@ -316,7 +313,7 @@ def test_all_are_found_where_few_exist() -> None:
     assert len(found) == exist
 
 
-def count_feasible(problem: Problem) -> int:
+def count_feasible(problem):
     """The number of configurations of a tiny problem that meet its limits, among all of them."""
     tables = [axis.table() for axis in problem.space.axes]
     grids = np.meshgrid(*(np.arange(next(iter(t.values())).size) for t in tables), indexing="ij")
@@ -330,7 +327,7 @@ def count_feasible(problem: Problem) -> int:
     return int(kept.sum())
 
 
-def test_a_stopped_search_returns_what_it_has(seeds: Seeds) -> None:
+def test_a_stopped_search_returns_what_it_has(seeds):
     problem = seeds.space.problem
     stopped = SolveOptions(stop=lambda: True)
     assert (
@@ -343,7 +340,7 @@ def test_a_stopped_search_returns_what_it_has(seeds: Seeds) -> None:
 # -- formats -------------------------------------------------------------------------------
 
 
-def test_csv_reads_back_as_points(seeds: Seeds, tmp_path: Path) -> None:
+def test_csv_reads_back_as_points(seeds, tmp_path):
     problem = seeds.space.problem
     path = tmp_path / "seeds.csv"
     design = systolic(problem)
@@ -358,7 +355,7 @@ def test_csv_reads_back_as_points(seeds: Seeds, tmp_path: Path) -> None:
     assert {"dsp", "bram18k", "off_chip_words", "meets_bounds"} <= set(header)
 
 
-def test_opentuner_folder_holds_one_configuration_per_file(seeds: Seeds) -> None:
+def test_opentuner_folder_holds_one_configuration_per_file(seeds):
     files = opentuner_files(seeds)
     assert list(files) == sorted(files)
     assert [json.loads(text) for text in files.values()] == list(seeds.parameters)
@@ -367,7 +364,7 @@ def test_opentuner_folder_holds_one_configuration_per_file(seeds: Seeds) -> None
     assert [taken.pop() for _ in seeds.configurations] == list(seeds.parameters)
 
 
-def test_odyssey_names_extents_factors_and_packs(seeds: Seeds) -> None:
+def test_odyssey_names_extents_factors_and_packs(seeds):
     problem, configuration = seeds.space.problem, seeds.configurations[0]
     found = odyssey_parameters(problem, configuration)
     tiling = systolic(problem).tiling(configuration)
@@ -400,7 +397,7 @@ def test_odyssey_names_extents_factors_and_packs(seeds: Seeds) -> None:
 
 
 @pytest.mark.slow
-def test_odyssey_names_are_those_of_the_published_descriptions() -> None:
+def test_odyssey_names_are_those_of_the_published_descriptions():
     """Numbers of packs and order of the tunable parameters, of all 27 designs."""
     names = {"gemm": ("mm", "ABC"), "cnn": ("conv2d", ("cin", "w", "cout"))}
     spaces = {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -23,11 +22,11 @@ Ithaca = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
-def ithaca(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ithaca:
+def ithaca(tmp_path, monkeypatch):
     """Run a command in a folder of its own: exit status, output and errors."""
     monkeypatch.chdir(tmp_path)
 
-    def run(*arguments: str) -> tuple[int, str, str]:
+    def run(*arguments):
         done = command_line.ithaca(*arguments)
         return done.returncode, done.stdout, done.stderr
 
@@ -35,7 +34,7 @@ def ithaca(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ithaca:
 
 
 @pytest.mark.slow
-def test_seeds_of_a_workload_for_every_tool(ithaca: Ithaca, tmp_path: Path) -> None:
+def test_seeds_of_a_workload_for_every_tool(ithaca, tmp_path):
     lists = {}
     for tool in ("optuna", "pymoo", "nevergrad", "odyssey"):
         status, output, errors = ithaca(
@@ -53,9 +52,7 @@ def test_seeds_of_a_workload_for_every_tool(ithaca: Ithaca, tmp_path: Path) -> N
 
 
 @pytest.mark.ci
-def test_seeds_of_a_result_begin_with_its_configurations_and_evaluate_reads_them(
-    ithaca: Ithaca, tmp_path: Path
-) -> None:
+def test_seeds_of_a_result_begin_with_its_configurations_and_evaluate_reads_them(ithaca, tmp_path):
     assert ithaca("solve", *MM, "-o", "result.json")[0] == 0
     recorded = load_result(tmp_path / "result.json").solutions
     status, output, errors = ithaca(
@@ -95,7 +92,7 @@ def test_seeds_of_a_result_begin_with_its_configurations_and_evaluate_reads_them
 
 
 @pytest.mark.ci
-def test_the_same_seed_writes_the_same_file(ithaca: Ithaca, tmp_path: Path) -> None:
+def test_the_same_seed_writes_the_same_file(ithaca, tmp_path):
     for name, seed in (("a", "1"), ("b", "1"), ("c", "2")):
         assert ithaca("seed", *ONE, "--for", "optuna", "--seed", seed, "-o", name)[0] == 0
     a, b, c = ((tmp_path / name).read_text() for name in "abc")
@@ -103,7 +100,7 @@ def test_the_same_seed_writes_the_same_file(ithaca: Ithaca, tmp_path: Path) -> N
 
 
 @pytest.mark.ci
-def test_fewer_than_asked_for_are_written_and_said(ithaca: Ithaca, tmp_path: Path) -> None:
+def test_fewer_than_asked_for_are_written_and_said(ithaca, tmp_path):
     best = json.loads(ithaca("solve", *ONE, "--limit", "dsp=5", "--json")[1])["objective"]["value"]
     limits = f"dsp=5,latency={best}"
     status, output, errors = ithaca(
@@ -116,7 +113,7 @@ def test_fewer_than_asked_for_are_written_and_said(ithaca: Ithaca, tmp_path: Pat
     assert errors == f"only {written} of 300 seeds: no more feasible configurations were found\n"
 
 
-def test_infeasible_exits_1_and_names_the_limit(ithaca: Ithaca, tmp_path: Path) -> None:
+def test_infeasible_exits_1_and_names_the_limit(ithaca, tmp_path):
     status, output, errors = ithaca("seed", *ONE, "--limit", "dsp=4", "--for", "csv", "-o", "x.csv")
     assert (status, output) == (1, "")
     assert "limit dsp = 4 cannot be met" in errors
@@ -127,7 +124,7 @@ def test_infeasible_exits_1_and_names_the_limit(ithaca: Ithaca, tmp_path: Path) 
 OUT = ("-o", "out")
 
 
-def test_a_result_states_its_own_problem(ithaca: Ithaca, tmp_path: Path) -> None:
+def test_a_result_states_its_own_problem(ithaca, tmp_path):
     assert ithaca("solve", *ONE, "-o", "result.json")[0] == 0
     for option in (
         "--sizes=i=3",

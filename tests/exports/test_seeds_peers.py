@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -43,15 +41,13 @@ Run = Callable[[ParameterSpace, Sequence[Mapping[str, int]], int], list[dict[str
 
 
 @pytest.fixture(scope="module")
-def seeds() -> Seeds:
+def seeds():
     """Six seeds of a small problem; the first is its proven optimum."""
     problem = mm_problem((48, 40, 32))
     return Seeds(parameter_space(problem), diverse_configurations(problem, 6))
 
 
-def run_optuna(
-    space: ParameterSpace, start: Sequence[Mapping[str, int]], seed: int
-) -> list[dict[str, int]]:
+def run_optuna(space, start, seed):
     optuna = pytest.importorskip("optuna")
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=seed))
@@ -61,9 +57,7 @@ def run_optuna(
     return [dict(t.params) for t in study.trials]
 
 
-def run_pymoo(
-    space: ParameterSpace, start: Sequence[Mapping[str, int]], seed: int
-) -> list[dict[str, int]]:
+def run_pymoo(space, start, seed):
     pytest.importorskip("pymoo")
     from pymoo.algorithms.soo.nonconvex.ga import GA
     from pymoo.operators.crossover.sbx import SBX
@@ -76,7 +70,7 @@ def run_pymoo(
     evaluated = []
     objective = problem.objs[0]
 
-    def recorded(x: Any) -> Any:
+    def recorded(x):
         evaluated.append(space.named([round(v) for v in x]))
         return objective(x)
 
@@ -91,9 +85,7 @@ def run_pymoo(
     return evaluated[:BUDGET]
 
 
-def run_nevergrad(
-    space: ParameterSpace, start: Sequence[Mapping[str, int]], seed: int
-) -> list[dict[str, int]]:
+def run_nevergrad(space, start, seed):
     ng = pytest.importorskip("nevergrad")
     parametrization = nevergrad_parametrization(space)
     parametrization.random_state = np.random.RandomState(seed)
@@ -102,7 +94,7 @@ def run_nevergrad(
     evaluated = []
     loss = nevergrad_loss(space)
 
-    def recorded(**parameters: int) -> float:
+    def recorded(**parameters):
         evaluated.append(dict(parameters))
         return loss(**parameters)
 
@@ -113,14 +105,14 @@ def run_nevergrad(
 TOOLS: dict[str, Run] = {"optuna": run_optuna, "pymoo": run_pymoo, "nevergrad": run_nevergrad}
 
 
-def best(space: ParameterSpace, evaluated: Sequence[Mapping[str, int]]) -> float:
+def best(space, evaluated):
     return min(penalised(space, point) for point in evaluated)
 
 
 @pytest.mark.ci
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("tool", TOOLS)
-def test_seeds_are_evaluated_first_and_never_make_a_run_worse(tool: str, seeds: Seeds) -> None:
+def test_seeds_are_evaluated_first_and_never_make_a_run_worse(tool, seeds):
     run, space, start = TOOLS[tool], seeds.space, seeds.parameters
     optimum = solve_exact(space.problem).value
     assert optimum is not None
@@ -135,7 +127,7 @@ def test_seeds_are_evaluated_first_and_never_make_a_run_worse(tool: str, seeds: 
     assert best(space, run(space, start[1:], 0)) <= best(space, run(space, (), 0))
 
 
-def test_files_hold_what_the_calls_take(seeds: Seeds) -> None:
+def test_files_hold_what_the_calls_take(seeds):
     expected = list(seeds.parameters)
     assert json.loads(optuna_text(seeds)) == expected
     assert json.loads(nevergrad_text(seeds)) == expected
@@ -149,7 +141,7 @@ def test_files_hold_what_the_calls_take(seeds: Seeds) -> None:
         )
 
 
-def test_pymoo_sees_limits_as_constraints(seeds: Seeds) -> None:
+def test_pymoo_sees_limits_as_constraints(seeds):
     pytest.importorskip("pymoo")
     space = seeds.space
     problem = pymoo_problem(space)
@@ -167,7 +159,7 @@ def test_pymoo_sees_limits_as_constraints(seeds: Seeds) -> None:
     assert penalised(space, space.named(outside[0].tolist())) >= INFEASIBLE
 
 
-def test_opentuner_loads_the_files(seeds: Seeds, tmp_path: Path) -> None:
+def test_opentuner_loads_the_files(seeds, tmp_path):
     pytest.importorskip("opentuner")
     manipulator = opentuner_manipulator(seeds.space)
     for (name, text), expected in zip(
@@ -180,6 +172,6 @@ def test_opentuner_loads_the_files(seeds: Seeds, tmp_path: Path) -> None:
         assert manipulator.hash_config(configuration)
 
 
-def test_a_tool_that_is_not_installed_is_named() -> None:
+def test_a_tool_that_is_not_installed_is_named():
     with pytest.raises(InputError, match="pip install no_such_tool"):
         peer("no_such_tool.module")

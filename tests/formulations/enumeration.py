@@ -7,12 +7,11 @@ so that what is reused is what the order of the loops says.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import groupby, product
 from math import prod
 
-from ithaca.workloads.affine import Access
 from ithaca.workloads.nest import LoopNest
 
 Iteration = tuple[int, ...]
@@ -32,17 +31,17 @@ class Run:
     # -- where things happen ---------------------------------------------------------------
 
     @property
-    def pes(self) -> list[Iteration]:
+    def pes(self):
         """All PEs by their place along each loop in space."""
         return list(product(*(range(self.t1[x] // self.t2[x]) for x in self.dataflow)))
 
     @property
-    def tiles(self) -> list[dict[str, int]]:
+    def tiles(self):
         """All tiles in the order they are worked on: a tile number per band loop."""
         counts = [range(-(-self.nest.sizes[x] // self.t1[x])) for x in self.order]
         return [dict(zip(self.order, numbers, strict=True)) for numbers in product(*counts)]
 
-    def iterations(self, tile: Mapping[str, int], pe: Iteration) -> Iterator[dict[str, int]]:
+    def iterations(self, tile, pe):
         """The iterations of a PE in a tile."""
         ranges = []
         for loop in self.nest.loops:
@@ -56,15 +55,13 @@ class Run:
         for point in product(*ranges):
             yield dict(zip(self.nest.loops, point, strict=True))
 
-    def elements(
-        self, access: Access, tile: Mapping[str, int], pe: Iteration
-    ) -> frozenset[Iteration]:
+    def elements(self, access, tile, pe):
         """The elements of an array that a PE touches in a tile."""
         return frozenset(element(access, at) for at in self.iterations(tile, pe))
 
     # -- what follows ----------------------------------------------------------------------
 
-    def box(self, access: Access) -> int:
+    def box(self, access):
         """Words of the smallest box around what a PE touches in a tile (the same for all)."""
         sizes = set()
         for tile in (self.tiles[0], self.tiles[-1]):
@@ -74,7 +71,7 @@ class Run:
         (size,) = sizes
         return size
 
-    def sharing(self, access: Access) -> str | None:
+    def sharing(self, access):
         """The first loop in space along which all PEs touch the same elements; None if there is
         none."""
         tile = self.tiles[0]
@@ -88,7 +85,7 @@ class Run:
                 return loop
         return None
 
-    def buffers(self, access: Access) -> int:
+    def buffers(self, access):
         """The number of buffers that feed an array to the PEs: one for those that share, else one
         each."""
         shared = self.sharing(access)
@@ -98,17 +95,17 @@ class Run:
             else len(self.pes) // (self.t1[shared] // self.t2[shared])
         )
 
-    def changes(self, access: Access) -> int:
+    def changes(self, access):
         """The number of times that what a PE needs differs from what it needed for the tile before,
         the first included."""
         needed = (self.elements(access, tile, self.pes[0]) for tile in self.tiles)
         return sum(1 for _ in groupby(needed))
 
-    def output_tiles(self) -> int:
+    def output_tiles(self):
         """The number of different tiles of the output."""
         return len({self.elements(self.nest.output, tile, self.pes[0]) for tile in self.tiles})
 
-    def cycles(self) -> int:
+    def cycles(self):
         """Cycles of a PE over all tiles, with a vector of SIMD iterations each."""
         simd = self.t2[self.nest.simd]
         work = {sum(1 for _ in self.iterations(tile, pe)) for tile in self.tiles for pe in self.pes}
@@ -116,7 +113,7 @@ class Run:
         assert iterations % simd == 0
         return len(self.tiles) * iterations // simd
 
-    def sums_in_time(self) -> bool:
+    def sums_in_time(self):
         """Whether a PE adds to an element of the output more than once, in different cycles of a
         tile."""
         cycles: dict[Iteration, set[Iteration]] = {}
@@ -126,6 +123,6 @@ class Run:
         return any(len(found) > 1 for found in cycles.values())
 
 
-def element(access: Access, at: Mapping[str, int]) -> Iteration:
+def element(access, at):
     """The element that an access touches in an iteration."""
     return tuple(s.constant + sum(c * at[loop] for loop, c in s.terms) for s in access)

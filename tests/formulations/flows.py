@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import comb
 from typing import Any
@@ -11,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from ithaca.plugins.flow.formulations.graph import find_graph
-from ithaca.plugins.flow.formulations.run import FlowRun, run_graph
+from ithaca.plugins.flow.formulations.run import run_graph
 
 WINDOW, RATE, DENSITY, COPIES, STEPS = 64, 8, 0.2, 6, 4
 
 
-def small(**fields: Any) -> dict[str, Any]:
+def small(**fields):
     """A buffer that a multiplier reads 8 values of, zeros and all, in each of 3 steps."""
     document: dict[str, Any] = {
         "name": "small",
@@ -28,26 +27,26 @@ def small(**fields: Any) -> dict[str, Any]:
     return document | fields
 
 
-def run(document: dict[str, Any], **parameters: int | Fraction) -> FlowRun:
+def run(document, **parameters):
     stated = {name: Fraction(value) for name, value in parameters.items()}
     return run_graph(find_graph(document), stated)
 
 
-def parts(of: FlowRun) -> dict[str, tuple[Fraction, Fraction | None]]:
+def parts(of):
     return {part.name: (part.cycles, part.energy) for part in of.parts}
 
 
-def binomial(count: int, share: float) -> list[float]:
+def binomial(count, share):
     return [comb(count, k) * share**k * (1 - share) ** (count - k) for k in range(count + 1)]
 
 
-def expected_most(chances: Sequence[float], copies: int) -> float:
+def expected_most(chances, copies):
     """The expected largest of independent numbers, of their chances."""
     below = np.cumsum(chances) ** copies
     return float(sum(1 - below[:-1]))
 
 
-def cycles_of(chances: Sequence[float], cycles: Callable[[int], int]) -> list[float]:
+def cycles_of(chances, cycles):
     """Chances of numbers of cycles, of those of nonzeros."""
     found = [0.0] * (max(map(cycles, range(len(chances)))) + 1)
     for count, chance in enumerate(chances):
@@ -55,7 +54,7 @@ def cycles_of(chances: Sequence[float], cycles: Callable[[int], int]) -> list[fl
     return found
 
 
-def waiting(**parameters: object) -> dict[str, Any]:
+def waiting(**parameters):
     """Six copies that extract nonzeros of windows of their own, and wait for each other."""
     copies = {
         "copies": COPIES,
@@ -74,7 +73,7 @@ def waiting(**parameters: object) -> dict[str, Any]:
     )
 
 
-def simulated(work: Sequence[Sequence[int]], room: int) -> int:
+def simulated(work, room):
     """Cycles of copies with queues, cycle by cycle: in each one a step is given to all, if all have
     room, and those with a step work at it."""
     queues = [deque[int]() for _ in work[0]]

@@ -3,16 +3,14 @@ formulas."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 
 import ithaca
 from benchmarks.paper.dmazerunner import layer_problem
 from ithaca.formulations.algebra.expression import Symbol
-from ithaca.formulations.algebra.traced import TRACED, How, Traced, traced, traced_values
+from ithaca.formulations.algebra.traced import TRACED, How, traced, traced_values
 from ithaca.formulations.bottleneck import Binding, Part, bindings, bottleneck, contenders
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Design
@@ -28,9 +26,7 @@ class Stub:
     """A design for bottleneck trees: passes that compute 30 cycles, send 20, or fetch 12 + 6; a
     drain of 5."""
 
-    def parts(
-        self, values: Mapping[str, Traced], numbers: object
-    ) -> tuple[dict[str, Traced], dict[str, Traced]]:
+    def parts(self, values, numbers):
         computing, sending, drain = values["c"] * 10, values["s"] + 0, values["d"] * 1
         first, second = values["a"] * 2, values["b"] * 1
         fetching = first + second
@@ -48,12 +44,12 @@ class Stub:
 POINT = Configuration({"c": 3, "s": 20, "a": 6, "b": 6, "d": 5})
 
 
-def tree(**changes: int) -> Part:
+def tree(**changes):
     stub: Design = Stub()  # type: ignore[assignment]
     return bottleneck(stub, {**POINT, **changes}, Symbol("latency"), "latency")
 
 
-def test_a_tree_of_sums_and_maxima_states_what_each_part_contributes() -> None:
+def test_a_tree_of_sums_and_maxima_states_what_each_part_contributes():
     whole = tree()
     assert (whole.name, whole.how, whole.value, whole.share) == ("latency", How.SUM, 125, 1)
     passes, drain = whole.parts
@@ -82,11 +78,9 @@ def test_a_tree_of_sums_and_maxima_states_what_each_part_contributes() -> None:
     }
 
 
-def test_what_is_counted_twice_is_one_part_of_a_sum() -> None:
+def test_what_is_counted_twice_is_one_part_of_a_sum():
     class Twice(Stub):
-        def parts(
-            self, values: Mapping[str, Traced], numbers: object
-        ) -> tuple[dict[str, Traced], dict[str, Traced]]:
+        def parts(self, values, numbers):
             calls = values["c"] * 10
             return {"latency": calls * 2 + values["d"] + calls + values["s"]}, {"calls": calls}
 
@@ -95,7 +89,7 @@ def test_what_is_counted_twice_is_one_part_of_a_sum() -> None:
     assert [(part.name, part.value) for part in whole.parts] == [("calls", 90), ("", 25)]
 
 
-def test_what_binds_is_followed_at_a_maximum_and_measured_against_the_next() -> None:
+def test_what_binds_is_followed_at_a_maximum_and_measured_against_the_next():
     assert bindings(tree()) == (Binding(("latency", "computing"), Fraction(3, 2), Fraction(1)),)
     # bursts take longest, 40 of them A's: s = 46 / 30, f = 40 / 46
     assert bindings(tree(a=20)) == (
@@ -103,7 +97,7 @@ def test_what_binds_is_followed_at_a_maximum_and_measured_against_the_next() -> 
     )
 
 
-def test_sums_may_pass_over_what_nothing_can_be_done_about_and_maxima_not() -> None:
+def test_sums_may_pass_over_what_nothing_can_be_done_about_and_maxima_not():
     assert bindings(tree(a=20), {"fetching B"}.__contains__)[0].names == (
         "latency",
         "fetching",
@@ -114,14 +108,14 @@ def test_sums_may_pass_over_what_nothing_can_be_done_about_and_maxima_not() -> N
 
 
 @pytest.fixture(scope="module")
-def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def tiny(tmp_path_factory):
     folder = tmp_path_factory.mktemp("tiny")
     (folder / "tiny.yaml").write_text(TINY.replace("read_bandwidth: 2", "read_bandwidth: 1"))
     (folder / "problem.yaml").write_text(PROBLEM)
     return folder
 
 
-def checked(part: Part) -> Iterator[Part]:
+def checked(part):
     """All parts of a tree, whose own parts make it up exactly."""
     yield part
     if part.how is How.SUM and part.parts:
@@ -134,7 +128,7 @@ def checked(part: Part) -> Iterator[Part]:
         yield from checked(each)
 
 
-def test_parts_of_mappings_are_the_metrics_that_the_model_states(tiny: Path) -> None:
+def test_parts_of_mappings_are_the_metrics_that_the_model_states(tiny):
     found = ithaca.map(
         tiny / "problem.yaml",
         arch=tiny / "tiny.yaml",
@@ -156,7 +150,7 @@ def test_parts_of_mappings_are_the_metrics_that_the_model_states(tiny: Path) -> 
     assert parts["computation"].value <= parts["DRAM reads"].value
 
 
-def test_numbers_that_remember_are_the_numbers_of_the_reference() -> None:
+def test_numbers_that_remember_are_the_numbers_of_the_reference():
     layer = layer_problem("conv5_1", "edp", divisors_only=True)
     proven = solve_staged(layer, SolveOptions()).configuration
     assert proven is not None
@@ -172,7 +166,7 @@ def test_numbers_that_remember_are_the_numbers_of_the_reference() -> None:
         assert list(checked(whole))
 
 
-def test_remedies_follow_the_published_formulas() -> None:
+def test_remedies_follow_the_published_formulas():
     s, f = Fraction(3, 2), Fraction(3, 4)
     assert Remedy("PEs").predicted(Fraction(64), s, f) == 96
     assert Remedy("width", most=Fraction(80)).predicted(Fraction(64), s, f) == 80
@@ -191,7 +185,7 @@ def test_remedies_follow_the_published_formulas() -> None:
     assert Remedy("bandwidth").predicted(Fraction(64), None, f) is None
 
 
-def test_a_mapping_asks_for_room_where_words_bind(tiny: Path) -> None:
+def test_a_mapping_asks_for_room_where_words_bind(tiny):
     """DRAM's words bind; of the four Weights are most. The buffer holds them and what it needs of
     the others."""
     found = ithaca.map(

@@ -12,12 +12,11 @@ import pytest
 from ithaca.files.errors import InputError
 from ithaca.formulations.data_types import DATA_TYPES
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.systolic.cost_model import Costs
 from ithaca.formulations.systolic.dataflows import dataflows, find_dataflow
 from ithaca.formulations.systolic.derivation import derive, designs
 from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.metrics import metric_values, parse_objective
-from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray
+from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.workloads.library import workload
 from ithaca.workloads.nest import LoopNest
@@ -27,14 +26,14 @@ from tests.problems import costs_at
 EDITIONS = [Edition.EXACT, Edition.ODYSSEY]
 
 
-def costs_of(nest: LoopNest, array: SystolicArray, tiling: Tiling, dtype: str = "fp32") -> Costs:
+def costs_of(nest, array, tiling, dtype="fp32"):
     return costs_at(
         Problem(SystolicDesign(nest, array, DATA_TYPES[dtype]), (), parse_objective("latency")),
         tiling,
     )
 
 
-def random_tiling(array: SystolicArray, draw: random.Random) -> Tiling:
+def random_tiling(array, draw):
     inner = {x: draw.choice((1, 2, 3)) for x in array.latency_hiding_loops}
     inner |= dict.fromkeys(array.sequential, 1)
     simd = draw.choice((1, 2, 4))
@@ -53,9 +52,7 @@ def random_tiling(array: SystolicArray, draw: random.Random) -> Tiling:
     ("dataflow", "twin"),
     [("c", "r"), ("o,r", "o,c"), ("r,i", "c,i"), ("o", "o"), ("i", "i"), ("o,i", "o,i")],
 )
-def test_rows_and_columns_may_change_places(
-    dataflow: str, twin: str, permutation: str, edition: Edition
-) -> None:
+def test_rows_and_columns_may_change_places(dataflow, twin, permutation, edition):
     draw = random.Random(f"{dataflow} {permutation} {edition}")
     swap = {"r": "c", "c": "r", "p": "q", "q": "p"}
     sizes = {"o": 7, "r": 9, "c": 5, "i": 6, "p": 3, "q": 2, "s": 2}
@@ -83,9 +80,7 @@ def test_rows_and_columns_may_change_places(
 @pytest.mark.parametrize(
     ("dataflow", "space"), [("r", "i"), ("o", "j"), ("i", "k"), ("r,i", "i,k"), ("o,i", "j,k")]
 )
-def test_a_window_of_one_element_is_a_matrix_product(
-    dataflow: str, space: str, permutation: str, matrix: str, edition: Edition
-) -> None:
+def test_a_window_of_one_element_is_a_matrix_product(dataflow, space, permutation, matrix, edition):
     draw = random.Random(f"{dataflow} {permutation} {edition}")
     conv = workload("conv2d", {"o": 7, "r": 9, "c": 1, "i": 6, "p": 1, "q": 1})
     mm = workload("mm", {"i": 9, "j": 7, "k": 6})
@@ -123,7 +118,7 @@ def test_a_window_of_one_element_is_a_matrix_product(
 # --------------------------
 
 
-def buffers(array: SystolicArray) -> dict[str, str]:
+def buffers(array):
     """Words and number of the buffers of every module that has one, and of the PEs."""
     found = {
         module.name: f"{group.size} x {group.count}"
@@ -134,7 +129,7 @@ def buffers(array: SystolicArray) -> dict[str, str]:
     return found | {"PE": f"{array.pe.accumulators} x {array.pe.count}"}
 
 
-def test_buffers_of_rows_and_columns_in_space() -> None:
+def test_buffers_of_rows_and_columns_in_space():
     """AutoSA, autosa_scripts/odyssey/designs_lib/cnn/kernel7_2.json, section memory."""
     array = derive(workload("conv2d"), ("r", "c"), "w")
     out = "t2.r·t2.c·t1.o x lanes.r·lanes.c"
@@ -150,7 +145,7 @@ def test_buffers_of_rows_and_columns_in_space() -> None:
     assert tiles["w_IO_L3_in"] == "tiles.o·tiles.i"  # as there: its loops are those of o and i
 
 
-def test_buffers_of_channels_in_space() -> None:
+def test_buffers_of_channels_in_space():
     """AutoSA, autosa_scripts/odyssey/designs_lib/cnn/kernel3_2.json, section memory."""
     array = derive(workload("conv2d"), ("i",), "w")
     out = "t1.r·t1.c·t1.o x 1"
@@ -179,14 +174,14 @@ def test_buffers_of_channels_in_space() -> None:
         (3, 2, "3·t2.r + 2·extent.p - 4", "3·t1.c + 2·extent.q - 4"),
     ],
 )
-def test_the_footprint_of_a_window(stride: int, dilation: int, rows: str, columns: str) -> None:
+def test_the_footprint_of_a_window(stride, dilation, rows, columns):
     nest = workload("conv2d", {"s": stride, "d": dilation})
     cin = derive(nest, ("o", "r"), "cout").groups[0]
     assert str(cin.size) == f"({rows})·({columns})·t1.i"
     assert len(dataflows(nest)) == 10
 
 
-def test_a_layer_with_stride_2_reads_every_row_once() -> None:
+def test_a_layer_with_stride_2_reads_every_row_once():
     """ResNet's first layer, 224 × 224 × 3 with windows of 7 × 7: one tile holds the 229 × 229
     elements it touches."""
     nest = workload("conv2d", {"o": 64, "r": 112, "c": 112, "i": 3, "p": 7, "q": 7, "s": 2})
@@ -201,7 +196,7 @@ def test_a_layer_with_stride_2_reads_every_row_once() -> None:
     assert costs.words == {"cin": 229 * 229 * 3, "w": 64 * 49 * 3, "cout": 64 * 112 * 112}
 
 
-def test_why_a_loop_is_not_in_space() -> None:
+def test_why_a_loop_is_not_in_space():
     output, inputs = parse_statement("y[r] += x[r+2*p] * w[p]")
     with pytest.raises(
         InputError,
@@ -224,7 +219,7 @@ def test_why_a_loop_is_not_in_space() -> None:
 # ---------------------------------------------------------------------------------
 
 
-def test_depthwise_layers_are_all_buildable() -> None:
+def test_depthwise_layers_are_all_buildable():
     found = designs(workload("depthwise_conv2d"))
     assert len(found) == 18
     assert all(array.buildable for array in found)  # no tiled loop reduces: nothing to carry
@@ -232,7 +227,7 @@ def test_depthwise_layers_are_all_buildable() -> None:
 
 
 @pytest.mark.parametrize("edition", EDITIONS)
-def test_a_depthwise_layer_by_hand(edition: Edition) -> None:
+def test_a_depthwise_layer_by_hand(edition):
     """16 channels of 8 × 6, windows of 3 × 3 at stride 2, on 2 × 4 PEs of 4 lanes: every figure
     worked out by hand."""
     nest = workload("depthwise_conv2d", {"o": 16, "r": 8, "c": 6, "p": 3, "q": 3, "s": 2})
@@ -259,7 +254,7 @@ def test_a_depthwise_layer_by_hand(edition: Edition) -> None:
     )  # past two PEs along o, four words at a time
 
 
-def test_one_window_element_after_the_other_is_a_loop_like_any_other() -> None:
+def test_one_window_element_after_the_other_is_a_loop_like_any_other():
     """Tiled whole, with t2 = 1, a loop costs what it costs untiled: in both model editions, in all
     designs without it in space."""
     whole = workload("conv2d", {"o": 5, "r": 6, "c": 4, "i": 6, "p": 3, "q": 2})
@@ -281,7 +276,7 @@ def test_one_window_element_after_the_other_is_a_loop_like_any_other() -> None:
                 assert metric_values(found) == metric_values(expected)
 
 
-def test_with_one_lane_it_does_not_matter_which_loop_is_vectorised() -> None:
+def test_with_one_lane_it_does_not_matter_which_loop_is_vectorised():
     output, inputs = parse_statement("C[i][j] += A[i][k] * B[j][k]")
     reducing = LoopNest("mm", (("i", 9), ("j", 7), ("k", 6)), output, inputs, "k")
     parallel = replace(reducing, simd="j")

@@ -7,12 +7,9 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 
-from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.algebra.parsing import parse_expression
-from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.continuous_rules import continuous_rules, products, quantity_spans
-from ithaca.formulations.problem import Problem
 from ithaca.formulations.space import Axis, Link, Quantity, Relation, Space
 from ithaca.formulations.systolic.design import SpaceOptions
 from tests.problems import mm_points, mm_problem
@@ -20,17 +17,17 @@ from tests.problems import mm_points, mm_problem
 NAMES = ("x", "y", "z", "q")
 
 
-def shown(space: Space) -> set[str]:
+def shown(space):
     return {
         f"{r.left} {r.relation.value} {r.right}"
         for r in continuous_rules(space, quantity_spans(space))
     }
 
 
-def space_of(relation: Relation, right: str, *more: tuple[str, Relation, str]) -> Space:
+def space_of(relation, right, *more):
     """Three free quantities, and q related to an expression over them."""
 
-    def read(text: str) -> Expression:
+    def read(text):
         return parse_expression(text, where="test", allowed=NAMES)
 
     links = [
@@ -46,7 +43,7 @@ def space_of(relation: Relation, right: str, *more: tuple[str, Relation, str]) -
 
 
 @given(mm_points())
-def test_every_configuration_meets_them(drawn: tuple[Problem, Configuration]) -> None:
+def test_every_configuration_meets_them(drawn):
     problem, configuration = drawn
     values = {name: Fraction(value) for name, value in configuration.items()}
     spans = quantity_spans(problem.space)
@@ -71,11 +68,11 @@ def test_every_configuration_meets_them(drawn: tuple[Problem, Configuration]) ->
         (Relation.EQUAL, "ceil(30/z)", {"30/z ≤ q", "q ≤ (z + 29)/z"}),
     ],
 )
-def test_parts_of_maxima_and_minima(relation: Relation, right: str, expected: set[str]) -> None:
+def test_parts_of_maxima_and_minima(relation, right, expected):
     assert shown(space_of(relation, right)) == expected
 
 
-def test_a_quotient_without_remainder_is_one() -> None:
+def test_a_quotient_without_remainder_is_one():
     assert shown(space_of(Relation.EQUAL, "ceil(30/z)", ("z", Relation.DIVIDES, "30"))) == {
         "q = 30/z"
     }
@@ -85,6 +82,6 @@ def test_a_quotient_without_remainder_is_one() -> None:
     )
 
 
-def test_inferred_packs_do_not_exceed_what_they_pack() -> None:
+def test_inferred_packs_do_not_exceed_what_they_pack():
     found = shown(mm_problem((24, 36, 20), edition="odyssey").space)
     assert {"pack.A ≤ t1.k", "pack.B ≤ t1.k", "t2.k ≤ pack.A", "t2.k ≤ pack.B"} <= found

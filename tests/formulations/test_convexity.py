@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fractions import Fraction
 from math import exp, log
 
@@ -10,7 +9,6 @@ import numpy as np
 import pytest
 
 from ithaca.formulations.algebra.convexity import is_convex_goal, is_convex_limit
-from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.number_systems import NumberSystem
 from ithaca.formulations.algebra.parsing import parse_expression
 from tests.problems import MM_DATAFLOWS, mm_problem
@@ -41,7 +39,7 @@ NOT_CONVEX = (
 )
 
 
-def at(expression: Expression, point: Mapping[str, float]) -> float:
+def at(expression, point):
     """Relaxed value, t1 being what it is."""
     values = dict(point)
     for name in point:
@@ -51,7 +49,7 @@ def at(expression: Expression, point: Mapping[str, float]) -> float:
     return float(expression.evaluate(values, RELAXED))
 
 
-def triples(names: list[str]) -> list[tuple[dict[str, float], dict[str, float], dict[str, float]]]:
+def triples(names):
     """Random points, others, and what is half way between them (of logarithms)."""
     generator = np.random.default_rng(0)
     found = []
@@ -63,7 +61,7 @@ def triples(names: list[str]) -> list[tuple[dict[str, float], dict[str, float], 
     return found
 
 
-def quantity_names(objective: str, dataflow: tuple[str, ...]) -> tuple[Expression, list[str]]:
+def quantity_names(objective, dataflow):
     problem = mm_problem((64, 48, 32), dataflow, objective=objective)
     return problem.symbolic().objective, [
         name for name in problem.space.quantities if not name.startswith("t1.")
@@ -73,9 +71,7 @@ def quantity_names(objective: str, dataflow: tuple[str, ...]) -> tuple[Expressio
 @pytest.mark.ci(every=2)
 @pytest.mark.parametrize("dataflow", MM_DATAFLOWS)
 @pytest.mark.parametrize("objective", CONVEX)
-def test_goals_called_convex_lie_below_their_chords(
-    objective: str, dataflow: tuple[str, ...]
-) -> None:
+def test_goals_called_convex_lie_below_their_chords(objective, dataflow):
     expression, names = quantity_names(objective, dataflow)
     assert is_convex_goal(expression)
     for first, second, middle in triples(names):
@@ -85,7 +81,7 @@ def test_goals_called_convex_lie_below_their_chords(
 
 
 @pytest.mark.parametrize("objective", NOT_CONVEX)
-def test_other_goals_are_not_called_convex(objective: str) -> None:
+def test_other_goals_are_not_called_convex(objective):
     expression, _ = quantity_names(objective, ("i", "j"))
     assert not is_convex_goal(expression)
 
@@ -102,9 +98,7 @@ def test_other_goals_are_not_called_convex(objective: str) -> None:
         ("max(latency, 3*comm)", 10**6, True),
     ],
 )
-def test_limits_called_convex_hold_between_points_where_they_hold(
-    text: str, bound: int, convex: bool
-) -> None:
+def test_limits_called_convex_hold_between_points_where_they_hold(text, bound, convex):
     expression, names = quantity_names(text, ("i", "j"))
     assert is_convex_limit(expression, Fraction(bound)) == convex
     if convex:
@@ -114,7 +108,7 @@ def test_limits_called_convex_hold_between_points_where_they_hold(
                 assert at(expression, middle) <= bound * (1 + 1e-9) + 1e-6
 
 
-def test_the_accumulator_condition_is_convex() -> None:
+def test_the_accumulator_condition_is_convex():
     # a difference of products, each a monomial
     assert is_convex_limit(
         parse_expression("8*s - a*b", where="test", allowed=("s", "a", "b")), Fraction(0)

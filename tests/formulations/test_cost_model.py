@@ -8,10 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ithaca.formulations.systolic.cost_model import Costs
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.metrics import METRICS, metric_values
-from ithaca.formulations.systolic.systolic_array import SystolicArray
 from ithaca.formulations.systolic.tiling import Tiling
 from tests.problems import MM_DATAFLOWS, costs_at, mm_points, mm_problem, mm_tiling
 
@@ -24,9 +22,7 @@ from tests.problems import MM_DATAFLOWS, costs_at, mm_points, mm_problem, mm_til
         ((129, 205, 64), (3, 41), 8, 4, "637832.25"),
     ],
 )
-def test_published_points(
-    t1: tuple[int, int, int], t2: tuple[int, int], simd: int, drain_pack: int, latency: str
-) -> None:
+def test_published_points(t1, t2, simd, drain_pack, latency):
     problem = mm_problem((1024, 1024, 1024), edition="odyssey")
     costs = costs_at(
         problem, mm_tiling(systolic(problem).array, t1, t2, simd, A=16, B=16, C_drain=drain_pack)
@@ -34,7 +30,7 @@ def test_published_points(
     assert costs.latency == Fraction(latency)
 
 
-def test_the_published_best_uses_8600_dsp_and_3740_bram() -> None:
+def test_the_published_best_uses_8600_dsp_and_3740_bram():
     problem = mm_problem((1024, 1024, 1024), edition="odyssey")
     costs = costs_at(
         problem,
@@ -43,7 +39,7 @@ def test_the_published_best_uses_8600_dsp_and_3740_bram() -> None:
     assert (costs.dsp, costs.bram18k) == (8600, 3740)
 
 
-def test_a_measured_board() -> None:
+def test_a_measured_board():
     problem = mm_problem((1040, 1024, 1024))
     costs = costs_at(
         problem,
@@ -68,18 +64,18 @@ def test_a_measured_board() -> None:
     pack=st.sampled_from([1, 2, 4]),
 )
 def test_exchanging_rows_and_columns_of_the_result_changes_nothing(
-    edition: str,
-    dataflow: str,
-    twin: str,
-    permutation: str,
-    other: str,
-    extents: tuple[int, int],
-    lanes: int,
-    hidden: int,
-    simd: int,
-    lanes_k: int,
-    pack: int,
-) -> None:
+    edition,
+    dataflow,
+    twin,
+    permutation,
+    other,
+    extents,
+    lanes,
+    hidden,
+    simd,
+    lanes_k,
+    pack,
+):
     """C = A·Bᵀ and Cᵀ = B·Aᵀ are the same work: i and j, A and B change places.
 
     It carries the golden designs over to [j] and [j,k], which `golden/` does not hold. Only one
@@ -90,7 +86,7 @@ def test_exchanging_rows_and_columns_of_the_result_changes_nothing(
     factors = ((hidden * lanes, hidden * lanes, simd * lanes_k), (hidden, hidden), simd)
     packs = {"A": simd, "B": simd, "C": pack, "C_drain": pack}
 
-    def costs(dataflow: str, permutation: str) -> tuple[SystolicArray, Costs]:
+    def costs(dataflow, permutation):
         problem = mm_problem((n, n, k), tuple(dataflow.split(",")), permutation, edition)
         return systolic(problem).array, costs_at(
             problem, mm_tiling(systolic(problem).array, *factors, **packs)
@@ -110,7 +106,7 @@ def test_exchanging_rows_and_columns_of_the_result_changes_nothing(
 
 
 @pytest.mark.parametrize("dataflow", MM_DATAFLOWS)
-def test_a_run_moves_at_least_every_word_once(dataflow: tuple[str, ...]) -> None:
+def test_a_run_moves_at_least_every_word_once(dataflow):
     problem = mm_problem((64, 32, 16), dataflow)
     tiling = Tiling(
         {"i": 64, "j": 32, "k": 16},
@@ -123,7 +119,7 @@ def test_a_run_moves_at_least_every_word_once(dataflow: tuple[str, ...]) -> None
 
 
 @given(mm_points())
-def test_latency_is_its_three_parts(point: tuple) -> None:  # type: ignore[type-arg]
+def test_latency_is_its_three_parts(point):  # type: ignore[type-arg]
     problem, configuration = point
     metrics = problem.metrics(configuration)
     assert set(metrics) == set(METRICS) - {"area", "uram", "lut", "lutram", "ff"}  # known elsewhere

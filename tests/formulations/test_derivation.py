@@ -15,7 +15,7 @@ from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import parse_statement
 
 
-def test_mm_has_18_designs_of_which_6_are_buildable() -> None:
+def test_mm_has_18_designs_of_which_6_are_buildable():
     found = designs(workload("mm"))
     assert len(found) == 18
     assert [",".join(a.dataflow) for a in found[::3]] == ["i", "j", "k", "i,j", "i,k", "j,k"]
@@ -30,7 +30,7 @@ def test_mm_has_18_designs_of_which_6_are_buildable() -> None:
     assert all("feedback" in (a.obstacle or "") for a in found if not a.buildable)
 
 
-def test_conv2d_has_30_designs_of_which_10_are_buildable() -> None:
+def test_conv2d_has_30_designs_of_which_10_are_buildable():
     found = designs(workload("conv2d"))
     assert len(found) == 30
     assert {a.permutation for a in found if a.buildable} == {"cout"}
@@ -49,9 +49,7 @@ def test_conv2d_has_30_designs_of_which_10_are_buildable() -> None:
         ("batched_mm", "b", {}),
     ],
 )
-def test_helpers_at_the_ends_of_chains_and_of_dram(
-    name: str, dataflow: str, dummies: dict[str, str]
-) -> None:
+def test_helpers_at_the_ends_of_chains_and_of_dram(name, dataflow, dummies):
     nest = workload(name)
     array = derive(nest, tuple(dataflow.split(",")), nest.output.tensor)
     assert {name: str(count) for name, count in array.dummies.items()} == dummies
@@ -59,7 +57,7 @@ def test_helpers_at_the_ends_of_chains_and_of_dram(
     assert {name: str(count) for name, count in array.helpers.items()} == streams | dummies
 
 
-def test_a_stride_beyond_one_keeps_a_loop_out_of_space() -> None:
+def test_a_stride_beyond_one_keeps_a_loop_out_of_space():
     output, inputs = parse_statement("y[a] += x[2*a+3*b] * w[b]")
     assert dataflows(LoopNest("test", (("a", 4), ("b", 4)), output, inputs, "b")) == ()
 
@@ -77,13 +75,13 @@ def test_a_stride_beyond_one_keeps_a_loop_out_of_space() -> None:
                       "C_IO_L2_out b", "C_IO_L3_out d"]),
     ],
 )  # fmt: skip
-def test_modules_of_mm(dataflow: str, permutation: str, expected: list[str]) -> None:
+def test_modules_of_mm(dataflow, permutation, expected):
     array = derive(workload("mm"), tuple(dataflow.split(",")), permutation)
     shown = [f"{m.name} {'b' * m.buffer}{'d' * m.dram}".strip() for _, m in array.modules]
     assert shown == expected
 
 
-def test_an_untiled_reduction_gives_the_output_two_flow_groups() -> None:
+def test_an_untiled_reduction_gives_the_output_two_flow_groups():
     array = derive(workload("conv2d"), ("o", "i"), "w")
     flows = [g for g in array.groups if g.role is GroupRole.FLOW]
     assert [(g.name, g.exterior, bool(g.modules)) for g in flows] == [
@@ -93,12 +91,12 @@ def test_an_untiled_reduction_gives_the_output_two_flow_groups() -> None:
     assert array.pe.accumulators is not None
 
 
-def test_a_halo_is_the_footprint_of_the_window() -> None:
+def test_a_halo_is_the_footprint_of_the_window():
     cin = derive(workload("conv2d"), ("o", "r"), "cout").groups[0]
     assert str(cin.size) == "(t2.r + extent.p - 1)·(t1.c + extent.q - 1)·t1.i"
 
 
-def test_odyssey_merges_the_drain_into_a_copy_out_of_the_same_shape() -> None:
+def test_odyssey_merges_the_drain_into_a_copy_out_of_the_same_shape():
     nest = workload("mm")
     assert [g.role for g in derive(nest, ("i", "j"), "A", Edition.ODYSSEY).groups].count(
         GroupRole.DRAIN
@@ -108,7 +106,7 @@ def test_odyssey_merges_the_drain_into_a_copy_out_of_the_same_shape() -> None:
     ) == 1
 
 
-def test_nothing_knows_the_names_of_loops_and_arrays() -> None:
+def test_nothing_knows_the_names_of_loops_and_arrays():
     nest = workload("mm")
     renaming = {"i": "u", "j": "v", "k": "w", "A": "P", "B": "Q", "C": "R"}
     output, inputs = parse_statement("R[u][v] += P[u][w] * Q[v][w]")
@@ -127,14 +125,14 @@ def test_nothing_knows_the_names_of_loops_and_arrays() -> None:
         assert text == repr(twin)
 
 
-def test_two_reductions_in_space_are_refused() -> None:
+def test_two_reductions_in_space_are_refused():
     output, inputs = parse_statement("y[a] += x[a][b][c] * w[b][c]")
     nest = LoopNest("test", (("a", 4), ("b", 4), ("c", 4)), output, inputs, "c")
     with pytest.raises(InputError, match="two reduction loops"):
         derive(nest, ("b", "c"), "y")
 
 
-def test_unknown_names_are_refused_with_the_allowed_ones() -> None:
+def test_unknown_names_are_refused_with_the_allowed_ones():
     nest = workload("mm")
     with pytest.raises(
         InputError, match=r"unknown dataflow 'i,x' of mm; allowed: i j k i,j i,k j,k"

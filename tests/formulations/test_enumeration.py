@@ -11,14 +11,13 @@ import pytest
 from ithaca.files.yaml_documents import parse_yaml
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.data_types import DATA_TYPES
-from ithaca.formulations.systolic.cost_model import Costs, evaluate
+from ithaca.formulations.systolic.cost_model import evaluate
 from ithaca.formulations.systolic.dataflows import dataflows
 from ithaca.formulations.systolic.derivation import derive
-from ithaca.formulations.systolic.systolic_array import GroupRole, SystolicArray
+from ithaca.formulations.systolic.systolic_array import GroupRole
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.workloads.kernel_files import kernel_nest
 from ithaca.workloads.library import workload, workload_names
-from ithaca.workloads.nest import LoopNest
 from tests.formulations.enumeration import Run
 
 FP32 = DATA_TYPES["fp32"]
@@ -38,13 +37,11 @@ OWN = {
 }
 
 
-def kernel(name: str) -> LoopNest:
+def kernel(name):
     return kernel_nest(parse_yaml(OWN[name], name), name) if name in OWN else workload(name)
 
 
-def small_run(
-    nest: LoopNest, dataflow: tuple[str, ...], permutation: str, draw: random.Random
-) -> tuple[Run, Tiling, SystolicArray]:
+def small_run(nest, dataflow, permutation, draw):
     """A design with small factors: two tiles of every loop, two or three lanes of the space
     loops."""
     array = derive(nest, dataflow, permutation)
@@ -64,7 +61,7 @@ def small_run(
     return Run(nest.with_sizes(sizes), dataflow, order, t1, t2), tiling, array
 
 
-def cases() -> list[Any]:
+def cases():
     """Every design of every kernel; one in four of the library's where time is short."""
     found: list[Any] = []
     for name in (*workload_names(), *OWN):
@@ -79,7 +76,7 @@ def cases() -> list[Any]:
 @pytest.mark.slow(every=4)
 @pytest.mark.ci
 @pytest.mark.parametrize(("name", "dataflow", "permutation"), cases())
-def test_enumerated_runs_agree(name: str, dataflow: tuple[str, ...], permutation: str) -> None:
+def test_enumerated_runs_agree(name, dataflow, permutation):
     draw = random.Random(f"{name} {dataflow} {permutation}")
     nest = kernel(name)
     run, tiling, array = small_run(nest, dataflow, permutation, draw)
@@ -94,7 +91,7 @@ def test_enumerated_runs_agree(name: str, dataflow: tuple[str, ...], permutation
     assert costs.dsp == len(run.pes) * tiling.simd * (5 + 3 * (len(nest.inputs) - 2))
 
 
-def check_inputs(run: Run, array: SystolicArray, costs: Costs) -> None:
+def check_inputs(run, array, costs):
     for access in run.nest.inputs:
         (group,) = (g for g in array.groups if g.tensor == access.tensor)
         values = costs.point.values
@@ -110,7 +107,7 @@ def check_inputs(run: Run, array: SystolicArray, costs: Costs) -> None:
         assert costs.words[access.tensor] == loads * run.buffers(access) * run.box(access)
 
 
-def check_output(run: Run, array: SystolicArray, costs: Costs) -> None:
+def check_output(run, array, costs):
     """Partial sums leave and come back whenever the tile of the output changes before it is
     finished."""
     output, in_space = run.nest.output, set(run.dataflow) & set(run.nest.reduction_loops)

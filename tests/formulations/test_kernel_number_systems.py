@@ -23,7 +23,7 @@ from tests.formulations.test_number_systems import agrees, everything, reference
 from tests.whole_spaces import some_row, tables_of
 
 
-def random_point(name: str, draw: random.Random) -> tuple[Problem, Configuration]:
+def random_point(name, draw):
     """A random design of a small kernel with a random configuration of its space."""
     kernel = workload(name)
     sizes = {x: draw.randint(1, 3 if x in kernel.untiled else 9) for x in kernel.loops}
@@ -44,7 +44,7 @@ def random_point(name: str, draw: random.Random) -> tuple[Problem, Configuration
 @pytest.mark.ci(every=6)
 @pytest.mark.slow(every=4)
 @pytest.mark.parametrize("name", workload_names())
-def test_all_number_systems_agree_with_the_reference(name: str) -> None:
+def test_all_number_systems_agree_with_the_reference(name):
     draw = random.Random(name)
     for _ in range(6):
         point = random_point(name, draw)

@@ -23,9 +23,7 @@ from ithaca.workloads.library import workload, workload_names
 FP32 = DATA_TYPES["fp32"]
 
 
-def metrics(
-    name: str, extent: int, t1: dict[str, int], t2: dict[str, int], packs: dict[str, int]
-) -> dict[str, Fraction]:
+def metrics(name, extent, t1, t2, packs):
     """Metrics of the published design of a kernel: the first two loops in space, eight lanes per
     PE."""
     nest = workload(name, dict.fromkeys(workload(name).loops, extent))
@@ -60,14 +58,14 @@ def metrics(
     ],
 )
 def test_measured_boards(
-    name: str,
-    extent: int,
-    t1: dict[str, int],
-    t2: dict[str, int],
-    packs: dict[str, int],
-    seconds: str,
-    gflops: float,
-) -> None:
+    name,
+    extent,
+    t1,
+    t2,
+    packs,
+    seconds,
+    gflops,
+):
     """AutoSA's designs on a U250 at 300 MHz (docs/examples/ttmc_large.rst and mttkrp_large.rst):
     8,192 DSP blocks.
 
@@ -86,14 +84,14 @@ def test_measured_boards(
     ("dtype", "two", "three"),
     [("fp32", 5, 8), ("int16", 1, 3), ("int8", Fraction(1, 2), Fraction(3, 2))],
 )
-def test_a_third_factor_takes_more_blocks(dtype: str, two: Fraction, three: Fraction) -> None:
+def test_a_third_factor_takes_more_blocks(dtype, two, three):
     data = DATA_TYPES[dtype]
     assert (data.dsp(2), data.dsp(3)) == (two, three)
     assert derive(workload("mm"), ("i",), "C").factors == 2
     assert derive(workload("ttmc"), ("i",), "D", Edition.ODYSSEY).factors == 3
 
 
-def test_a_third_factor_takes_one_more_multiplication() -> None:
+def test_a_third_factor_takes_one_more_multiplication():
     """Energy of MACs and registers: MTTKRP multiplies twice per iteration and touches four
     arrays."""
     from ithaca.formulations.systolic.metrics import activity
@@ -108,7 +106,7 @@ def test_a_third_factor_takes_one_more_multiplication() -> None:
 
 
 @pytest.mark.parametrize("name", workload_names())
-def test_every_kernel_has_buildable_designs_in_both_editions(name: str) -> None:
+def test_every_kernel_has_buildable_designs_in_both_editions(name):
     nest = workload(name)
     for edition in (Edition.EXACT, Edition.ODYSSEY):
         found = designs(nest, edition)
@@ -118,12 +116,12 @@ def test_every_kernel_has_buildable_designs_in_both_editions(name: str) -> None:
         assert all(len(set(array.order)) == len(nest.band) for array in found)
 
 
-def test_reductions_in_space_come_one_at_a_time() -> None:
+def test_reductions_in_space_come_one_at_a_time():
     assert [d for d in dataflows(workload("ttmc")) if set(d) <= {"l", "m"}] == [("l",), ("m",)]
     assert len(dataflows(workload("ttmc"))) == 5 + 10 - 1
 
 
-def test_reductions_hide_no_latency() -> None:
+def test_reductions_hide_no_latency():
     """The order of MTTKRP's loops k and l is that of the sums; only i and j can be interleaved."""
     array = derive(workload("mttkrp"), ("i", "j"), "D")
     assert (array.sequential, array.latency_hiding_loops) == (("k",), ("i", "j"))
@@ -134,7 +132,7 @@ def test_reductions_hide_no_latency() -> None:
     assert costs.accumulation == 4 * 2 - 8 * 4
 
 
-def test_sums_leave_the_array_between_tiles_of_an_outer_reduction_only() -> None:
+def test_sums_leave_the_array_between_tiles_of_an_outer_reduction_only():
     """MTTKRP in the order j, k, i, l: tiles of l follow each other in the PEs, those of k go
     through DRAM."""
     array = derive(workload("mttkrp"), ("i", "j"), "B")
@@ -156,7 +154,7 @@ def test_sums_leave_the_array_between_tiles_of_an_outer_reduction_only() -> None
     assert not any(g.role is GroupRole.DRAIN for g in chained.groups)
 
 
-def test_a_vector_needs_one_dimension() -> None:
+def test_a_vector_needs_one_dimension():
     """A fully connected layer on a row of PEs, by hand: 8 outputs of 6 inputs on two PEs of two
     lanes."""
     nest = workload("mv", {"i": 8, "j": 6})
@@ -168,7 +166,7 @@ def test_a_vector_needs_one_dimension() -> None:
     assert costs.modules["y_drain_IO_L1_out"].per_tile == 2 * 2 + 2
 
 
-def test_a_dot_product_is_one_chain() -> None:
+def test_a_dot_product_is_one_chain():
     nest = kernel_nest(
         parse_yaml("{name: dot, einsum: 'k,k->', arrays: [a, b, sum], extents: {k: 64}}", "dot"),
         "dot",

@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from math import prod
-from pathlib import Path
 from random import Random
 
 import pytest
@@ -18,10 +17,8 @@ from ithaca.formulations.systolic.cost_model import evaluate
 from ithaca.formulations.systolic.derivation import derive, designs
 from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.metrics import tensor_words
-from ithaca.formulations.systolic.systolic_array import SystolicArray
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.workloads.library import workload
-from ithaca.workloads.nest import LoopNest
 from tests.command_line import ithaca, succeed
 
 LOOP = re.compile(r"(parallel )?for (\w+) in ([\d,]+)( tiles of ([\d,]+))?$")
@@ -37,7 +34,7 @@ class Line:
     """Trips of the loops around it, by loop."""
 
 
-def read(lines: tuple[str, ...]) -> list[Line]:
+def read(lines):
     """Lines with the loops around them; indentation says which."""
     found: list[Line] = []
     path: list[tuple[str, int]] = []
@@ -56,7 +53,7 @@ def read(lines: tuple[str, ...]) -> list[Line]:
     return found
 
 
-def words_moved(nest: LoopNest, lines: list[Line]) -> dict[str, int]:
+def words_moved(nest, lines):
     words: dict[str, int] = {}
     for line in lines:
         if match := MOVE.match(line.code):
@@ -77,7 +74,7 @@ def words_moved(nest: LoopNest, lines: list[Line]) -> dict[str, int]:
     return words
 
 
-def tiled(nest: LoopNest, array: SystolicArray, random: Random) -> Tiling:
+def tiled(nest, array, random):
     hidden = {loop: random.choice([1, 2, 3]) for loop in array.latency_hiding_loops}
     inner = {loop: 2 if loop == array.simd_loop else hidden.get(loop, 1) for loop in nest.band}
     parts = {x: t2 * random.choice([1, 2, 3, -(-nest.sizes[x] // t2)]) for x, t2 in inner.items()}
@@ -93,9 +90,7 @@ def tiled(nest: LoopNest, array: SystolicArray, random: Random) -> Tiling:
         ("mttkrp", {"i": 6, "j": 5, "k": 4, "l": 7}),
     ],
 )
-def test_the_printed_nest_does_the_work_and_moves_the_words(
-    kernel: str, sizes: dict[str, int]
-) -> None:
+def test_the_printed_nest_does_the_work_and_moves_the_words(kernel, sizes):
     nest, random = workload(kernel, sizes), Random(2)
     for array in designs(nest):
         tiling = tiled(nest, array, random)
@@ -114,7 +109,7 @@ def test_the_printed_nest_does_the_work_and_moves_the_words(
         }
 
 
-def test_a_nest_as_printed() -> None:
+def test_a_nest_as_printed():
     nest = workload("mm", {"i": 1024, "j": 1024, "k": 1024})
     array = derive(nest, ("i", "j"), "C")
     tiling = Tiling(
@@ -141,7 +136,7 @@ for i in 5 tiles of 205                         # 1,024, padded to 1,025
     )
 
 
-def test_partial_sums_are_loaded_and_stored_but_once_each() -> None:
+def test_partial_sums_are_loaded_and_stored_but_once_each():
     nest = workload("mm", {"i": 8, "j": 8, "k": 8})
     array = derive(nest, ("i", "j"), "A")
     tiling = Tiling(
@@ -163,7 +158,7 @@ def test_partial_sums_are_loaded_and_stored_but_once_each() -> None:
 
 
 @pytest.fixture(scope="module")
-def result(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def result(tmp_path_factory):
     path = tmp_path_factory.mktemp("loops") / "r.json"
     answer = succeed(
         "solve",
@@ -184,7 +179,7 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.ci
-def test_a_result_that_is_read_prints_what_was_solved(result: Path) -> None:
+def test_a_result_that_is_read_prints_what_was_solved(result):
     printed = result.with_suffix(".txt").read_text()
     assert printed in ithaca("explain", result, "--quick", "--loops").stdout
     assert printed in ithaca("refine", result, "--samples", 1, "--loops").stdout
@@ -195,7 +190,7 @@ def test_a_result_that_is_read_prints_what_was_solved(result: Path) -> None:
 
 
 @pytest.mark.slow
-def test_every_layer_of_a_network_prints_its_nest(tmp_path: Path) -> None:
+def test_every_layer_of_a_network_prints_its_nest(tmp_path):
     path = tmp_path / "n.json"
     words = (
         "-s",
@@ -230,7 +225,7 @@ def test_every_layer_of_a_network_prints_its_nest(tmp_path: Path) -> None:
         ("evaluate", "mm", "--points", "p.csv"),
     ],
 )
-def test_loops_are_no_json(command: tuple[str, ...]) -> None:
+def test_loops_are_no_json(command):
     answer = ithaca(*command, "--loops", "--json")
     assert answer.returncode == 2
     assert (

@@ -38,7 +38,7 @@ EXPRESSIONS = (
 
 @settings(max_examples=200)
 @given(st.sampled_from(EXPRESSIONS), st.sampled_from(NAMES), st.integers(0, 2**32))
-def test_a_trend_is_the_direction_in_which_values_move(text: str, name: str, seed: int) -> None:
+def test_a_trend_is_the_direction_in_which_values_move(text, name, seed):
     expression = parse_expression(text, where="test", allowed=NAMES)
     symbols = [node for node in trends(expression, RANGES).items() if str(node[0]) == name]
     draw = random.Random(seed)
@@ -49,7 +49,7 @@ def test_a_trend_is_the_direction_in_which_values_move(text: str, name: str, see
         assert trend * (above - below) >= -1e-9 * max(abs(above), abs(below))
 
 
-def test_some_trends_are_known() -> None:
+def test_some_trends_are_known():
     found = trends(parse_expression("x - y*z + max(x, z)/y", where="test", allowed=NAMES), RANGES)
     assert {
         str(node): trend for node, trend in found.items() if str(node) in (*NAMES, "max(x, z)")
@@ -74,6 +74,6 @@ def test_some_trends_are_known() -> None:
         ("max(x, min(y, z))", ["min(y, z)"]),
     ],
 )
-def test_maxima_that_would_be_pushed_up(text: str, wrong: list[str]) -> None:
+def test_maxima_that_would_be_pushed_up(text, wrong):
     found = misplaced(trends(parse_expression(text, where="test", allowed=NAMES), RANGES))
     assert [str(node) for node in found] == wrong

@@ -26,7 +26,7 @@ from ithaca.formulations.algebra.rational_arrays import RATIONAL_ARRAYS, Rationa
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.systolic.cost_model import Costs, evaluate
+from ithaca.formulations.systolic.cost_model import evaluate
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.metrics import metric_values
 from tests.problems import mm_points, mm_problem
@@ -34,7 +34,7 @@ from tests.problems import mm_points, mm_problem
 Point = tuple[Problem, Configuration]
 
 
-def everything(costs: Costs) -> dict[str, Any]:
+def everything(costs):
     """All numbers of an evaluation, by name."""
     found = metric_values(costs) | {f"words.{name}": v for name, v in costs.words.items()}
     for name, cost in costs.modules.items():
@@ -46,14 +46,14 @@ def everything(costs: Costs) -> dict[str, Any]:
     return found | {"pe": costs.pe, "accumulation": costs.accumulation}
 
 
-def agrees(name: str, found: Any, exact: Fraction) -> bool:
+def agrees(name, found, exact):
     """Whether floats are exactly the reference; metrics per time are quotients, and rounded."""
     if name in ("bandwidth", "power", "throughput"):
         return bool(np.allclose(np.asarray(found, float), float(exact), rtol=1e-14, atol=0))
     return bool(np.all(np.asarray(found) == float(exact)))
 
 
-def reference(point: Point) -> tuple[dict[str, Fraction], dict[str, Any]]:
+def reference(point):
     """A point's quantities and its costs by the reference."""
     problem, configuration = point
     design = systolic(problem)
@@ -62,7 +62,7 @@ def reference(point: Point) -> tuple[dict[str, Fraction], dict[str, Any]]:
 
 
 @given(mm_points())
-def test_numpy_agrees(point: Point) -> None:
+def test_numpy_agrees(point):
     problem, _ = point
     values, expected = reference(point)
     arrays = {name: np.array([float(v), float(v)]) for name, v in values.items()}
@@ -72,7 +72,7 @@ def test_numpy_agrees(point: Point) -> None:
 
 
 @given(mm_points())
-def test_numpy_agrees_on_integers(point: Point) -> None:
+def test_numpy_agrees_on_integers(point):
     problem, _ = point
     values, expected = reference(point)
     arrays = {name: np.array([int(v)]) for name, v in values.items()}
@@ -82,7 +82,7 @@ def test_numpy_agrees_on_integers(point: Point) -> None:
 
 @pytest.mark.ci
 @given(mm_points(), st.integers(1, 10**30), st.sampled_from(["u250", "asic-28nm"]))
-def test_rational_arrays_are_the_reference(point: Point, scale: int, platform: str) -> None:
+def test_rational_arrays_are_the_reference(point, scale, platform):
     """Rational arrays agree where no float holds the numbers, too: in the second entry everything
     that is counted is large."""
     problem, _ = point
@@ -102,7 +102,7 @@ def test_rational_arrays_are_the_reference(point: Point, scale: int, platform: s
 
 
 @given(mm_points())
-def test_symbols_agree(point: Point) -> None:
+def test_symbols_agree(point):
     problem, _ = point
     values, expected = reference(point)
     design = systolic(problem)
@@ -112,7 +112,7 @@ def test_symbols_agree(point: Point) -> None:
 
 @pytest.mark.ci
 @given(mm_points())
-def test_points_are_degenerate_intervals(point: Point) -> None:
+def test_points_are_degenerate_intervals(point):
     problem, _ = point
     values, expected = reference(point)
     found = everything(
@@ -129,7 +129,7 @@ def test_points_are_degenerate_intervals(point: Point) -> None:
 
 
 @given(mm_points(), st.data())
-def test_intervals_contain_every_point_of_their_box(point: Point, data: st.DataObject) -> None:
+def test_intervals_contain_every_point_of_their_box(point, data):
     problem, _ = point
     values, expected = reference(point)
     box = {}
@@ -144,7 +144,7 @@ def test_intervals_contain_every_point_of_their_box(point: Point, data: st.DataO
 
 @pytest.mark.ci(every=2)
 @pytest.mark.parametrize("edition", ["exact", "odyssey"])
-def test_a_labelled_grid_is_the_model_at_each_of_its_points(edition: str) -> None:
+def test_a_labelled_grid_is_the_model_at_each_of_its_points(edition):
     problem = mm_problem((20, 12, 9), ("i", "k"), "A", edition)
     values: dict[str, Any] = {
         f"extent.{loop}": n for loop, n in systolic(problem).nest.sizes.items()
@@ -183,9 +183,7 @@ numbers = st.fractions(-20, 20, max_denominator=8)
 @given(
     st.tuples(numbers, numbers), st.tuples(numbers, numbers), st.fractions(0, 1), st.fractions(0, 1)
 )
-def test_interval_arithmetic_contains_all_results(
-    a: tuple[Fraction, Fraction], b: tuple[Fraction, Fraction], s: Fraction, t: Fraction
-) -> None:
+def test_interval_arithmetic_contains_all_results(a, b, s, t):
     one, two = Interval(min(a), max(a)), Interval(min(b), max(b))
     x, y = one.low + s * (one.high - one.low), two.low + t * (two.high - two.low)
     assert x + y in one + two
@@ -201,7 +199,7 @@ def test_interval_arithmetic_contains_all_results(
 
 
 @pytest.mark.parametrize("whole", [1464 * 1464, 3, 49, 10**23])
-def test_quotients_by_ceilings_are_exact(whole: int) -> None:
+def test_quotients_by_ceilings_are_exact(whole):
     """The double of 1/1464² lies above it, and passed for a bound that excludes it."""
     ceiling = INTERVAL.ceil_div(Interval(Fraction(1), Fraction(whole)), Fraction(1))
     reciprocal = 1 / ceiling
@@ -209,7 +207,7 @@ def test_quotients_by_ceilings_are_exact(whole: int) -> None:
     assert (5 / ceiling).low == Fraction(5, whole)
 
 
-def test_division_by_an_interval_around_zero_is_refused() -> None:
+def test_division_by_an_interval_around_zero_is_refused():
     around = Interval(Fraction(-1), Fraction(1))
     with pytest.raises(ZeroDivisionError):
         1 / around
@@ -217,7 +215,7 @@ def test_division_by_an_interval_around_zero_is_refused() -> None:
         INTERVAL.ceil_div(around, around)
 
 
-def test_equal_factors_and_terms_cancel() -> None:
+def test_equal_factors_and_terms_cancel():
     x, y = Symbol("x"), Symbol("y")
     assert multiply(x, y) / y == x
     assert add(x, y) - y == x
@@ -228,7 +226,7 @@ def test_equal_factors_and_terms_cancel() -> None:
 
 
 @given(st.integers(0, 2**60), st.integers(1, 2**40))
-def test_ceilings_of_quotients_are_exact_where_doubles_hold_tops(top: int, bottom: int) -> None:
+def test_ceilings_of_quotients_are_exact_where_doubles_hold_tops(top, bottom):
     """Quotients just above multiples, in particular."""
     for of in (top, top // bottom * bottom + 1):
         found = int(ceilings(np.array([float(of)]), float(bottom))[0])
@@ -236,7 +234,7 @@ def test_ceilings_of_quotients_are_exact_where_doubles_hold_tops(top: int, botto
         assert found == exact if of < 2**53 else found <= exact
 
 
-def test_intervals_of_whole_numbers_are_divided_exactly() -> None:
+def test_intervals_of_whole_numbers_are_divided_exactly():
     """A quotient rounded to a double lay above the least value, and passed for a lower bound."""
     squared = Interval(7, 1464) * Interval(7, 1464)
     quotient = 1 / squared

@@ -170,7 +170,7 @@ def test_any_text_is_parsed_or_refused(text):
         assert expression.symbols <= {"a", "b"}
 
 
-def _texts(depth: int = 3):
+def _texts(depth=3):
     """Arithmetic that Python reads the same way, without division."""
     leaf = st.sampled_from(["a", "b", "2", "0.25"])
     if not depth:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 from fractions import Fraction
 from itertools import product
-from pathlib import Path
 
 import pytest
 
 from ithaca.formulations.algebra.number_systems import FRACTION
-from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.families import profile_of
 from ithaca.formulations.systolic.derivation import derive
@@ -24,12 +22,12 @@ from tests.command_line import ithaca
 SIZES = {"i": 1024, "j": 1024, "k": 1024}
 
 
-def design(dataflow: tuple[str, ...], permutation: str, edition: Edition) -> SystolicDesign:
+def design(dataflow, permutation, edition):
     nest = workload("mm", SIZES)
     return SystolicDesign(nest, derive(nest, dataflow, permutation, edition), data_type("fp32"))
 
 
-def point(of: SystolicDesign) -> Configuration:
+def point(of):
     """A configuration of a design, with packs of 8."""
     groups = of.array.packed_groups
     t2 = dict.fromkeys(of.array.latency_hiding_loops, 16)
@@ -44,7 +42,7 @@ def point(of: SystolicDesign) -> Configuration:
         product([("i",), ("k",), ("i", "j"), ("j", "k")], "ABC", [Edition.EXACT, Edition.ODYSSEY])
     ),
 )
-def test_parts_add_up(dataflow: tuple[str, ...], permutation: str, edition: Edition) -> None:
+def test_parts_add_up(dataflow, permutation, edition):
     of = design(dataflow, permutation, edition)
     costs = of.costs(point(of))
     parts = by_part(costs)
@@ -58,7 +56,7 @@ def test_parts_add_up(dataflow: tuple[str, ...], permutation: str, edition: Edit
     assert set(parts["bram18k_by_module"]) - {"PE"} == holding
 
 
-def test_published_split_of_table_6() -> None:
+def test_published_split_of_table_6():
     """Dataflow [i] of 1024³: 3,621 blocks, of which A takes 76 %, B 1 %, C 19 % and the PEs 5 %."""
     of = design(("i",), "C", Edition.ODYSSEY)
     tiling = Tiling(
@@ -71,7 +69,7 @@ def test_published_split_of_table_6() -> None:
     assert shares == {"A": 76, "B": 1, "C": 19, "P": 5}
 
 
-def test_a_tensor_on_chip_has_blocks_of_its_own() -> None:
+def test_a_tensor_on_chip_has_blocks_of_its_own():
     of = design(("i", "j"), "C", Edition.CYCLE)
     keeping = of.keeping((("C", 1024 * 1024),))
     assert isinstance(keeping, SystolicDesign)
@@ -85,7 +83,7 @@ def test_a_tensor_on_chip_has_blocks_of_its_own() -> None:
     assert [row[0][1] for row in breakdown.rows][-1] == "C on chip"
 
 
-def test_a_result_states_its_parts(tmp_path: Path) -> None:
+def test_a_result_states_its_parts(tmp_path):
     path = tmp_path / "mm.json"
     done = ithaca(
         *("solve", "mm", "-s", "i=16,j=16,k=16", "--dataflow", "i,j"),

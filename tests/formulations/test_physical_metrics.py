@@ -25,7 +25,7 @@ PROBLEM = mm_problem((16, 16, 8))
 TILING = mm_tiling(systolic(PROBLEM).array, (16, 16, 4), (4, 8), 2, A=4, B=4, C_drain=2)
 
 
-def test_activity_is_counted_by_hand() -> None:
+def test_activity_is_counted_by_hand():
     counts = activity(costs_at(PROBLEM, TILING))
     assert counts["mac"] == 16 * 16 * 8
     assert counts["register"] == 3 * 16 * 16 * 8
@@ -45,7 +45,7 @@ def test_activity_is_counted_by_hand() -> None:
     assert counts["hop"] == a_hops + b_hops + c_hops
 
 
-def test_energy_weighs_activity_with_the_technology() -> None:
+def test_energy_weighs_activity_with_the_technology():
     counts = activity(costs_at(PROBLEM, TILING))
     expected = (
         200 * counts["dram"]
@@ -62,7 +62,7 @@ def test_energy_weighs_activity_with_the_technology() -> None:
     assert metric_values(costs)["energy"] == (expected - 100 * counts["dram"]) / 2
 
 
-def test_power_and_throughput_follow_from_energy_latency_and_clock() -> None:
+def test_power_and_throughput_follow_from_energy_latency_and_clock():
     costs = costs_at(PROBLEM.with_design(technology=Technology(clock_mhz=Fraction(200))), TILING)
     metrics = metric_values(costs)
     microseconds = costs.latency / 200
@@ -72,7 +72,7 @@ def test_power_and_throughput_follow_from_energy_latency_and_clock() -> None:
     assert (metrics["comm"], metrics["comp"]) == (costs.off_chip_words, 16)
 
 
-def test_area_and_power_by_the_regressions() -> None:
+def test_area_and_power_by_the_regressions():
     costs = costs_at(PROBLEM.with_design(technology=load_platform("asic-28nm").technology), TILING)
     sized = silicon(costs)
     # per PE: 32 accumulators and 32 drained words of 4 bytes; shared: 4·16·2 + 2·32·2 words
@@ -86,7 +86,7 @@ def test_area_and_power_by_the_regressions() -> None:
     assert float(metrics["power"]) == pytest.approx(power, rel=1e-12)
 
 
-def test_area_and_power_see_the_buffers_that_are_given() -> None:
+def test_area_and_power_see_the_buffers_that_are_given():
     """Block RAM always did; the regressions took the tile's size instead."""
     asic = PROBLEM.with_design(technology=load_platform("asic-28nm").technology)
     buffers = ((ACCUMULATORS, 1000), ("A", 5000), ("B", 1), ("C_drain", 64))
@@ -110,7 +110,7 @@ def test_area_and_power_see_the_buffers_that_are_given() -> None:
     assert more["power"] - less["power"] == 8 * Fraction("0.2208") * (67 - 4) + 4 * (5 - 1)
 
 
-def test_area_is_unknown_on_an_fpga() -> None:
+def test_area_is_unknown_on_an_fpga():
     assert "area" in METRICS
     assert "area" not in PROBLEM.metrics(configuration_of(PROBLEM, TILING))
     with pytest.raises(InputError, match="asic-28nm"):
@@ -136,9 +136,7 @@ def test_area_is_unknown_on_an_fpga() -> None:
         ("power*latency", "asic-28nm", {}),
     ],
 )
-def test_the_exact_engine_proves_any_of_them(
-    objective: str, platform: str, limits: dict[str, str]
-) -> None:
+def test_the_exact_engine_proves_any_of_them(objective, platform, limits):
     bounds = tuple(Limit(metric, Fraction(bound)) for metric, bound in limits.items())
     problem = replace(mm_problem((7, 6, 5), objective=objective), limits=bounds)
     problem = problem.with_design(technology=load_platform(platform).technology)

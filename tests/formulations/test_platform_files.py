@@ -28,7 +28,7 @@ resources:
 """
 
 
-def refusal(path: Path) -> str:
+def refusal(path):
     """The error line of a file, without its path."""
     with pytest.raises(InputError) as caught:
         load_platform(str(path))
@@ -50,7 +50,7 @@ def refusal(path: Path) -> str:
         ("zcu102", 2520, 1824, 0),
     ],
 )
-def test_packaged_platforms(name: str, dsp: int, bram18k: int, uram: int) -> None:
+def test_packaged_platforms(name, dsp, bram18k, uram):
     platform = load_platform(name)
     assert platform.name == name
     assert platform.description
@@ -77,9 +77,7 @@ def test_packaged_platforms(name: str, dsp: int, bram18k: int, uram: int) -> Non
         ("u280", 32, 64, 1800),
     ],
 )
-def test_bandwidth_is_that_of_the_channels(
-    name: str, channels: int, bits: int, megatransfers: int
-) -> None:
+def test_bandwidth_is_that_of_the_channels(name, channels, bits, megatransfers):
     """Data sheets round: 77 GB/s for 76.8, 460 for 460.8."""
     memory = load_platform(name).memory
     assert memory is not None
@@ -89,7 +87,7 @@ def test_bandwidth_is_that_of_the_channels(
     )
 
 
-def test_own_memory(tmp_path: Path) -> None:
+def test_own_memory(tmp_path):
     path = tmp_path / "own.yaml"
     path.write_text(OWN + "memory: {kind: LPDDR4, channels: 2, bandwidth: 12.8, usable: 0.75}\n")
     platform = load_platform(str(path))
@@ -97,7 +95,7 @@ def test_own_memory(tmp_path: Path) -> None:
     assert platform.resources["bandwidth"].limit == Fraction("9.6")
 
 
-def test_bounds_replace_extend_and_lift() -> None:
+def test_bounds_replace_extend_and_lift():
     platform = load_platform("u250")
     given = {"bram18k": Share(Fraction(50)), "bandwidth": None, "latency": Fraction(10)}
     assert platform.bounds(given) == {
@@ -113,7 +111,7 @@ def test_bounds_replace_extend_and_lift() -> None:
         platform.bounds({"area": Share(Fraction(5))})
 
 
-def test_energies_of_its_own_hold_for_every_data_type(tmp_path: Path) -> None:
+def test_energies_of_its_own_hold_for_every_data_type(tmp_path):
     path = tmp_path / "own.yaml"
     path.write_text(OWN + "energy: {dram: 160, mac_pj: 4.6}\n")
     own, typical = load_platform(str(path)), load_platform("u250")
@@ -137,7 +135,7 @@ def test_energies_of_its_own_hold_for_every_data_type(tmp_path: Path) -> None:
 MAC_PJ = {"fp32": "4.6", "fp16": "1.5", "bf16": "0.955", "int16": "0.85", "int8": "0.23"}
 
 
-def test_names_are_the_packaged_files() -> None:
+def test_names_are_the_packaged_files():
     assert platform_names() == (
         "asic-28nm",
         "rtl-open",
@@ -152,7 +150,7 @@ def test_names_are_the_packaged_files() -> None:
     assert {f"{name}.yaml" for name in platform_names()} <= set(found)
 
 
-def test_limits_are_exact() -> None:
+def test_limits_are_exact():
     resources = load_platform("u250").resources
     assert resources["dsp"].limit == Fraction("8601.6")
     assert resources["bram18k"].limit == Fraction("3763.2")
@@ -172,7 +170,7 @@ def test_limits_are_exact() -> None:
         ),
     ],
 )
-def test_own_platform(tmp_path: Path, name: str, text: str) -> None:
+def test_own_platform(tmp_path, name, text):
     path = tmp_path / name
     path.write_text(text, encoding="utf-8")
     platform = load_platform(str(path))
@@ -186,7 +184,7 @@ def test_own_platform(tmp_path: Path, name: str, text: str) -> None:
     assert "uram" not in platform.resources
 
 
-def test_defaults(tmp_path: Path) -> None:
+def test_defaults(tmp_path):
     path = tmp_path / "own.yaml"
     path.write_text(
         "name: a\nresources: {dsp: {total: 1, usable: 1}, bram18k: {total: 0, usable: 1e-3}}"
@@ -198,7 +196,7 @@ def test_defaults(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["u2800", "", "U250", "u250 ", "x\n", "é" * 5000])
-def test_unknown_name(name: str) -> None:
+def test_unknown_name(name):
     with pytest.raises(
         InputError,
         match=r"^unknown platform '.*'; known: asic-28nm, rtl-open, u250, u280, u55c, vck190, vu9p, zcu102; or a path to a \.yaml file(; did you mean u2[58]0\?)?$",
@@ -217,7 +215,7 @@ def test_unknown_name(name: str) -> None:
         ("total: 1000", f"total: {'9' * 5000}", ["line 5", "too long", "300 digits"]),
     ],
 )
-def test_bad_fields(tmp_path: Path, old: str, new: str, words: list[str]) -> None:
+def test_bad_fields(tmp_path, old, new, words):
     assert OWN.count(old) >= 1
     path = tmp_path / "own.yaml"
     path.write_text(OWN.replace(old, new, 1), encoding="utf-8")
@@ -247,7 +245,7 @@ def test_bad_fields(tmp_path: Path, old: str, new: str, words: list[str]) -> Non
         ("own.json", b"[" * 60_000, ["nested too deeply"]),
     ],
 )
-def test_bad_files(tmp_path: Path, name: str, content: bytes, words: list[str]) -> None:
+def test_bad_files(tmp_path, name, content, words):
     path = tmp_path / name
     path.write_bytes(content)
     message = refusal(path)
@@ -255,7 +253,7 @@ def test_bad_files(tmp_path: Path, name: str, content: bytes, words: list[str]) 
         assert word in message
 
 
-def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+def test_files_that_cannot_be_read(tmp_path):
     assert "no such file" in refusal(tmp_path / "missing.yaml")
     folder = tmp_path / "folder.yaml"
     folder.mkdir()
@@ -269,7 +267,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         load_platform("a\0.yaml")
 
 
-def test_yaml_bomb_is_refused_at_once(tmp_path: Path) -> None:
+def test_yaml_bomb_is_refused_at_once(tmp_path):
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 30)]
     path = tmp_path / "bomb.yaml"
@@ -284,9 +282,7 @@ def test_yaml_bomb_is_refused_at_once(tmp_path: Path) -> None:
     length=st.integers(0, 40),
     inserted=st.text(max_size=20) | st.sampled_from("*&!{}[]:-#|>%@`\t\n"),
 )
-def test_mutations_load_or_are_refused(
-    tmp_path: Path, start: int, length: int, inserted: str
-) -> None:
+def test_mutations_load_or_are_refused(tmp_path, start, length, inserted):
     path = tmp_path / "fuzz.yaml"
     path.write_bytes(
         (OWN[:start] + inserted + OWN[start + length :]).encode("utf-8", "surrogatepass")
@@ -312,9 +308,7 @@ WAITING = OWN + "memory: {kind: DDR4, channels: 1, bandwidth: 12.8, usable: 0.75
         ("waits: 3", "memory.waits"),
     ],
 )
-def test_memory_that_waits_for_what_cannot_be_is_refused(
-    tmp_path: Path, stated: str, line: str
-) -> None:
+def test_memory_that_waits_for_what_cannot_be_is_refused(tmp_path, stated, line):
     path = tmp_path / "own.yaml"
     path.write_text(WAITING % stated)
     with pytest.raises(InputError, match=re.escape(line)):

@@ -7,8 +7,6 @@ import io
 import json
 import random
 from fractions import Fraction
-from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -25,7 +23,7 @@ from ithaca.formulations.systolic.metrics import METRICS, by_part, metric_values
 from ithaca.formulations.systolic.points import MAX_BYTES, evaluate_points, load_points
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.workloads.library import workload
-from ithaca.workloads.nest import MAX_EXTENT, LoopNest
+from ithaca.workloads.nest import MAX_EXTENT
 from tests.refusals import refusals
 
 #: metrics split among the parts of the array
@@ -52,7 +50,7 @@ ROW = {
 }
 
 
-def csv_text(*rows: dict[str, str]) -> str:
+def csv_text(*rows):
     """Rows as CSV text; the first gives the header."""
     out = io.StringIO()
     writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
@@ -61,7 +59,7 @@ def csv_text(*rows: dict[str, str]) -> str:
     return out.getvalue()
 
 
-def refusal(path: Path, nest: LoopNest | None = None) -> str:
+def refusal(path, nest=None):
     """The error line of a file, without its path."""
     with pytest.raises(InputError) as caught:
         load_points(path, nest or workload("mm"), FP32)
@@ -74,7 +72,7 @@ def refusal(path: Path, nest: LoopNest | None = None) -> str:
 
 @pytest.mark.ci(every=2)
 @pytest.mark.parametrize(("app", "name"), [("gemm", "mm"), ("cnn", "conv2d")])
-def test_golden(app: str, name: str, reference: Path) -> None:
+def test_golden(app, name, reference):
     """Every row of a golden file against the model."""
     path = reference / "golden" / f"{app}.csv"
     with path.open(newline="") as file:
@@ -95,9 +93,7 @@ def test_golden(app: str, name: str, reference: Path) -> None:
         assert set(words) == {access.tensor for access in workload(name).accesses}
 
 
-def test_points_of_a_design_are_evaluated_together_and_stay_exact(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_points_of_a_design_are_evaluated_together_and_stay_exact(tmp_path, monkeypatch):
     """20,000 rows took over a minute, one by one; what no float holds is exact still, and rows keep
     their order."""
     draw = random.Random(0)
@@ -137,7 +133,7 @@ def test_points_of_a_design_are_evaluated_together_and_stay_exact(
     assert max(row["metrics"]["edp"] for row in found) > 2**53
 
 
-def test_published_design(tmp_path: Path) -> None:
+def test_published_design(tmp_path):
     path = tmp_path / "points.csv"
     path.write_text(csv_text(ROW))
     document = json.loads(
@@ -157,7 +153,7 @@ def test_published_design(tmp_path: Path) -> None:
     assert point["meets_bounds"] is True
 
 
-def test_edition_is_optional_and_designs_are_shared(tmp_path: Path) -> None:
+def test_edition_is_optional_and_designs_are_shared(tmp_path):
     row = {name: value for name, value in ROW.items() if name != "edition"}
     path = tmp_path / "points.csv"
     path.write_text(
@@ -171,7 +167,7 @@ def test_edition_is_optional_and_designs_are_shared(tmp_path: Path) -> None:
     assert first[0].nest.sizes == {"i": 1024, "j": 1024, "k": 1024}
 
 
-def test_values_are_taken_as_given(tmp_path: Path) -> None:
+def test_values_are_taken_as_given(tmp_path):
     """A SIMD factor of 3 or a pack that divides nothing is no tiling one can build, but it has
     costs."""
     odd = {
@@ -208,7 +204,7 @@ def test_values_are_taken_as_given(tmp_path: Path) -> None:
         ("simd", "9" * 9999, ["row 3: simd is '99", "an integer"]),
     ],
 )
-def test_bad_cells(tmp_path: Path, column: str, value: str, words: list[str]) -> None:
+def test_bad_cells(tmp_path, column, value, words):
     path = tmp_path / "points.csv"
     path.write_text(csv_text(ROW, {**ROW, column: value}), encoding="utf-8")
     message = refusal(path)
@@ -252,7 +248,7 @@ def test_bad_cells(tmp_path: Path, column: str, value: str, words: list[str]) ->
         (b"\x89PNG\r\n\x1a\n", ["byte 0 is 0x89", "UTF-8"]),
     ],
 )
-def test_bad_files(tmp_path: Path, content: bytes, words: list[str]) -> None:
+def test_bad_files(tmp_path, content, words):
     path = tmp_path / "points.csv"
     path.write_bytes(content)
     message = refusal(path)
@@ -260,7 +256,7 @@ def test_bad_files(tmp_path: Path, content: bytes, words: list[str]) -> None:
         assert word in message
 
 
-def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+def test_files_that_cannot_be_read(tmp_path):
     assert "no such file" in refusal(tmp_path / "missing.csv")
     assert "is a directory" in refusal(tmp_path)
     large = tmp_path / "large.csv"
@@ -279,9 +275,7 @@ TEXT = csv_text(ROW, ROW)
     | st.integers().map(str)
     | st.sampled_from(['"', "{", "\n", ",", "1e5", "null", "NaN", "-"]),
 )
-def test_mutations_load_or_are_refused(
-    tmp_path: Path, start: int, length: int, inserted: str
-) -> None:
+def test_mutations_load_or_are_refused(tmp_path, start, length, inserted):
     path = tmp_path / "fuzz.csv"
     path.write_bytes(
         (TEXT[:start] + inserted + TEXT[start + length :]).encode("utf-8", "surrogatepass")
@@ -296,24 +290,24 @@ def test_mutations_load_or_are_refused(
 
 
 @given(st.integers(-(10**30), 10**30) | st.floats(allow_nan=False, allow_infinity=False))
-def test_numbers_round_trip(number: float) -> None:
+def test_numbers_round_trip(number):
     read = fraction(number)
     assert read == number if isinstance(number, int) else float(read) == number
     assert fraction(json.loads(json.dumps(json_number(read)))) == read
 
 
 @given(st.decimals(places=3, min_value=-(10**11), max_value=10**11))
-def test_decimals_are_exact(number: Any) -> None:
+def test_decimals_are_exact(number):
     assert fraction(json_number(Fraction(number))) == Fraction(number)
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
-def test_numbers_are_finite(number: float) -> None:
+def test_numbers_are_finite(number):
     with pytest.raises(InputError, match="allowed: a finite number"):
         fraction(number)
 
 
-def test_integral_numbers_are_integers() -> None:
+def test_integral_numbers_are_integers():
     assert [repr(json_number(Fraction(n))) for n in ("5", "10/2", "0.5", "1/3")] == [
         "5",
         "5",
@@ -323,7 +317,7 @@ def test_integral_numbers_are_integers() -> None:
     assert json_number(Fraction(10**400 + 1, 2)) == 10**400 // 2
 
 
-def test_parse_json_counts_the_digits_of_negative_numbers_too() -> None:
+def test_parse_json_counts_the_digits_of_negative_numbers_too():
     assert parse_json("-1" + "0" * 298, "x") == -(10**298)
     with pytest.raises(InputError, match="at most 300 digits"):
         parse_json("-" + "1" * 300, "x")

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.algebra.posynomial import (
-    Exponents,
     NotPosynomialError,
     Posynomial,
     as_product,
@@ -30,7 +29,7 @@ posynomials = st.dictionaries(exponents, coefficients, max_size=4).map(Posynomia
 monomials = st.tuples(exponents, coefficients).map(lambda pair: Posynomial({pair[0]: pair[1]}))
 
 
-def at(posynomial: Posynomial, point: dict[str, Fraction]) -> Fraction:
+def at(posynomial, point):
     terms = (
         c * prod((point[n] ** e for n, e in exponents), start=Fraction(1))
         for exponents, c in posynomial.terms.items()
@@ -39,9 +38,7 @@ def at(posynomial: Posynomial, point: dict[str, Fraction]) -> Fraction:
 
 
 @given(posynomials, posynomials, monomials, values)
-def test_arithmetic_is_that_of_the_values(
-    p: Posynomial, q: Posynomial, m: Posynomial, point: dict[str, Fraction]
-) -> None:
+def test_arithmetic_is_that_of_the_values(p, q, m, point):
     assert at(p + q, point) == at(p, point) + at(q, point)
     assert at(p * q, point) == at(p, point) * at(q, point)
     assert at(p**2, point) == at(p, point) ** 2
@@ -50,9 +47,7 @@ def test_arithmetic_is_that_of_the_values(
 
 
 @given(posynomials, posynomials, values)
-def test_what_contains_another_is_never_smaller(
-    p: Posynomial, q: Posynomial, point: dict[str, Fraction]
-) -> None:
+def test_what_contains_another_is_never_smaller(p, q, point):
     assert (p + q).dominates(p)
     assert at(p + q, point) >= at(p, point)
     if q.terms and not p.dominates(p + q):
@@ -60,11 +55,11 @@ def test_what_contains_another_is_never_smaller(
 
 
 @given(posynomials)
-def test_coefficients_stay_positive(p: Posynomial) -> None:
+def test_coefficients_stay_positive(p):
     assert all(c > 0 for c in (p * p + p).terms.values())
 
 
-def test_kinds() -> None:
+def test_kinds():
     x, y = Posynomial.quantity("x"), Posynomial.quantity("y", -1)
     assert (x * y).is_monomial
     assert not (x + y).is_monomial
@@ -85,14 +80,12 @@ def test_kinds() -> None:
         ("0", None),
     ],
 )
-def test_products_are_read_as_single_terms(
-    text: str, terms: dict[Exponents, Fraction] | None
-) -> None:
+def test_products_are_read_as_single_terms(text, terms):
     found = as_product(parse_expression(text, where="test", allowed=NAMES))
     assert (None if found is None else found.terms) == terms
 
 
-def test_what_is_not_posynomial_is_refused() -> None:
+def test_what_is_not_posynomial_is_refused():
     with pytest.raises(NotPosynomialError, match="negative"):
         Posynomial.constant(-1)
     with pytest.raises(NotPosynomialError, match="division"):

@@ -3,7 +3,6 @@ that no family has."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import product
 
@@ -23,7 +22,6 @@ from ithaca.formulations.space import (
     QuantityKind,
     Relation,
     Role,
-    Space,
     make_space,
 )
 from ithaca.formulations.systolic.derivation import designs
@@ -37,7 +35,7 @@ from tests.problems import MM_DATAFLOWS, mm_problem
 RESTRICTIONS = (SpaceOptions(), SpaceOptions(min_lanes=2), SpaceOptions(divisors_only=True))
 
 
-def nearest(space: Space, names: Sequence[str], wanted: Mapping[str, int]) -> dict[str, int]:
+def nearest(space, names, wanted):
     """The rule, one quantity at a time over the rows that are left, for spaces without rules across
     axes."""
     found: dict[str, int] = {}
@@ -53,7 +51,7 @@ def nearest(space: Space, names: Sequence[str], wanted: Mapping[str, int]) -> di
     return found
 
 
-def check(space: Space, names: Sequence[str] | None, seed: int) -> int:
+def check(space, names, seed):
     fixes = Repair(space, names)
     draw = np.random.default_rng(seed)
     wanted = np.array([draw.integers(0, space.ranges[name][1] + 3, 25) for name in fixes.names])
@@ -74,9 +72,7 @@ def check(space: Space, names: Sequence[str] | None, seed: int) -> int:
 @pytest.mark.parametrize("tabulated", [repair.TABULATED, 0])
 @pytest.mark.parametrize("edition", ["exact", "odyssey"])
 @pytest.mark.parametrize("dataflow", MM_DATAFLOWS)
-def test_ranges_and_tables_give_what_the_rule_says(
-    dataflow: tuple[str, ...], edition: str, tabulated: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ranges_and_tables_give_what_the_rule_says(dataflow, edition, tabulated, monkeypatch):
     monkeypatch.setattr(repair, "TABULATED", tabulated)
     for number, options in enumerate(RESTRICTIONS):
         problem = mm_problem((12, 10, 7 + number), dataflow, "ABC"[number], edition, space=options)
@@ -89,7 +85,7 @@ def test_ranges_and_tables_give_what_the_rule_says(
 
 @pytest.mark.ci
 @pytest.mark.parametrize("edition", [Edition.EXACT, Edition.ODYSSEY])
-def test_packs_that_span_loops_are_legal_wherever_they_can_be(edition: Edition) -> None:
+def test_packs_that_span_loops_are_legal_wherever_they_can_be(edition):
     output, inputs = parse_statement("C[i][j] += A[i][j + k] * B[k]")
     nest = LoopNest("filter", (("i", 6), ("j", 8), ("k", 5)), output, inputs, "k")
     seen = {True: 0, False: 0}
@@ -118,8 +114,8 @@ def test_packs_that_span_loops_are_legal_wherever_they_can_be(edition: Edition) 
     assert seen[False]
 
 
-def test_large_axes_are_not_tabulated(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refused(axis: Axis) -> None:
+def test_large_axes_are_not_tabulated(monkeypatch):
+    def refused(axis):
         pytest.fail(f"the table of {axis.name} was made")
 
     monkeypatch.setattr(Axis, "table", refused)
@@ -138,7 +134,7 @@ def test_large_axes_are_not_tabulated(monkeypatch: pytest.MonkeyPatch) -> None:
         assert problem.space.contains({name: int(row[column]) for name, row in values.items()})
 
 
-def test_any_space_is_repaired() -> None:
+def test_any_space_is_repaired():
     """Two factors and a rule of divisibility, a power of two, an integer that stands alone, and a
     rule across all of them."""
     a, b, c, width, trips = map(Symbol, ("a", "b", "c", "width", "trips"))
@@ -168,7 +164,7 @@ def test_any_space_is_repaired() -> None:
     assert legal.all()
 
 
-def test_what_cannot_be_repaired_is_said() -> None:
+def test_what_cannot_be_repaired_is_said():
     low = Axis("low", (Quantity("n", 2, 5),))
     none = Repair(make_space([low], [Link(Symbol("n"), Relation.AT_MOST, Constant(Fraction(1)))]))
     assert none.empty == "low"

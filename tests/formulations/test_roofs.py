@@ -3,7 +3,6 @@ configurations of every kind."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from random import Random
@@ -14,7 +13,6 @@ from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.data_types import DATA_TYPES
-from ithaca.formulations.design import Design
 from ithaca.formulations.machine import REGIMES, MemoryTiming
 from ithaca.formulations.problem import Limit, Objective, Problem
 from ithaca.formulations.systolic.derivation import designs
@@ -54,11 +52,11 @@ OBJECTIVES = (
 )
 
 
-def objective(text: str) -> Objective:
+def objective(text):
     return Objective(text, parse_expression(text, where="objective", allowed=None))
 
 
-def is_below(design: Design, values: Mapping[str, int], limits: Sequence[str] = LIMITED) -> bool:
+def is_below(design, values, limits=LIMITED):
     """Whether roofs hold for a configuration, within the tightest limits that it meets; and whether
     they say something."""
     values = {name: int(n) for name, n in values.items()}
@@ -77,7 +75,7 @@ def is_below(design: Design, values: Mapping[str, int], limits: Sequence[str] = 
     return bool(least.get("latency", 0) > 1)
 
 
-def systolic_design(random: Random, kernel: str, edition: Edition) -> SystolicDesign | None:
+def systolic_design(random, kernel, edition):
     """A design of a kernel with random extents, strides and dilations, type, restrictions and
     memory."""
     whole = workload(kernel)
@@ -107,7 +105,7 @@ def systolic_design(random: Random, kernel: str, edition: Edition) -> SystolicDe
 @pytest.mark.ci(every=6)
 @pytest.mark.parametrize("edition", [*Edition])
 @pytest.mark.parametrize("draws", [1, pytest.param(20, marks=pytest.mark.slow)])
-def test_no_systolic_array_is_below_its_roofs(edition: Edition, draws: int) -> None:
+def test_no_systolic_array_is_below_its_roofs(edition, draws):
     random, says = Random(20), 0
     for turn in range(draws * len(workload_names())):
         kernel = workload_names()[turn % len(workload_names())]
@@ -120,7 +118,7 @@ def test_no_systolic_array_is_below_its_roofs(edition: Edition, draws: int) -> N
 @pytest.mark.ci(every=4)
 @pytest.mark.parametrize("edition", [TIMELOOP, DMAZERUNNER, EXPLAINABLE, INTRINSIC])
 @pytest.mark.parametrize("draws", [8, pytest.param(120, marks=pytest.mark.slow)])
-def test_no_mapping_is_below_its_roofs(edition: str, draws: int) -> None:
+def test_no_mapping_is_below_its_roofs(edition, draws):
     random, says = Random(21), 0
     for _ in range(draws):
         try:
@@ -132,7 +130,7 @@ def test_no_mapping_is_below_its_roofs(edition: str, draws: int) -> None:
     assert says > draws
 
 
-def setting(edition: str, random: Random) -> Setting:
+def setting(edition, random):
     if edition in (TIMELOOP, DMAZERUNNER):
         return drawn(edition, random, blocks=True)
     names = ("conv2d", "mm") if edition == EXPLAINABLE else ("pointwise_conv2d", "mm")
@@ -143,7 +141,7 @@ def setting(edition: str, random: Random) -> Setting:
 
 
 @pytest.mark.ci
-def test_no_mapping_at_all_is_below_its_roofs() -> None:
+def test_no_mapping_at_all_is_below_its_roofs():
     """Mappings of any orders, capacities aside: windows, strides, holes, bypasses, levels without
     bandwidths."""
     random, says = Random(22), 0
@@ -166,7 +164,7 @@ def test_no_mapping_at_all_is_below_its_roofs() -> None:
 
 @pytest.mark.parametrize("edition", ["cycle", "exact", "odyssey"])
 @pytest.mark.parametrize("dataflow", [("k",), ("i", "j")])
-def test_every_metric_may_be_divided_by(edition: str, dataflow: tuple[str, ...]) -> None:
+def test_every_metric_may_be_divided_by(edition, dataflow):
     """The main phase of the cycle edition is a difference, which its roof keeps above 0."""
     problem = mm_problem((4, 4, 8), dataflow, edition=edition)
     for name in problem.design.vocabulary:

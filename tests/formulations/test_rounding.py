@@ -21,7 +21,7 @@ exact_values = st.fractions(min_value=-(10**30), max_value=10**30)
 floats = st.floats(-1e30, 1e30)
 
 
-def test_no_other_module_rounds_in_a_direction() -> None:
+def test_no_other_module_rounds_in_a_direction():
     margin = re.compile(r"\*\* ?-\d\d|nextafter|\b1e-(9|1\d)\b|2 ?\*\* ?4\d\b")
     # rounds itself; states the least numbers of formats
     limits = {Path(module.__file__) for module in (rounding, float_formats)}
@@ -37,7 +37,7 @@ def test_no_other_module_rounds_in_a_direction() -> None:
 
 
 @given(exact_values)
-def test_an_exact_value_is_above_what_is_below_it(value: Fraction) -> None:
+def test_an_exact_value_is_above_what_is_below_it(value):
     low = Fraction(rounding.below(value))
     assert low < value or low == value == 0
     assert value - low <= abs(value) / 2**39
@@ -51,7 +51,7 @@ def test_an_exact_value_is_above_what_is_below_it(value: Fraction) -> None:
 
 
 @given(exact_values, st.integers(-(2**20), 2**20))
-def test_cutoff_keeps_what_a_bound_in_floats_may_stand_for(target: Fraction, ulps: int) -> None:
+def test_cutoff_keeps_what_a_bound_in_floats_may_stand_for(target, ulps):
     """A bound of the target that is off by so many units in the last place is neither above the
     cutoff nor told from it."""
     off = float(target) * (1 + ulps * 2.0**-61)
@@ -60,21 +60,21 @@ def test_cutoff_keeps_what_a_bound_in_floats_may_stand_for(target: Fraction, ulp
 
 
 @given(st.lists(floats, min_size=1, max_size=256))
-def test_sums_are_below_exact_sums_of_the_terms(terms: list[float]) -> None:
+def test_sums_are_below_exact_sums_of_the_terms(terms):
     lowered = rounding.all_below(np.array(terms))
     assert Fraction(rounding.sum_below(np.abs(lowered)[:, None])[0]) <= sum(
         map(Fraction, np.abs(lowered).tolist())
     )
 
 
-def test_sums_know_impossible_terms_from_unbounded_ones() -> None:
+def test_sums_know_impossible_terms_from_unbounded_ones():
     """A term of −∞ says nothing; it must not pass for one without a configuration."""
     terms = np.array([[1.0, -inf, inf, -inf], [2.0, 1.0, 1.0, inf]])
     assert rounding.sum_below(terms).tolist() == [pytest.approx(3.0), -inf, inf, inf]
 
 
 @given(st.integers(1, 131_072), st.floats(-1e-10, 1e-10))
-def test_whole_numbers_survive_the_way_through_logarithms(value: int, off: float) -> None:
+def test_whole_numbers_survive_the_way_through_logarithms(value, off):
     logarithm = np.log(value) + off
     assert rounding.whole_up(np.exp(logarithm)) == rounding.whole_down(np.exp(logarithm)) == value
     assert (
@@ -87,14 +87,12 @@ def test_whole_numbers_survive_the_way_through_logarithms(value: int, off: float
 @pytest.mark.parametrize(
     ("reported", "bound"), [(7.0, 7), (7.0005, 7), (6.9995, 7), (7.002, 8), (-inf, None)]
 )
-def test_integer_bounds_do_not_take_noise_for_the_next_integer(
-    reported: float, bound: int | None
-) -> None:
+def test_integer_bounds_do_not_take_noise_for_the_next_integer(reported, bound):
     assert rounding.integer_bound(reported, reach=1000) == bound
 
 
 @given(st.integers(-(2**60), 2**60), st.integers(-(2**60), 2**60))
-def test_integer_bounds_of_large_integers_are_below_them(value: int, offset: int) -> None:
+def test_integer_bounds_of_large_integers_are_below_them(value, offset):
     """A solver adds an offset to what it bounds in floats, which may cancel."""
     bound = rounding.integer_bound(float(value - offset) + float(offset), reach=2**62)
     assert bound is not None

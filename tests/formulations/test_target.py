@@ -4,7 +4,6 @@ it against brute force."""
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
 
@@ -23,7 +22,6 @@ from ithaca.formulations.systolic.choice import choose_designs
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign, systolic
 from ithaca.formulations.systolic.metrics import parse_objective
-from ithaca.formulations.systolic.systolic_array import SystolicArray
 from ithaca.formulations.target import Target
 from ithaca.refine.evolution.engine import solve_evolve
 from ithaca.solver.certificate import Status
@@ -37,27 +35,27 @@ from tests.whole_spaces import crossed, lengths, linked, row_of, some_row, table
 FOR_AUTOSA = SpaceOptions(target=Target.AUTOSA)
 
 
-def nest_of(statement: str, extents: dict[str, int], simd: str, untiled: str = "") -> LoopNest:
+def nest_of(statement, extents, simd, untiled=""):
     output, inputs = parse_statement(statement)
     return LoopNest("mine", tuple(extents.items()), output, inputs, simd, frozenset(untiled))
 
 
-def mm(i: int, j: int, k: int) -> LoopNest:
+def mm(i, j, k):
     return nest_of("C[i][j] += A[i][k] * B[j][k]", {"i": i, "j": j, "k": k}, "k")
 
 
-def conv(o: int, r: int, c: int, i: int, p: int, q: int) -> LoopNest:
+def conv(o, r, c, i, p, q):
     extents = {"o": o, "r": r, "c": c, "i": i, "p": p, "q": q}
     return nest_of("cout[r][c][o] += cin[r + p][c + q][i] * w[o][p][q][i]", extents, "i", "pq")
 
 
 def posed(
-    nest: LoopNest,
-    dataflow: tuple[str, ...],
-    options: SpaceOptions,
-    dtype: str = "int8",
-    **limits: int,
-) -> Problem:
+    nest,
+    dataflow,
+    options,
+    dtype="int8",
+    **limits,
+):
     bounds = tuple(Limit(name, Fraction(bound)) for name, bound in limits.items())
     array = derive(nest, dataflow, nest.output.tensor)
     return Problem(
@@ -65,18 +63,18 @@ def posed(
     )
 
 
-def in_shape(nest: LoopNest, array: SystolicArray, at: Configuration) -> bool:
+def in_shape(nest, array, at):
     """Whether a configuration has two lanes along each space loop, and a SIMD loop that is one."""
     drops_simd = nest.sizes[nest.simd] == 1 and at[f"t1.{nest.simd}"] == 1
     return all(at[f"lanes.{x}"] >= 2 for x in array.dataflow) and not drops_simd
 
 
-def builds(problem: Problem, at: Configuration) -> bool:
+def builds(problem, at):
     """Whether AutoSA builds a configuration of the unrestricted space."""
     return in_shape(systolic(problem).nest, systolic(problem).array, at)
 
 
-def random_nests() -> Iterator[LoopNest]:
+def random_nests():
     draw = random.Random(0)
     for _ in range(4):
         yield mm(*(draw.choice([1, 1, 2, 3, 5, 8]) for _ in "ijk"))
@@ -102,7 +100,7 @@ NESTS = tuple(random_nests())
     NESTS,
     ids=lambda nest: f"{nest.output.tensor}-{'x'.join(map(str, nest.sizes.values()))}",
 )
-def test_the_space_for_autosa_is_what_it_builds(nest: LoopNest) -> None:
+def test_the_space_for_autosa_is_what_it_builds(nest):
     draw, seen = np.random.default_rng(0), set()
     for array in choose_designs(nest, permutation=nest.output.tensor):
         free, kept = (
@@ -126,7 +124,7 @@ def test_the_space_for_autosa_is_what_it_builds(nest: LoopNest) -> None:
     assert seen
 
 
-def least(problem: Problem) -> Fraction | None:
+def least(problem):
     """The least latency of what AutoSA builds, of the whole unrestricted space."""
     values = linked(problem.space, crossed(tables_of(problem.space)))
     legal = np.ones(lengths([values])[0], bool)
@@ -155,9 +153,7 @@ CASES = [
 @pytest.mark.slow(every=2)
 @pytest.mark.ci
 @pytest.mark.parametrize(("nest", "dataflow", "dtype"), CASES, ids=str)
-def test_engines_agree_with_brute_force_on_what_autosa_builds(
-    nest: LoopNest, dataflow: str, dtype: str
-) -> None:
+def test_engines_agree_with_brute_force_on_what_autosa_builds(nest, dataflow, dtype):
     limits = {"dsp": 40, "bram18k": 60}
     problem = posed(nest, tuple(dataflow), FOR_AUTOSA, dtype, **limits)
     expected = least(posed(nest, tuple(dataflow), SpaceOptions(), dtype, **limits))
@@ -179,7 +175,7 @@ def test_engines_agree_with_brute_force_on_what_autosa_builds(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(60))
-def test_engines_agree_with_brute_force_on_random_problems(seed: int) -> None:
+def test_engines_agree_with_brute_force_on_random_problems(seed):
     draw = random.Random(seed)
     nest = mm(*(draw.choice([1, 2, 3, 4, 6]) for _ in "ijk"))
     array = draw.choice(choose_designs(nest, target=Target.AUTOSA))
@@ -206,7 +202,7 @@ def test_engines_agree_with_brute_force_on_random_problems(seed: int) -> None:
     "nest", [conv(4, 2, 4, 4, 2, 1), conv(2, 4, 4, 4, 2, 2)], ids=["any", "r and c alike"]
 )
 @pytest.mark.parametrize("dataflow", ["i", "r,c", "o,r", "o"])
-def test_engines_agree_on_small_convolutions(dataflow: str, nest: LoopNest) -> None:
+def test_engines_agree_on_small_convolutions(dataflow, nest):
     loops = tuple(dataflow.split(","))
     expected = least(posed(nest, loops, SpaceOptions(divisors_only=True), dsp=30, bram18k=60))
     problem = posed(
@@ -217,7 +213,7 @@ def test_engines_agree_on_small_convolutions(dataflow: str, nest: LoopNest) -> N
         assert solve(problem).value == expected
 
 
-def test_repair_obeys() -> None:
+def test_repair_obeys():
     problem = posed(mm(12, 10, 8), ("i", "j"), FOR_AUTOSA)
     fixes = Repair(problem.space)
     draw = np.random.default_rng(0)
@@ -230,7 +226,7 @@ def test_repair_obeys() -> None:
     assert legal.mean() > 0.5
 
 
-def test_other_designs_are_left_out_and_named() -> None:
+def test_other_designs_are_left_out_and_named():
     nest = mm(8, 8, 8)
     kept = choose_designs(nest, target=Target.AUTOSA, include_unbuildable=True)
     assert [array.name for array in kept] == [
@@ -269,9 +265,7 @@ def test_other_designs_are_left_out_and_named() -> None:
         ("i", (8, 4, 16), (2, 2), 4),
     ],
 )
-def test_what_the_exported_script_mends_is_built(
-    dataflow: str, t1: tuple[int, ...], t2: tuple[int, ...], simd: int
-) -> None:
+def test_what_the_exported_script_mends_is_built(dataflow, t1, t2, simd):
     problem = posed(mm(16, 16, 16), tuple(dataflow.split(",")), FOR_AUTOSA)
     factors = dict(zip(("t1.i", "t1.j", "t1.k", "t2.i", "t2.j"), (*t1, *t2), strict=True)) | {
         "t2.k": simd
@@ -288,7 +282,7 @@ def test_what_the_exported_script_mends_is_built(
     assert obstacles(chosen) == ()
 
 
-def test_a_reduction_of_16_channels_stays_in_one_tile() -> None:
+def test_a_reduction_of_16_channels_stays_in_one_tile():
     found = solve_exact(
         posed(conv(16, 8, 8, 16, 3, 3), ("o", "i"), FOR_AUTOSA, dsp=400, bram18k=400)
     )
@@ -299,7 +293,7 @@ def test_a_reduction_of_16_channels_stays_in_one_tile() -> None:
 
 
 @pytest.mark.parametrize("window", [(2, 1), (1, 2), (2, 3), (4, 2)])
-def test_windows_of_two_are_refused(window: tuple[int, int]) -> None:
+def test_windows_of_two_are_refused(window):
     reasons = nest_obstacles(conv(4, 4, 4, 8, *window))
     assert len(reasons) == 1
     assert reasons[0].startswith(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 
@@ -35,7 +34,7 @@ URAM = replace(DEFAULT_TECHNOLOGY, uram=True)
     ("pack", "words", "blocks"),
     [(4, 16, 1), (8, 16, 2), (32, 32, 8), (4, 4 * 4096, 1), (4, 4 * 4097, 2)],
 )
-def test_blocks_are_those_that_autosa_estimates(pack: int, words: int, blocks: int) -> None:
+def test_blocks_are_those_that_autosa_estimates(pack, words, blocks):
     """Blocks of x, int16, doubled, inside its DRAM module: 72 bits by 4,096; its array has
     another."""
     nest = workload("mv", {"i": 64, "j": words})
@@ -54,7 +53,7 @@ def test_blocks_are_those_that_autosa_estimates(pack: int, words: int, blocks: i
     assert plain.bram18k - costs.bram18k == moved
 
 
-def test_arrays_of_two_dimensions_have_no_such_buffers() -> None:
+def test_arrays_of_two_dimensions_have_no_such_buffers():
     nest = workload("mm")
     for dataflow, names in ((("i", "j"), []), (("i",), ["B"]), (("k",), ["C"])):
         groups = derive(nest, dataflow, "C").groups
@@ -62,7 +61,7 @@ def test_arrays_of_two_dimensions_have_no_such_buffers() -> None:
 
 
 @pytest.mark.parametrize("uram", [4, 8])
-def test_engines_find_the_optimum_within_a_limit(uram: int) -> None:
+def test_engines_find_the_optimum_within_a_limit(uram):
     nest = workload("mv", {"i": 8, "j": 24})
     array = derive(nest, ("i",), "y", Edition.CYCLE)
     design = SystolicDesign(nest, array, DATA_TYPES["fp32"], technology=URAM)
@@ -80,7 +79,7 @@ SMALL = ["mv", "-s", "i=64,j=2048", "--dataflow", "i", "--permutation", "y", "--
 
 
 @pytest.mark.ci
-def test_a_result_states_limits_and_verifies_it(tmp_path: Path) -> None:
+def test_a_result_states_limits_and_verifies_it(tmp_path):
     file, points = tmp_path / "r.json", tmp_path / "points.csv"
     solved = ithaca("solve", *SMALL, "--uram", "-o", file)
     assert "uram       8 of 896 blocks (0.9%)" in solved.stdout
@@ -121,12 +120,12 @@ def test_a_result_states_limits_and_verifies_it(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_where_there_is_none_it_is_refused_in_a_line(command: list[str], line: str) -> None:
+def test_where_there_is_none_it_is_refused_in_a_line(command, line):
     run = ithaca(*command)
     assert (run.returncode, run.stderr) == (2, f"ithaca: {line}\n")
 
 
-def test_autosa_is_asked_for_it() -> None:
+def test_autosa_is_asked_for_it():
     nest = workload("mv", {"i": 64, "j": 64})
     array = derive(nest, ("i",), "y")
     tiling = Tiling({"i": 16, "j": 8}, {"i": 4}, 2, {"A": 4, "x": 2, "y_drain": 2})

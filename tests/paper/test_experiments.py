@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -39,7 +38,7 @@ from tests.command_line import ithaca
 TIMED = "figure-9"
 
 
-def small_outcome(how: Run) -> Outcome:
+def small_outcome(how):
     """The outcome of an experiment without work."""
     how.step("nothing")
     chart = LineChart("title", "x", "y", (Series("", (1.0, 2.0), (1.0, 4.0)),))
@@ -58,7 +57,7 @@ SMALL = Experiment("small", "a small one", "1", "", small_outcome)
 paper = partial(ithaca, main=command.main)
 
 
-def figures_of_table_3(outcome: Outcome) -> None:
+def figures_of_table_3(outcome):
     """Throughput 0.61 and 1.00, DSP 60 and 100 %, BRAM 99 %; 48 % are 46."""
     table = outcome.table
     assert {(row[2], row[3]): row[4] for row in table.rows} == {
@@ -76,7 +75,7 @@ def figures_of_table_3(outcome: Outcome) -> None:
     ]
 
 
-def figures_of_table_6(outcome: Outcome) -> None:
+def figures_of_table_6(outcome):
     holders = ("A", "B", "C", "PE")
     for row in PUBLICATION["table 6"]:
         of = {"permutation": row["permutation"], "source": "published block RAM"}
@@ -89,7 +88,7 @@ def figures_of_table_6(outcome: Outcome) -> None:
     assert (proven["BRAM18K"], proven["latency (cycles)"]) == (3621, Fraction("797115.25"))
 
 
-def figures_of_table_7(outcome: Outcome) -> None:
+def figures_of_table_7(outcome):
     """The 16 published figures, and the proven optima beside them."""
     table = outcome.table
     for row in PUBLICATION["table 7"]:
@@ -109,26 +108,26 @@ def figures_of_table_7(outcome: Outcome) -> None:
     ]
 
 
-def figures_of_figure_1(outcome: Outcome) -> None:
+def figures_of_figure_1(outcome):
     lost = {row[1]: row[4] for row in outcome.table.rows if row[2] == "fastest"}
     assert lost["best"] == 0
     assert lost["divisors"] == pytest.approx(39.41, abs=0.01)
     assert lost["communication-pruned"] == pytest.approx(45.98, abs=0.01)
 
 
-def figures_of_figure_11(outcome: Outcome) -> None:
+def figures_of_figure_11(outcome):
     fastest = outcome.table.values("layer", "latency (cycles)", **{"throughput / best": 1.0})
     assert fastest == {"CONV1": 388_909, "CONV2": 1_134_082}
 
 
-def figures_of_figure_15(outcome: Outcome) -> None:
+def figures_of_figure_15(outcome):
     divisors = outcome.table.records(factors="divisors", permutation="C")
     two = {r["dataflow"]: r["latency (cycles)"] for r in divisors if len(str(r["dataflow"])) > 1}
     assert two == {"i,j": 1_052_673, "i,k": 1_051_649, "j,k": 1_052_161}
     assert max(record["DSP (%)"] for record in divisors) == 59.5
 
 
-def figures_of_timeloops_mapper(outcome: Outcome) -> None:
+def figures_of_timeloops_mapper(outcome):
     rows = outcome.table.records(**{"found by": "proven"})
     proven = {(row["problem"], row["objective"]): row["value"] for row in rows}
     assert proven["simple, gemm", "edp"] == pytest.approx(4.269706e16, rel=1e-6)
@@ -151,15 +150,13 @@ FIGURES = {
 SLOW = ("figure-5", "figure-14", "autosa-figure-13")
 
 
-def mark(name: str) -> list[pytest.MarkDecorator]:
+def mark(name):
     """The tests that an experiment belongs to."""
     return [pytest.mark.slow] if name in SLOW else [] if name == "table-3" else [pytest.mark.ci]
 
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=mark(name)) for name in NAMES])
-def test_quick_mode_makes_every_file_and_the_claims_hold(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_quick_mode_makes_every_file_and_the_claims_hold(name, tmp_path, monkeypatch):
     monkeypatch.setattr(figure_9, "SECONDS", 0.5)  # those that it gives methods
     experiment, how = find_experiment(name), Run()
     assert experiment.name == name
@@ -184,13 +181,13 @@ def test_quick_mode_makes_every_file_and_the_claims_hold(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [10, 15])
-def test_claims_about_seeded_evolution_do_not_hang_on_the_random_numbers(seed: int) -> None:
+def test_claims_about_seeded_evolution_do_not_hang_on_the_random_numbers(seed):
     outcome = find_experiment("figure-5").run(Run(seed=seed))
     assert [claim.statement for claim in outcome.claims if not claim.holds] == []
 
 
 @pytest.mark.slow
-def test_figures_of_figure_14() -> None:
+def test_figures_of_figure_14():
     """77 % of the peak on VGG16 and 57 % on ResNet50 are published."""
     table = find_experiment("figure-14").run(Run(Mode.FULL)).table
     columns = "network", "edition", "geometric mean / peak (%)"
@@ -202,7 +199,7 @@ def test_figures_of_figure_14() -> None:
     ]
 
 
-def test_no_row_of_documents_and_items_is_missing() -> None:
+def test_no_row_of_documents_and_items_is_missing():
     """Every item of Odyssey has a row with a verdict, and its experiment has a section."""
     page = (Path(__file__).parents[2] / "docs" / "results.md").read_text()
     rows = re.findall(r"^\| ([^|]*)\| ([^|]*)\| ([^|]*)\| ([^|]*) \|$", page, re.MULTILINE)
@@ -220,7 +217,7 @@ def test_no_row_of_documents_and_items_is_missing() -> None:
     assert set(re.findall(r"\]\(#([^)]*)\)", page)) <= sections
 
 
-def test_no_verdict_is_kinder_than_its_section() -> None:
+def test_no_verdict_is_kinder_than_its_section():
     """A row of the document table says that it differs where a section says so of a claim."""
     page = (Path(__file__).parents[2] / "docs" / "results.md").read_text()
     verdicts = re.findall(r"^\|[^|]*\|[^|]*\|(.*)\| ([^|]*) \|$", page, re.MULTILINE)
@@ -234,7 +231,7 @@ def test_no_verdict_is_kinder_than_its_section() -> None:
     assert differing >= 10
 
 
-def test_sizes_of_spaces_by_trying_every_tiling() -> None:
+def test_sizes_of_spaces_by_trying_every_tiling():
     """Factors of four slots that multiply to the extents; 256 PEs, register files of 256 words, 32
     banks of 1,024."""
     sizes = {"X": 8, "Y": 12, "K": 24}
@@ -256,14 +253,14 @@ def test_sizes_of_spaces_by_trying_every_tiling() -> None:
     assert found["space"] == found["sizings"] * 36
 
 
-def ordered(extent: int) -> Iterator[tuple[int, ...]]:
+def ordered(extent):
     """Four factors of a loop, in every order."""
     for inner in product(range(1, extent + 1), repeat=3):
         if extent % prod(inner) == 0:
             yield *inner, extent // prod(inner)
 
 
-def test_layers_of_table_2_1_are_those_of_the_networks() -> None:
+def test_layers_of_table_2_1_are_those_of_the_networks():
     """Layers agree but for excitation, a matrix product of one row there."""
     names = {
         "ResNet18": ("resnet18", "conv2_1.conv1"),
@@ -291,23 +288,23 @@ def test_layers_of_table_2_1_are_those_of_the_networks() -> None:
 @pytest.mark.parametrize(
     ("relation", "holds"), [("<", True), ("≤", True), ("=", False), ("≥", False), (">", False)]
 )
-def test_a_claim_can_fail(relation: str, holds: bool) -> None:
+def test_a_claim_can_fail(relation, holds):
     claim = Claim("", "", "", Fraction(1, 3), relation, Fraction(1, 2))
     assert claim.holds is holds
     assert claim.verdict == ("holds" if holds else "differs")
 
 
-def test_claims_compare_exact_numbers_exactly() -> None:
+def test_claims_compare_exact_numbers_exactly():
     tiny = Fraction(1, 10**30)
     assert not Claim("", "", "", 1 + tiny, "=", Fraction(1)).holds
 
 
-def test_an_unknown_relation_is_refused() -> None:
+def test_an_unknown_relation_is_refused():
     with pytest.raises(ValueError, match="allowed"):
         Claim("", "", "", 1, "≈", 1)
 
 
-def test_a_document_has_verdict_and_exact_numbers(tmp_path: Path) -> None:
+def test_a_document_has_verdict_and_exact_numbers(tmp_path):
     table, _, document = write_experiment(
         tmp_path, SMALL, Run(Mode.FULL, seed=3), small_outcome(Run())
     )
@@ -320,14 +317,14 @@ def test_a_document_has_verdict_and_exact_numbers(tmp_path: Path) -> None:
     ]
 
 
-def test_a_clocked_experiment_records_its_threads(tmp_path: Path) -> None:
+def test_a_clocked_experiment_records_its_threads(tmp_path):
     clocked = replace(SMALL, clock=frozenset({Mode.QUICK}))
     document = write_experiment(tmp_path, clocked, Run(threads=2), small_outcome(Run()))[2]
     assert json.loads(document.read_text())["settings"]["threads"] == 2
 
 
 @pytest.mark.ci
-def test_seconds_of_a_run_are_kept_and_recorded(tmp_path: Path) -> None:
+def test_seconds_of_a_run_are_kept_and_recorded(tmp_path):
     done = paper("figure-8", "--run-seconds", "0.2", "-o", str(tmp_path / "out"))
     assert done.returncode == 0, done.stderr
     document = json.loads((tmp_path / "out" / "figure-8.json").read_text())
@@ -344,7 +341,7 @@ def test_seconds_of_a_run_are_kept_and_recorded(tmp_path: Path) -> None:
         pytest.param("hasco-tables", "mobilenetv2 on hasco-gemm", marks=pytest.mark.ci),
     ],
 )
-def test_seconds_that_are_too_few_are_refused(name: str, what: str, tmp_path: Path) -> None:
+def test_seconds_that_are_too_few_are_refused(name, what, tmp_path):
     done = paper(name, "--run-seconds", "0.000001", "-o", str(tmp_path / "out"))
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.splitlines()[-1].startswith(
@@ -354,7 +351,7 @@ def test_seconds_that_are_too_few_are_refused(name: str, what: str, tmp_path: Pa
 
 
 @pytest.mark.ci
-def test_runs_side_by_side_find_the_same(tmp_path: Path) -> None:
+def test_runs_side_by_side_find_the_same(tmp_path):
     budget = {"random": SampleBudget(50)}
     designs = [methods_compared.BEST_DESIGN, (("i",), "C")]
     one, two = (
@@ -366,7 +363,7 @@ def test_runs_side_by_side_find_the_same(tmp_path: Path) -> None:
 
 
 @pytest.mark.ci
-def test_the_command_lists_runs_and_writes(tmp_path: Path) -> None:
+def test_the_command_lists_runs_and_writes(tmp_path):
     listed = paper()
     assert listed.returncode == 0
     assert all(name in listed.stdout for name in NAMES)
@@ -380,7 +377,7 @@ def test_the_command_lists_runs_and_writes(tmp_path: Path) -> None:
 
 
 @pytest.mark.ci
-def test_the_results_page_names_every_experiment_and_no_other() -> None:
+def test_the_results_page_names_every_experiment_and_no_other():
     page = Path(__file__).parents[2] / "docs" / "results.md"
     commands = re.findall(r"^    python -m benchmarks.paper (\S+)", page.read_text(), re.MULTILINE)
     assert sorted(commands) == sorted(NAMES)

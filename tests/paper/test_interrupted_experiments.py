@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,12 +15,10 @@ from benchmarks.paper import __main__ as command
 from benchmarks.paper import files, methods_compared
 from benchmarks.paper.experiment import (
     NAMES,
-    Outcome,
     Run,
     find_experiment,
 )
 from benchmarks.paper.files import file_names, write_experiment
-from ithaca.exports.charts.chart import Chart
 from ithaca.files import signals
 from ithaca.files.errors import InputError
 from ithaca.files.writing import check_folder
@@ -29,14 +27,14 @@ from tests.command_line import interrupted
 from tests.paper.test_experiments import SMALL, paper, small_outcome
 
 
-def test_a_stopped_experiment_ends_before_it_has_anything() -> None:
+def test_a_stopped_experiment_ends_before_it_has_anything():
     for name in NAMES:
         with pytest.raises(KeyboardInterrupt):
             find_experiment(name).run(Run(stop=lambda: True))
 
 
 @pytest.fixture
-def program() -> Iterator[None]:
+def program():
     """Signals are the program's own, as on the command line."""
     before = {number: signal.getsignal(number) for number in signals.SIGNALS}
     signals.install()
@@ -49,8 +47,8 @@ def program() -> Iterator[None]:
 @pytest.mark.ci
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.usefixtures("program")
-def test_an_interrupted_experiment_leaves_no_file(number: signal.Signals, tmp_path: Path) -> None:
-    def interrupted(how: Run) -> Outcome:
+def test_an_interrupted_experiment_leaves_no_file(number, tmp_path):
+    def interrupted(how):
         os.kill(os.getpid(), number)
         return small_outcome(how)
 
@@ -61,12 +59,10 @@ def test_an_interrupted_experiment_leaves_no_file(number: signal.Signals, tmp_pa
     assert signal.getsignal(number) == before
 
 
-def test_an_interruption_while_writing_waits_for_whole_files(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interruption_while_writing_waits_for_whole_files(tmp_path, monkeypatch):
     draw = files.picture
 
-    def interrupted(chart: Chart) -> bytes:
+    def interrupted(chart):
         os.kill(os.getpid(), signal.SIGINT)
         return draw(chart)
 
@@ -82,11 +78,11 @@ def test_an_interruption_while_writing_waits_for_whole_files(
 
 @pytest.mark.ci
 def test_an_interruption_ends_the_searches_of_others_at_once(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    monkeypatch,
+):
     ran = []
 
-    def interrupted(*arguments: object) -> None:
+    def interrupted(*arguments):
         ran.append(arguments)
         os.kill(os.getpid(), signal.SIGINT)
         raise AssertionError("it went on")
@@ -107,10 +103,8 @@ def test_an_interruption_ends_the_searches_of_others_at_once(
 
 
 @pytest.mark.parametrize("failing", ["csv_text", "picture", "experiment_document"])
-def test_a_failure_while_writing_leaves_no_file(
-    failing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def interrupted(*_: object) -> None:
+def test_a_failure_while_writing_leaves_no_file(failing, tmp_path, monkeypatch):
+    def interrupted(*_):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(files, failing, interrupted)
@@ -119,15 +113,13 @@ def test_a_failure_while_writing_leaves_no_file(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_failure_while_renaming_puts_back_the_files_of_before(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failure_while_renaming_puts_back_the_files_of_before(tmp_path, monkeypatch):
     write_experiment(tmp_path, SMALL, Run(), small_outcome(Run()))
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     monkeypatch.chdir(tmp_path)  # so that files are moved into it one by one
     rename: Callable[[Path, Path], Path] = Path.replace
 
-    def interrupted(self: Path, target: Path) -> Path:
+    def interrupted(self, target):
         if Path(target) == tmp_path / "small.json" and self.parent.name != "kept":
             raise KeyboardInterrupt
         return rename(self, target)
@@ -138,7 +130,7 @@ def test_a_failure_while_renaming_puts_back_the_files_of_before(
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
-def test_folders_that_cannot_be_written_are_refused(tmp_path: Path) -> None:
+def test_folders_that_cannot_be_written_are_refused(tmp_path):
     (tmp_path / "file").write_text("")
     (tmp_path / "small.csv").mkdir()
     for folder, what in (
@@ -150,7 +142,7 @@ def test_folders_that_cannot_be_written_are_refused(tmp_path: Path) -> None:
             check_folder(folder, file_names("small"))
 
 
-def test_the_command_refuses_bad_words_in_one_line(tmp_path: Path) -> None:
+def test_the_command_refuses_bad_words_in_one_line(tmp_path):
     for arguments, what in (
         (("figure-99",), "allowed: figure-1, table-3"),
         (("table-3", "--quick", "--full"), "--quick and --full"),
@@ -171,7 +163,7 @@ def test_the_command_refuses_bad_words_in_one_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.ci
-def test_an_interrupted_command_says_so_and_leaves_nothing(tmp_path: Path) -> None:
+def test_an_interrupted_command_says_so_and_leaves_nothing(tmp_path):
     peers = all(find_spec(library) for library in ("optuna", "torch", "pymoo", "nevergrad"))
     name = "figure-7" if peers else "figure-5"
     status, output, errors = interrupted(

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 
 @pytest.fixture(scope="session")
-def simulator() -> None:
+def simulator():
     """Skips what Verilator is needed for where there is none, or no compiler, or no such plug-in."""
     tools = pytest.importorskip("ithaca.plugins.rtl.exports.tools")
     if tools.find_verilator() is None:
@@ -18,6 +16,6 @@ def simulator() -> None:
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path):
     """A folder to be written."""
     return tmp_path / "rtl"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-from pathlib import Path
 
 import pytest
 
@@ -17,7 +16,7 @@ PLOT = ("--plot", "map.png", "--x", "lanes.i", "--y", "lanes.j")
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def results(tmp_path_factory):
     """A folder with a result, and one that has no configuration."""
     path = tmp_path_factory.mktemp("grid")
     succeed("solve", *DESIGN, "-o", str(path / "result.json"))
@@ -29,14 +28,14 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def folder(results: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(results, monkeypatch):
     """The folder of results, as the current one."""
     monkeypatch.chdir(results)
     return results
 
 
 @pytest.mark.ci
-def test_the_grid_is_written_drawn_and_right(folder: Path) -> None:
+def test_the_grid_is_written_drawn_and_right(folder):
     done = succeed("grid", "result.json", "--loops", "i,j", "--around", "2", *PLOT, "-o", "grid.nc")
     assert done.stderr == "wrote grid.nc\nwrote map.png\n"
     value = json.loads((folder / "result.json").read_text())["best"]["metrics"]["latency"]
@@ -50,7 +49,7 @@ def test_the_grid_is_written_drawn_and_right(folder: Path) -> None:
 
 
 @pytest.mark.ci
-def test_the_page_says_whose_answer_is_marked(folder: Path) -> None:
+def test_the_page_says_whose_answer_is_marked(folder):
     succeed(
         "grid",
         "result.json",
@@ -72,7 +71,7 @@ def test_the_page_says_whose_answer_is_marked(folder: Path) -> None:
         assert words in page
 
 
-def test_points_of_the_grid_are_what_evaluate_says(folder: Path) -> None:
+def test_points_of_the_grid_are_what_evaluate_says(folder):
     """Through the file and by the exact reference: every legal point of a small grid."""
     succeed("grid", "result.json", "--loops", "i,j", "--around", "1", "-o", "small.nc")
     best = json.loads((folder / "result.json").read_text())["best"]
@@ -108,7 +107,7 @@ def test_points_of_the_grid_are_what_evaluate_says(folder: Path) -> None:
 
 
 @pytest.mark.ci
-def test_it_is_told_what_holding_the_packs_leaves(folder: Path) -> None:
+def test_it_is_told_what_holding_the_packs_leaves(folder):
     done = ithaca("grid", "result.json", "--loops", "k", "--around", "2")
     packs = json.loads((folder / "result.json").read_text())["best"]["tiling"]["pack"]
     line = next(line for line in done.stdout.splitlines() if line.startswith("packs "))
@@ -125,9 +124,7 @@ def test_it_is_told_what_holding_the_packs_leaves(folder: Path) -> None:
     ("words", "message"),
     refusals("refine-command", "what_does_not_fit_is_refused_before_anything_is_written"),
 )
-def test_what_does_not_fit_is_refused_before_anything_is_written(
-    words: tuple[str, ...], message: str, folder: Path
-) -> None:
+def test_what_does_not_fit_is_refused_before_anything_is_written(words, message, folder):
     before = sorted(path.name for path in folder.iterdir())
     done = refused("grid", *words)
     assert message in done

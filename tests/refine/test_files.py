@@ -23,9 +23,7 @@ from tests.refine.test_grid import random_point
 
 @pytest.mark.ci(every=2)
 @pytest.mark.parametrize("chunk", [None, 40])
-def test_a_grid_is_loaded_back_identically(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: int | None
-) -> None:
+def test_a_grid_is_loaded_back_identically(tmp_path, monkeypatch, chunk):
     window = window_around(*random_point(1), 2, ["i"])
     whole = exact_grid(window)
     if chunk is not None:
@@ -38,7 +36,7 @@ def test_a_grid_is_loaded_back_identically(
     xr.testing.assert_identical(lazy.compute(), whole)
 
 
-def test_other_files_are_refused(tmp_path: Path) -> None:
+def test_other_files_are_refused(tmp_path):
     (tmp_path / "text.nc").write_text("no grid")
     xr.Dataset({"a": 1}).to_netcdf(tmp_path / "other.nc")
     for name in ("text.nc", "other.nc"):
@@ -58,9 +56,7 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
         ("latency", "coordinates", 1e300),
     ],
 )
-def test_numbers_with_a_strange_meaning_are_refused(
-    variable: str, name: str, value: str | float, tmp_path: Path
-) -> None:
+def test_numbers_with_a_strange_meaning_are_refused(variable, name, value, tmp_path):
     problem, center = random_point(1)
     save_grid(exact_grid(window_around(problem, center, 1, ["i"])), tmp_path / "grid.nc")
     with Dataset(tmp_path / "grid.nc", "r+") as file:
@@ -71,9 +67,7 @@ def test_numbers_with_a_strange_meaning_are_refused(
 
 @pytest.mark.parametrize("dimension", ["x", "y"])  # an index is read as soon as a file is opened
 @pytest.mark.parametrize("size", [4_000_000, 1])
-def test_a_file_with_more_data_than_bytes_is_refused(
-    tmp_path: Path, dimension: str, size: int
-) -> None:
+def test_a_file_with_more_data_than_bytes_is_refused(tmp_path, dimension, size):
     path, chunk = tmp_path / "bomb.nc", 4_000_000
     with Dataset(path, "w") as file:
         file.createDimension("x", None)
@@ -87,7 +81,7 @@ def test_a_file_with_more_data_than_bytes_is_refused(
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < before + 20_000
 
 
-def test_a_heat_map_shows_the_best_of_each_pair(tmp_path: Path) -> None:
+def test_a_heat_map_shows_the_best_of_each_pair(tmp_path):
     problem, center = random_point(1)
     grid = exact_grid(window_around(problem, center, 2))
     chart = heat_map(grid, "lanes.i", "t2.i", "objective")

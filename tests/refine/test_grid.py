@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import sys
-from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
 
@@ -23,14 +22,14 @@ from ithaca.formulations.systolic.metrics import METRICS, metric_values, tensor_
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.refine import grid as grids
 from ithaca.refine.grid import best_point, exact_grid
-from ithaca.refine.window import Window, window_around
+from ithaca.refine.window import window_around
 from ithaca.solver.certificate import Status
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
 from tests.problems import MM_DATAFLOWS, configuration_of, mm_problem
 
 
-def random_point(seed: int) -> tuple[Problem, Configuration]:
+def random_point(seed):
     """A small problem with limits that bind, and a configuration of it, feasible or not."""
     rng = random.Random(seed)
     problem = mm_problem(
@@ -62,7 +61,7 @@ def random_point(seed: int) -> tuple[Problem, Configuration]:
     return random_point(seed + 6000)  # no legal pack spans these factors
 
 
-def configurations(window: Window) -> Iterator[Configuration]:
+def configurations(window):
     """Every configuration of a window's coordinates, from the window's definition and not its
     tables."""
     problem = window.problem
@@ -91,7 +90,7 @@ def configurations(window: Window) -> Iterator[Configuration]:
 @pytest.mark.parametrize(
     "seed", [1, 3, *(pytest.param(s, marks=pytest.mark.slow) for s in (0, 2, *range(4, 30)))]
 )
-def test_the_minimum_of_a_window_is_its_optimum_and_feasibility_is_membership(seed: int) -> None:
+def test_the_minimum_of_a_window_is_its_optimum_and_feasibility_is_membership(seed):
     problem, center = random_point(seed)
     loops = random.Random(seed).sample(systolic(problem).array.band, 2)
     inferred = systolic(problem).array.edition.value == "odyssey"
@@ -123,7 +122,7 @@ def test_the_minimum_of_a_window_is_its_optimum_and_feasibility_is_membership(se
 @pytest.mark.ci(every=6)
 @pytest.mark.slow(every=3)
 @pytest.mark.parametrize("dataflow", MM_DATAFLOWS)
-def test_a_full_grid_has_the_exact_engines_optimum(dataflow: tuple[str, ...]) -> None:
+def test_a_full_grid_has_the_exact_engines_optimum(dataflow):
     problem, simd = mm_problem((5, 6, 4), dataflow, dsp="330"), 2
     free = solve_exact(problem, SolveOptions())
     assert free.tiling is not None
@@ -154,7 +153,7 @@ def test_a_full_grid_has_the_exact_engines_optimum(dataflow: tuple[str, ...]) ->
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_every_variable_is_the_reference(seed: int) -> None:
+def test_every_variable_is_the_reference(seed):
     problem, center = random_point(seed)
     window = window_around(problem, center, 2)
     grid = exact_grid(window)
@@ -174,7 +173,7 @@ def test_every_variable_is_the_reference(seed: int) -> None:
     assert bool(here["meets_bounds"]) == bool(costs.meets_bounds)
 
 
-def test_limits_decide_as_exactly_as_fractions() -> None:
+def test_limits_decide_as_exactly_as_fractions():
     # 0.1 as a double lies above 1/10: a metric of exactly that double is not within the limit
     assert Fraction(largest_double(Fraction(1, 10))) <= Fraction(1, 10)
     assert largest_double(Fraction(80)) == 80
@@ -197,7 +196,7 @@ def test_limits_decide_as_exactly_as_fractions() -> None:
 
 
 @pytest.mark.ci
-def test_dask_chunks_give_the_same_grid(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dask_chunks_give_the_same_grid(monkeypatch):
     problem, center = random_point(0)
     window = window_around(problem, center, 2)
     whole = exact_grid(window)
@@ -211,7 +210,7 @@ def test_dask_chunks_give_the_same_grid(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.mark.ci
-def test_large_grids_say_how_far_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_grids_say_how_far_they_are(monkeypatch):
     problem, center = random_point(0)
     monkeypatch.setattr(grids, "IN_MEMORY", 10)
     monkeypatch.setattr(grids, "CHUNK_POINTS", 400)
@@ -228,7 +227,7 @@ def test_large_grids_say_how_far_they_are(monkeypatch: pytest.MonkeyPatch) -> No
     assert len(counts) > 10
 
 
-def test_large_grids_are_refused_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_grids_are_refused_in_one_line(monkeypatch):
     problem, center = random_point(0)
     window = window_around(problem, center, 2)
     monkeypatch.setattr(grids, "IN_MEMORY", 10)
@@ -241,7 +240,7 @@ def test_large_grids_are_refused_in_one_line(monkeypatch: pytest.MonkeyPatch) ->
         exact_grid(window)
 
 
-def test_windows_refuse_what_does_not_fit() -> None:
+def test_windows_refuse_what_does_not_fit():
     problem = mm_problem((4, 4, 4), edition="odyssey")
     solved = solve_exact(problem, SolveOptions())
     center, tiling = solved.configuration, solved.tiling
@@ -264,7 +263,7 @@ def test_windows_refuse_what_does_not_fit() -> None:
         window_around(problem, configuration_of(problem, outside), 1)
 
 
-def test_a_rule_of_the_space_clips_the_window() -> None:
+def test_a_rule_of_the_space_clips_the_window():
     from ithaca.formulations.systolic.design import SpaceOptions
 
     problem = mm_problem(

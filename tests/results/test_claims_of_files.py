@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import json
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,7 +21,7 @@ from tests.results.test_forged_files import (
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("claims")
 
 
@@ -34,9 +33,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("designs", r"unrestricted\.designs\[0\]\.dataflow: recorded"),
     ],
 )
-def test_what_a_compiler_costs_a_workload_is_proven_again(
-    folder: Path, change: str, place: str
-) -> None:
+def test_what_a_compiler_costs_a_workload_is_proven_again(folder, change, place):
     path = folder / "autosa.json"
     asked: dict[str, Any] = {
         "i": 16,
@@ -65,7 +62,7 @@ def test_what_a_compiler_costs_a_workload_is_proven_again(
 
 @pytest.mark.ci
 @pytest.mark.parametrize("dataflow", [None, "i,j"])
-def test_no_design_of_those_asked_is_left_out(folder: Path, dataflow: str | None) -> None:
+def test_no_design_of_those_asked_is_left_out(folder, dataflow):
     """The best of the designs that are left is not that of all that were asked for."""
     path = folder / "designs.json"
     ithaca.solve("mm", **MM, limit=LIMITS, divisors_only=True, dataflow=dataflow).save(path)
@@ -91,12 +88,12 @@ def test_no_design_of_those_asked_is_left_out(folder: Path, dataflow: str | None
         ]
 
 
-def _objective(design: Any) -> Any:
+def _objective(design):
     return design["certificate"]["lower_bound"]
 
 
 @pytest.mark.ci
-def test_no_design_of_a_layer_is_left_out(folder: Path) -> None:
+def test_no_design_of_a_layer_is_left_out(folder):
     path, document = folder / "layer.json", document_of("layers")
     layer = document["layers"][0]
     worst = max(layer["designs"], key=_objective)
@@ -109,7 +106,7 @@ def test_no_design_of_a_layer_is_left_out(folder: Path) -> None:
 
 
 @pytest.mark.ci
-def test_no_design_of_a_front_is_left_out(folder: Path) -> None:
+def test_no_design_of_a_front_is_left_out(folder):
     path = folder / "front_designs.json"
     ithaca.pareto(
         "mm", i=2, j=2, k=2, limit=LIMITS, divisors_only=True, objectives="latency,dsp"
@@ -125,7 +122,7 @@ def test_no_design_of_a_front_is_left_out(folder: Path) -> None:
 
 @pytest.mark.ci
 @pytest.mark.parametrize("change", ["parameters", "omissions", "sources"])
-def test_words_of_a_network_are_repeated_as_not_checked(folder: Path, change: str) -> None:
+def test_words_of_a_network_are_repeated_as_not_checked(folder, change):
     path, document = folder / "words.json", document_of("layers")
     network, layer = document["network"], document["layers"][0]
     if change == "parameters":
@@ -141,7 +138,7 @@ def test_words_of_a_network_are_repeated_as_not_checked(folder: Path, change: st
     assert line.endswith(": no figure depends on it, it is not checked")
 
 
-def test_units_of_a_space_are_repeated_as_not_checked(folder: Path) -> None:
+def test_units_of_a_space_are_repeated_as_not_checked(folder):
     path, document = folder / "units.json", document_of("no accelerator")
     assert not {"description", "source", "workloads", "objective", "limits"} & {*document["space"]}
     document["space"]["costs"]["area"]["unit"] = "acres"
@@ -150,7 +147,7 @@ def test_units_of_a_space_are_repeated_as_not_checked(folder: Path) -> None:
 
 
 @pytest.mark.ci
-def test_units_of_axes_are_those_of_what_varies(folder: Path) -> None:
+def test_units_of_axes_are_those_of_what_varies(folder):
     path = folder / "axes.json"
     vary = {"dsp": [40], "i": [4, 2]}
     sizes = {"j": 2, "k": 2}
@@ -166,7 +163,7 @@ def test_units_of_axes_are_those_of_what_varies(folder: Path) -> None:
 
 
 @pytest.mark.ci
-def test_nothing_is_proven_of_one_layer_of_several_arrays(folder: Path) -> None:
+def test_nothing_is_proven_of_one_layer_of_several_arrays(folder):
     path, document = folder / "arrays.json", document_of("layers on two arrays")
     layer = document["layers"][0]
     proof = {"lower_bound": layer["value"], "gap": 0.0, "status": "optimal"}
@@ -178,7 +175,7 @@ def test_nothing_is_proven_of_one_layer_of_several_arrays(folder: Path) -> None:
 
 @pytest.mark.ci
 @pytest.mark.parametrize("kind", ["lanes", "packs", "buffers"])
-def test_an_array_has_no_other_hardware(folder: Path, kind: str) -> None:
+def test_an_array_has_no_other_hardware(folder, kind):
     path, document = folder / "hardware.json", document_of("layers on two arrays")
     document["layers"][0]["best"]["physical"][kind]["other"] = 1
     path.write_text(json.dumps(document))
@@ -187,7 +184,7 @@ def test_an_array_has_no_other_hardware(folder: Path, kind: str) -> None:
         ithaca.load(path)
 
 
-def test_the_order_of_fused_layers_is_that_of_the_layers(folder: Path) -> None:
+def test_the_order_of_fused_layers_is_that_of_the_layers(folder):
     path, document = folder / "order.json", document_of("layers mapped and fused")
     for run in document["network"]["order"]:
         run.pop("follows", None)
@@ -202,7 +199,7 @@ def test_the_order_of_fused_layers_is_that_of_the_layers(folder: Path) -> None:
 
 @pytest.mark.slow(every=2)
 @pytest.mark.parametrize("fuse", [False, True])
-def test_what_a_compiler_costs_a_network_is_proven_again(folder: Path, fuse: bool) -> None:
+def test_what_a_compiler_costs_a_network_is_proven_again(folder, fuse):
     """Fused layers are fused without the restriction, too; a value without a bound is a claim."""
     path = folder / "network.json"
     asked = {"objective": "off_chip_words", "edition": "exact", "target": "autosa", "fuse": fuse}
@@ -228,9 +225,7 @@ def test_what_a_compiler_costs_a_network_is_proven_again(folder: Path, fuse: boo
         (None, "mm on u280", "title: "),
     ],
 )
-def test_labels_and_titles_of_studies_follow_from_the_questions(
-    folder: Path, axis: int | None, label: str, place: str
-) -> None:
+def test_labels_and_titles_of_studies_follow_from_the_questions(folder, axis, label, place):
     path = folder / "labels.json"
     vary = {"platform": ["u250", "vu9p"], "dsp": ["50%"]}
     ithaca.whatif("mm", **MM, divisors_only=True, dataflow="i,j", vary=vary).save(path)  # type: ignore[arg-type]

@@ -7,7 +7,7 @@ import copy
 import json
 import random
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -67,7 +67,7 @@ MM = {"i": 4, "j": 4, "k": 4}
 LIMITS = {"dsp": 40, "bram18k": 100}
 
 
-def _network(folder: Path, **asked: Any) -> Any:
+def _network(folder, **asked):
     """Two layers of which one follows the other."""
     (folder / "following.yaml").write_text(FOLLOWING)
     limits = {} if "arch" in asked else {"dsp": 40, "bram18k": 400}
@@ -130,7 +130,7 @@ KINDS: dict[str, Callable[[Path], Any]] = {
 
 
 @cache
-def written(kind: str) -> str:
+def written(kind):
     """The text of a file of a kind, which is made once."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "file.json"
@@ -138,13 +138,13 @@ def written(kind: str) -> str:
         return path.read_text()
 
 
-def document_of(kind: str) -> Any:
+def document_of(kind):
     """The document of a file of a kind."""
     return json.loads(written(kind))
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("forged")
 
 
@@ -164,14 +164,14 @@ SLOW = {
     scope="module",
     params=[pytest.param(kind, marks=[pytest.mark.slow] * (kind in SLOW)) for kind in KINDS],
 )
-def honest(request: pytest.FixtureRequest, folder: Path) -> Path:
+def honest(request, folder):
     """A file of a kind as it was written."""
     path = folder / f"{request.param}.json"
     path.write_text(written(request.param))
     return path
 
 
-def leaves(value: Any, steps: Steps = ()) -> Iterator[Steps]:
+def leaves(value, steps=()):
     """Paths to all values that hold no others."""
     if isinstance(value, dict | list) and value:
         for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
@@ -180,7 +180,7 @@ def leaves(value: Any, steps: Steps = ()) -> Iterator[Steps]:
         yield steps
 
 
-def mappings(value: Any, steps: Steps = ()) -> Iterator[Steps]:
+def mappings(value, steps=()):
     """Paths to all objects."""
     if isinstance(value, dict):
         yield steps
@@ -194,13 +194,13 @@ def mappings(value: Any, steps: Steps = ()) -> Iterator[Steps]:
         yield from mappings(inner, (*steps, key))
 
 
-def at(document: Any, steps: Steps) -> Any:
+def at(document, steps):
     for step in steps:
         document = document[step]
     return document
 
 
-def others(value: Any) -> list[Any]:
+def others(value):
     """Other values in the place of one."""
     if isinstance(value, bool):
         return [not value]
@@ -219,7 +219,7 @@ def others(value: Any) -> list[Any]:
 DROPPED, ADDED = "dropped", "added"
 
 
-def forgeries(document: Any) -> Iterator[tuple[str, Any, Any]]:
+def forgeries(document):
     """Every change of one place: where, what it is now, and the document."""
     for steps in leaves(document):
         for value in others(at(document, steps)):
@@ -236,7 +236,7 @@ def forgeries(document: Any) -> Iterator[tuple[str, Any, Any]]:
         yield ".".join(map(str, (*steps, "other"))), ADDED, forged
 
 
-def no_claim(kind: str, place: str, value: Any) -> bool:
+def no_claim(kind, place, value):
     """Whether a file may say this, too."""
     if (
         re.search(QUESTION, place)
@@ -253,7 +253,7 @@ def no_claim(kind: str, place: str, value: Any) -> bool:
     )
 
 
-def confirmed(document: Any, path: Path, unsaid: str = "") -> bool:
+def confirmed(document, path, unsaid=""):
     """Whether `verify` confirms a document, and does not say something."""
     path.write_text(json.dumps(document))
     try:
@@ -263,14 +263,14 @@ def confirmed(document: Any, path: Path, unsaid: str = "") -> bool:
     return verified.confirmed and not (unsaid and unsaid in str(verified))
 
 
-def unsaid(place: str, value: Any) -> str:
+def unsaid(place, value):
     """The words of `verify` on a change of words that no figure depends on."""
     if not re.search(WORDS, place):
         return ""
     return place.rpartition(".")[2] if value == ADDED else str(value)
 
 
-def check(honest: Path, count: int | None) -> None:
+def check(honest, count):
     """Refused are so many forgeries of a file, or all of them."""
     document = json.loads(honest.read_text())
     claims = [
@@ -292,23 +292,23 @@ def check(honest: Path, count: int | None) -> None:
 
 
 @pytest.mark.ci(every=5)
-def test_what_was_written_is_confirmed(honest: Path) -> None:
+def test_what_was_written_is_confirmed(honest):
     assert ithaca.verify(honest).confirmed
 
 
 @pytest.mark.ci(every=5)
-def test_forgeries_are_not_confirmed(honest: Path) -> None:
+def test_forgeries_are_not_confirmed(honest):
     check(honest, 25)
 
 
 @pytest.mark.slow
-def test_no_forgery_is_confirmed(honest: Path) -> None:
+def test_no_forgery_is_confirmed(honest):
     check(honest, None)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("factor", [0.5, 1.5])
-def test_what_fusing_saves_is_not_taken_on_trust(folder: Path, factor: float) -> None:
+def test_what_fusing_saves_is_not_taken_on_trust(folder, factor):
     """The network where nothing stays on chip is stated without its layers."""
     path, document = folder / "fused.json", document_of("layers fused")
     assert confirmed(document, path)
@@ -319,7 +319,7 @@ def test_what_fusing_saves_is_not_taken_on_trust(folder: Path, factor: float) ->
 
 
 @pytest.mark.slow
-def test_what_fusing_saves_is_proven_where_nothing_is_claimed_of_the_total(folder: Path) -> None:
+def test_what_fusing_saves_is_proven_where_nothing_is_claimed_of_the_total(folder):
     path, document = folder / "unclaimed.json", document_of("layers fused")
     document["total"]["certificate"] |= {"status": "feasible", "lower_bound": None, "gap": None}
     assert confirmed(document, path)
@@ -328,7 +328,7 @@ def test_what_fusing_saves_is_proven_where_nothing_is_claimed_of_the_total(folde
     assert not confirmed(document, path)
 
 
-def test_a_question_has_no_answer(folder: Path) -> None:
+def test_a_question_has_no_answer(folder):
     path = folder / "question.json"
     ithaca.whatif("mm", **MM, divisors_only=True, dataflow="i,j", vary={"dsp": [40]}).save(path)  # type: ignore[arg-type]
     document = json.loads(path.read_text())
@@ -337,7 +337,7 @@ def test_a_question_has_no_answer(folder: Path) -> None:
     assert not confirmed(document, path)
 
 
-def test_what_is_open_is_bounded_by_what_it_holds(folder: Path) -> None:
+def test_what_is_open_is_bounded_by_what_it_holds(folder):
     path, document = folder / "open.json", document_of("accelerators cut short")
     least = ithaca.codesign(small_space(folder)).value
     assert least is not None
@@ -349,7 +349,7 @@ def test_what_is_open_is_bounded_by_what_it_holds(folder: Path) -> None:
 
 @pytest.mark.ci
 @pytest.mark.parametrize("factor", [0.5, 1.5])
-def test_what_was_not_simulated_is_not_confirmed(folder: Path, factor: float) -> None:
+def test_what_was_not_simulated_is_not_confirmed(folder, factor):
     path, document = folder / "simulated.json", document_of("simulation")
     path.write_text(written("simulation"))
     assert str(ithaca.verify(path)).endswith(
@@ -365,9 +365,7 @@ def test_what_was_not_simulated_is_not_confirmed(folder: Path, factor: float) ->
 
 @pytest.mark.ci
 @pytest.mark.parametrize("more", [{"max_points": 1}, {"time_limit": 1e-9}])
-def test_parts_of_fronts_are_confirmed_and_points_beside_them_are_not(
-    folder: Path, more: dict[str, Any]
-) -> None:
+def test_parts_of_fronts_are_confirmed_and_points_beside_them_are_not(folder, more):
     path = folder / "part.json"
     ithaca.pareto(
         "mm", **MM, arch="simple", divisors_only=True, objectives="latency,energy", **more
@@ -380,7 +378,7 @@ def test_parts_of_fronts_are_confirmed_and_points_beside_them_are_not(
 
 
 @pytest.mark.ci
-def test_proofs_of_files_are_said_to_be_theirs(folder: Path) -> None:
+def test_proofs_of_files_are_said_to_be_theirs(folder):
     """A forged bound that does not contradict its value is repeated as what the file states, never
     as a proof of one's own."""
     path, document = folder / "claimed.json", document_of("gap")
@@ -409,7 +407,7 @@ def test_proofs_of_files_are_said_to_be_theirs(folder: Path) -> None:
 
 
 @pytest.mark.ci
-def test_another_tie_is_not_the_preferred_one(folder: Path) -> None:
+def test_another_tie_is_not_the_preferred_one(folder):
     """A smaller pack takes as many DSP: another configuration of that optimum, whose certificate
     says that it is preferred."""
     result = ithaca.solve("mm", **MM, limit=LIMITS, dataflow="i,j", objective="dsp", method="exact")

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +39,7 @@ STATED = {
 }
 
 
-def places(value: Any, steps: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+def places(value, steps=()):
     """Paths to the fields of a document; of a list those of its first item, and of its last."""
     items: Any = ()
     if isinstance(value, dict):
@@ -52,7 +51,7 @@ def places(value: Any, steps: tuple[str | int, ...] = ()) -> Iterator[tuple[str 
         yield from places(child, (*steps, key))
 
 
-def check(document: Any, path: Path, most: int) -> None:
+def check(document, path, most):
     """Drop fields one by one, at most so many, drawn."""
     every = list(places(document))
     for steps in random.Random(0).sample(every, min(most, len(every))):
@@ -68,13 +67,13 @@ def check(document: Any, path: Path, most: int) -> None:
 
 
 @pytest.fixture(scope="module")
-def stated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def stated(tmp_path_factory):
     path = tmp_path_factory.mktemp("stated") / "r.json"
     ithaca.codesign(STATED, "mm", sizes={"i": 8, "j": 4, "k": 4}, objective="latency").save(path)
     return path
 
 
-def test_a_configuration_without_a_choice_is_refused(stated: Path, tmp_path: Path) -> None:
+def test_a_configuration_without_a_choice_is_refused(stated, tmp_path):
     document = json.loads(stated.read_text())
     tilings = [(*steps, "tile") for steps in places(document) if steps[-1] == "tiling"]
     assert tilings
@@ -85,11 +84,11 @@ def test_a_configuration_without_a_choice_is_refused(stated: Path, tmp_path: Pat
 
 
 @pytest.mark.ci
-def test_fields_of_stated_costs(stated: Path, tmp_path: Path) -> None:
+def test_fields_of_stated_costs(stated, tmp_path):
     check(json.loads(stated.read_text()), tmp_path / "x.json", 1000)
 
 
-def asked(kind: str) -> Any:
+def asked(kind):
     """A small answer of a kind."""
     sizes, few = {"i": 4, "j": 4, "k": 4}, {"dsp": 10}
     match kind:
@@ -114,13 +113,13 @@ def asked(kind: str) -> Any:
 @pytest.mark.parametrize(
     "kind", ["solve", "recurrence", "map", "uneven", "front", "study", "match"]
 )
-def test_fields_of_answers(kind: str, tmp_path: Path) -> None:
+def test_fields_of_answers(kind, tmp_path):
     asked(kind).save(tmp_path / "r.json")
     check(json.loads((tmp_path / "r.json").read_text()), tmp_path / "x.json", 150)
 
 
 @pytest.fixture(scope="module")
-def older(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def older(tmp_path_factory):
     folder = tmp_path_factory.mktemp("older")
     unpack(DATA / "older.tar.xz", folder)
     return folder
@@ -128,5 +127,5 @@ def older(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow(every=4)
 @pytest.mark.parametrize("name", FILES)
-def test_fields_of_files(older: Path, name: str, tmp_path: Path) -> None:
+def test_fields_of_files(older, name, tmp_path):
     check(json.loads((older / f"{name}.json").read_text()), tmp_path / "x.json", 150)

@@ -3,9 +3,6 @@ refused in one line."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,7 +13,7 @@ from tests.refusals import MISSING, edited
 from tests.results.test_result_files import DOCUMENT, TEXT, write
 
 
-def places(value: Any, steps: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
+def places(value, steps=()):
     """Paths to everything inside a document."""
     items = (
         value.items()
@@ -46,9 +43,7 @@ ANYTHING = st.recursive(
 @pytest.mark.slow
 @settings(max_examples=200)
 @given(steps=st.sampled_from(places(DOCUMENT)), value=ANYTHING, remove=st.booleans())
-def test_mutated_documents_load_or_are_refused(
-    tmp_path: Path, steps: tuple[str | int, ...], value: Any, remove: bool
-) -> None:
+def test_mutated_documents_load_or_are_refused(tmp_path, steps, value, remove):
     document = edited(DOCUMENT, steps, MISSING if remove else value)
     check_loads_or_is_refused(write(tmp_path / "fuzz.json", document))
 
@@ -59,9 +54,7 @@ def test_mutated_documents_load_or_are_refused(
     length=st.integers(0, 60),
     inserted=st.text(max_size=10) | st.integers().map(str),
 )
-def test_mutated_texts_load_or_are_refused(
-    tmp_path: Path, start: int, length: int, inserted: str
-) -> None:
+def test_mutated_texts_load_or_are_refused(tmp_path, start, length, inserted):
     path = tmp_path / "fuzz.json"
     path.write_bytes(
         (TEXT[:start] + inserted + TEXT[start + length :]).encode("utf-8", "surrogatepass")
@@ -69,7 +62,7 @@ def test_mutated_texts_load_or_are_refused(
     check_loads_or_is_refused(path)
 
 
-def check_loads_or_is_refused(path: Path) -> None:
+def check_loads_or_is_refused(path):
     """Check that any file gives a result that agrees with the model, or one line."""
     try:
         loaded = load_result(path)

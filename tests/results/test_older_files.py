@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from shlex import split
-from typing import Any
 
 import pytest
 
@@ -27,7 +26,7 @@ DATA = Path(__file__).parent / "data"
 LATER = {"time", "bandwidth", "dsp_by_module", "bram18k_by_module", "cycles_by_module"}
 
 
-def without_later_metrics(document: Any) -> Any:
+def without_later_metrics(document):
     """A document without the metrics that those versions did not know; it must have had them."""
     if isinstance(document, list):
         return [without_later_metrics(part) for part in document]
@@ -41,12 +40,12 @@ def without_later_metrics(document: Any) -> Any:
     return {name: without_later_metrics(part) for name, part in document.items()}
 
 
-def document(name: str) -> Any:
+def document(name):
     """A file as it was written."""
     return json.loads((DATA / name).read_text())
 
 
-def test_a_result_loads_and_is_written_as_it_was() -> None:
+def test_a_result_loads_and_is_written_as_it_was():
     loaded = load_result(DATA / "solve.json")
     assert len(loaded.designs) == 6
     assert {s.certificate.status for s in loaded.designs} == {Status.OPTIMAL}
@@ -57,7 +56,7 @@ def test_a_result_loads_and_is_written_as_it_was() -> None:
     assert list(model) == list(document("solve.json"))
 
 
-def test_a_network_loads_and_is_written_as_it_was() -> None:
+def test_a_network_loads_and_is_written_as_it_was():
     loaded = load_network_result(DATA / "network.json")
     assert [layer.layer.count for layer in loaded.layers] == [1, 2]
     model = network_document(loaded)
@@ -65,7 +64,7 @@ def test_a_network_loads_and_is_written_as_it_was() -> None:
     assert json.dumps(without_later_metrics(model)) == json.dumps(document("network.json"))
 
 
-def test_a_study_is_what_its_model_says() -> None:
+def test_a_study_is_what_its_model_says():
     read = StudyDocument.model_validate(document("whatif.json"))
     assert [point.certificate.status for point in read.points] == [
         Status.INFEASIBLE,
@@ -87,7 +86,7 @@ NARROW = split("int8 fp16 network_int8 study_int8 study_types front_int8 simulat
 
 
 @pytest.fixture(scope="module")
-def older(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def older(tmp_path_factory):
     folder = tmp_path_factory.mktemp("older")
     unpack(DATA / "older.tar.xz", folder)
     assert {path.stem for path in folder.iterdir()} == {*OLDER, *NARROW}
@@ -95,7 +94,7 @@ def older(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("name", [*OLDER, *NARROW])
-def test_earlier_files_load(older: Path, name: str) -> None:
+def test_earlier_files_load(older, name):
     loaded = ithaca.load(older / f"{name}.json")
     document = json.loads((older / f"{name}.json").read_text())
     part = "total" if "total" in document else "objective"
@@ -108,18 +107,18 @@ def test_earlier_files_load(older: Path, name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in OLDER if name != "layers_autosa"])
-def test_earlier_files_are_verified(older: Path, name: str) -> None:
+def test_earlier_files_are_verified(older, name):
     assert ithaca.verify(older / f"{name}.json").confirmed
 
 
 @pytest.mark.slow(every=3)
 @pytest.mark.parametrize("name", NARROW)
-def test_sums_as_wide_as_words_are_verified_as_such(older: Path, name: str) -> None:
+def test_sums_as_wide_as_words_are_verified_as_such(older, name):
     assert ithaca.verify(older / f"{name}.json").confirmed
 
 
 @pytest.mark.ci
-def test_files_state_how_wide_sums_are(older: Path, tmp_path: Path) -> None:
+def test_files_state_how_wide_sums_are(older, tmp_path):
     """Files of an earlier version that say int8 remain so when written again; new ones do not look
     like them."""
     ithaca.load(older / "int8.json").save(tmp_path / "again.json")
@@ -132,7 +131,7 @@ def test_files_state_how_wide_sums_are(older: Path, tmp_path: Path) -> None:
     assert ithaca.load(tmp_path / "again.json").best.metrics["dsp"] == 32
 
 
-def test_values_of_other_designs_of_a_shared_array_are_no_claims(older: Path) -> None:
+def test_values_of_other_designs_of_a_shared_array_are_no_claims(older):
     """Earlier versions stated how far they were searched, and the best array found of each, which
     nobody proved."""
     document = json.loads((older / "shared_array.json").read_text())
@@ -148,8 +147,8 @@ def test_values_of_other_designs_of_a_shared_array_are_no_claims(older: Path) ->
 
 
 def test_the_unrestricted_optimum_of_earlier_files_is_of_the_designs_of_their_question(
-    older: Path,
-) -> None:
+    older,
+):
     """The designs of the result are those of an optimum of which the file does not say it."""
     document = json.loads((older / "autosa.json").read_text())
     loaded = ithaca.load(older / "autosa.json")

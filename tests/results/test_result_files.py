@@ -7,8 +7,6 @@ import json
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -29,7 +27,7 @@ from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.result import Result
 from ithaca.solver.shortfall import Shortfall
-from ithaca.solver.solution import Solution, make_solution
+from ithaca.solver.solution import make_solution
 from ithaca.workloads.library import workload
 from tests.command_line import refused
 from tests.formulations.test_points import PARTS
@@ -41,11 +39,11 @@ FP32 = DATA_TYPES["fp32"]
 
 
 def problem(
-    dataflow: tuple[str, ...] = ("i", "j"),
-    edition: Edition = Edition.EXACT,
-    objective: str = "latency",
-    options: SpaceOptions | None = None,
-) -> Problem:
+    dataflow=("i", "j"),
+    edition=Edition.EXACT,
+    objective="latency",
+    options=None,
+):
     """Matrix multiplication, 1024³, on a U250."""
     return Problem(
         SystolicDesign(NEST, derive(NEST, dataflow, "C", edition), FP32, options or SpaceOptions()),
@@ -54,7 +52,7 @@ def problem(
     )
 
 
-def solution(solved: Problem, tiling: Tiling, bound: Fraction | None = None) -> Solution:
+def solution(solved, tiling, bound=None):
     """A solution that claims to be optimal, or to have a bound."""
     configuration = systolic(solved).configuration(tiling)
     value = solved.value(configuration)
@@ -64,7 +62,7 @@ def solution(solved: Problem, tiling: Tiling, bound: Fraction | None = None) -> 
     return make_solution(solved, configuration, certificate)
 
 
-def make_result(objective: str = "latency", options: SpaceOptions | None = None) -> Result:
+def make_result(objective="latency", options=None):
     """One design of every status."""
     shared = {
         "array_part": {"i": 205, "j": 172, "k": 64},
@@ -97,13 +95,13 @@ def make_result(objective: str = "latency", options: SpaceOptions | None = None)
     return Result("u250", best, (found, best, none, unknown))
 
 
-def write(path: Path, document: Any) -> Path:
+def write(path, document):
     """Write a document, valid or not."""
     path.write_text(json.dumps(document), encoding="utf-8")
     return path
 
 
-def refusal(path: Path) -> str:
+def refusal(path):
     """The error line of a file, without its path."""
     with pytest.raises(InputError) as caught:
         load_result(path)
@@ -118,7 +116,7 @@ def refusal(path: Path) -> str:
 @pytest.mark.parametrize(
     "options", [SpaceOptions(), SpaceOptions(2, True), SpaceOptions(dividing_packs=True)]
 )
-def test_round_trip(tmp_path: Path, objective: str, options: SpaceOptions) -> None:
+def test_round_trip(tmp_path, objective, options):
     result = make_result(objective, options)
     loaded = load_result(write(tmp_path / "result.json", result_document(result)))
     assert (loaded.platform_name, loaded.limits, loaded.objective) == (
@@ -135,7 +133,7 @@ def test_round_trip(tmp_path: Path, objective: str, options: SpaceOptions) -> No
     assert loaded.solutions == (loaded.designs[1], loaded.designs[0], *loaded.designs[2:])
 
 
-def assert_same(loaded: Solution | None, written: Solution | None) -> None:
+def assert_same(loaded, written):
     """A solution that was written and read back is the same, but for bounds and gaps that no
     decimal states."""
     assert loaded is not None
@@ -156,7 +154,7 @@ def assert_same(loaded: Solution | None, written: Solution | None) -> None:
 
 @pytest.mark.parametrize("name", ["mm", "conv2d"])
 @pytest.mark.parametrize("edition", [Edition.EXACT, Edition.ODYSSEY])
-def test_solved_results_round_trip(tmp_path: Path, name: str, edition: Edition) -> None:
+def test_solved_results_round_trip(tmp_path, name, edition):
     nest = workload(name, dict.fromkeys(workload(name).loops, 4))
     array = derive(nest, nest.output.subscripts[0].loops, nest.output.tensor, edition)
     found = solve_exact(
@@ -168,7 +166,7 @@ def test_solved_results_round_trip(tmp_path: Path, name: str, edition: Edition) 
     assert load_result(write(tmp_path / "result.json", result_document(result))) == result
 
 
-def test_document_follows_the_design() -> None:
+def test_document_follows_the_design():
     document = result_document(make_result())
     assert list(document) == [
         "schema",
@@ -217,7 +215,7 @@ def test_document_follows_the_design() -> None:
     }
 
 
-def test_nothing_found(tmp_path: Path) -> None:
+def test_nothing_found(tmp_path):
     result = Result("u250", None, make_result().designs[2:])
     document = result_document(result)
     assert document["best"] is None
@@ -232,11 +230,11 @@ def test_nothing_found(tmp_path: Path) -> None:
         load_any_points(path, NEST, FP32)
 
 
-def test_an_infinite_gap_is_null() -> None:
+def test_an_infinite_gap_is_null():
     assert relative_gap(Fraction(0), Fraction(-1)) is None
 
 
-def test_points_of_results_and_tables(tmp_path: Path) -> None:
+def test_points_of_results_and_tables(tmp_path):
     path = write(tmp_path / "result.json", result_document(make_result()))
     first, second = load_any_points(path, workload("mm"), FP32)
     assert first[0].array.dataflow == ("i", "j")
@@ -269,19 +267,19 @@ UNSOLVED = DOCUMENT["designs"][1] | {
         ("designs.1", UNSOLVED, "objective.value: recorded 639876 is not the model's"),
     ],
 )
-def test_edited_results_are_refused(tmp_path: Path, place: str, value: Any, line: str) -> None:
+def test_edited_results_are_refused(tmp_path, place, value, line):
     says(refusal(write(tmp_path / "result.json", edited(DOCUMENT, place, value))), line)
 
 
 @pytest.mark.parametrize("best", [DOCUMENT["designs"][0], None], ids=["worse", "none"])
-def test_another_best_is_refused(tmp_path: Path, best: Any) -> None:
+def test_another_best_is_refused(tmp_path, best):
     value = None if best is None else best["metrics"]["latency"]
     document = DOCUMENT | {"best": best, "objective": DOCUMENT["objective"] | {"value": value}}
     message = refusal(write(tmp_path / "result.json", document))
     says(message, "objective.value: recorded … is not the model's 639876")
 
 
-def test_the_accumulator_condition_is_checked(tmp_path: Path) -> None:
+def test_the_accumulator_condition_is_checked(tmp_path):
     solved = problem()
     tiling = Tiling({"i": 4, "j": 4, "k": 8}, {"i": 1, "j": 1}, 8, {"A": 8, "B": 8, "C_drain": 1})
     best = solution(solved, tiling)
@@ -307,19 +305,19 @@ TEXT = document_text(DOCUMENT)
     ],
     ids=itertools.count(),
 )
-def test_bad_texts(tmp_path: Path, old: str, new: str, line: str) -> None:
+def test_bad_texts(tmp_path, old, new, line):
     path = tmp_path / "result.json"
     path.write_text(TEXT.replace(old, new, 1) if old else new)
     says(refusal(path), line)
 
 
-def test_texts_are_utf_8(tmp_path: Path) -> None:
+def test_texts_are_utf_8(tmp_path):
     path = tmp_path / "result.json"
     path.write_text(TEXT, encoding="utf-16")
     says(refusal(path), "byte 0 is 0xff … UTF-8")
 
 
-def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+def test_files_that_cannot_be_read(tmp_path):
     assert "no such file" in refusal(tmp_path / "missing.json")
     assert "is a directory" in refusal(tmp_path)
     large = tmp_path / "large.json"
@@ -328,7 +326,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     assert "too large; allowed: at most 16777216 bytes" in refusal(large)
 
 
-def test_a_network_of_a_family_that_writes_none_is_refused(tmp_path: Path) -> None:
+def test_a_network_of_a_family_that_writes_none_is_refused(tmp_path):
     path = tmp_path / "network.json"
     path.write_text('{"schema": "ithaca/1", "study": "network", "family": "recurrence"}')
     assert "is missing; allowed: schema, family" in refused("verify", path)

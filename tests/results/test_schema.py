@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -61,37 +60,37 @@ KEYS = {
 }
 
 
-def complaints(kind: str, document: Any) -> list[str]:
+def complaints(kind, document):
     """Errors in a document by the schema of a kind."""
     found = Draft202012Validator(schema(kind)).iter_errors(document)
     return [f"{error.json_path}: {error.message}"[:300] for error in found]
 
 
-def inputs(text: str) -> Iterator[tuple[str, str, Any]]:
+def inputs(text):
     """Name, text and document of every input file on a page."""
     for name, block in re.findall(r'^```yaml title="(.+?)"\n(.*?)^```$', text, re.M | re.S):
         yield name, block, parse_yaml(block, name, TAGS, 48)
 
 
-def kind_of(document: Any) -> str:
+def kind_of(document):
     return next(kind for key, kind in KEYS.items() if key in document)
 
 
 @pytest.mark.parametrize("kind", [*dict.fromkeys((*READ, *SCHEMAS, "result", "mapping"))])
-def test_it_is_a_schema(kind: str) -> None:
+def test_it_is_a_schema(kind):
     Draft202012Validator.check_schema(schema(kind))
 
 
 @pytest.mark.ci
 @pytest.mark.parametrize("kind", LIBRARY)
-def test_files_that_come_with_ithaca_are_such(kind: str) -> None:
+def test_files_that_come_with_ithaca_are_such(kind):
     files = sorted((ROOT / LIBRARY[kind]).glob("*.yaml"))
     assert files
     for file in files:
         assert complaints(kind, parse_yaml(file.read_text(), file, TAGS, 48)) == [], file.name
 
 
-def test_files_of_the_guide_are_such() -> None:
+def test_files_of_the_guide_are_such():
     pages = [*sorted((ROOT / "docs").glob("*.md")), ROOT / "README.md"]
     found = [each for page in pages for each in inputs(page.read_text(encoding="utf-8"))]
     assert {kind_of(document) for *_, document in found} == {*READ}
@@ -99,7 +98,7 @@ def test_files_of_the_guide_are_such() -> None:
         assert complaints(kind_of(document), document) == [], name
 
 
-def properties(part: Any) -> Iterator[str]:
+def properties(part):
     """Every key that a schema names."""
     if isinstance(part, dict):
         for name, inner in part.items():
@@ -113,7 +112,7 @@ def properties(part: Any) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("kind", READ)
-def test_the_page_of_input_files_shows_every_key(kind: str, tmp_path: Path) -> None:
+def test_the_page_of_input_files_shows_every_key(kind, tmp_path):
     found = schema(kind)
     if kind == "network":  # not those of results
         names = {ref["$ref"].rpartition("/")[2] for ref in _operators(found)}
@@ -130,12 +129,12 @@ def test_the_page_of_input_files_shows_every_key(kind: str, tmp_path: Path) -> N
         load(kind, tmp_path / name, tmp_path)
 
 
-def _operators(found: dict[str, Any]) -> list[dict[str, str]]:
+def _operators(found):
     layers: list[dict[str, str]] = found["else"]["properties"]["layers"]["items"]["oneOf"]
     return layers
 
 
-def load(kind: str, path: Path, folder: Path) -> object:
+def load(kind, path, folder):
     """Read an input file as commands do."""
     if kind == "constraints":
         texts = {name: text for name, text, _ in inputs(PAGE.read_text())}
@@ -211,7 +210,7 @@ conv,"{""N"": 1, ""M"": 4, ""C"": 4, ""Ox"": 4, ""Oy"": 4, ""Fx"": 1, ""Fy"": 1}
 
 
 @pytest.mark.slow
-def test_what_commands_write_is_what_the_schemas_say(tmp_path: Path) -> None:
+def test_what_commands_write_is_what_the_schemas_say(tmp_path):
     for name, text, _ in inputs(PAGE.read_text()):
         (tmp_path / name).write_text(text)
     (tmp_path / "layers.yaml").write_text(LAYERS)
@@ -245,14 +244,14 @@ def test_what_commands_write_is_what_the_schemas_say(tmp_path: Path) -> None:
         ("problem", {"problem": {}}),
     ],
 )
-def test_what_is_no_such_file_is_refused(kind: str, change: dict[str, Any]) -> None:
+def test_what_is_no_such_file_is_refused(kind, change):
     known = (document for *_, document in inputs(PAGE.read_text()) if kind_of(document) == kind)
     document = next(known)
     assert complaints(kind, document) == []
     assert complaints(kind, document | change)
 
 
-def test_the_command_prints_it() -> None:
+def test_the_command_prints_it():
     assert json.loads(succeed("list", "schema").stdout)["title"] == "ResultDocument"
     found = json.loads(succeed("list", "schema", "pareto").stdout)
     assert found["properties"]["study"]["const"] == "pareto"

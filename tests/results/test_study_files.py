@@ -7,7 +7,6 @@ import json
 import re
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -48,13 +47,13 @@ KINDS: dict[str, Callable[[], Any]] = {
 
 
 @cache
-def made(kind: str) -> Any:
+def made(kind):
     """The answer of a kind, which is searched once."""
     return KINDS[kind]()
 
 
 @pytest.fixture(scope="module", params=KINDS)
-def written(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
+def written(request, tmp_path_factory):
     """An answer, and the file that it was written to."""
     answer = made(request.param)
     path = tmp_path_factory.mktemp("studies") / "file.json"
@@ -63,7 +62,7 @@ def written(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 
 @pytest.mark.ci
-def test_what_is_read_is_what_was_written(written: Any) -> None:
+def test_what_is_read_is_what_was_written(written):
     answer, path = written
     again: Any = ithaca.load(path)
     assert type(again) is type(answer)
@@ -79,7 +78,7 @@ def test_what_is_read_is_what_was_written(written: Any) -> None:
 
 @pytest.mark.slow(every=2)
 @pytest.mark.ci(every=4)
-def test_it_is_explained_and_reported_and_said_to_be_stated(written: Any, tmp_path: Path) -> None:
+def test_it_is_explained_and_reported_and_said_to_be_stated(written, tmp_path):
     answer, path = written
     told, of_file = (list(each.statements) for each in (answer.explain(), ithaca.explain(path)))
     stated = f", as stated in {path}, not proven again"
@@ -99,7 +98,7 @@ CHOICES = """quantities:
 
 
 @pytest.fixture(scope="module")
-def space(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def space(tmp_path_factory):
     """A space with a choice of two memories, of which one costs more."""
     path = small_space(tmp_path_factory.mktemp("space"))
     text = path.read_text().replace("quantities:\n", CHOICES)
@@ -118,9 +117,7 @@ def space(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
     ids=["limit", "objective", "choice"],
 )
-def test_studies_of_accelerators_are_read_back(
-    space: Path, vary: dict[str, Any], tmp_path: Path
-) -> None:
+def test_studies_of_accelerators_are_read_back(space, vary, tmp_path):
     answer, path = ithaca.codesign(space, vary=vary), tmp_path / "study.json"
     answer.save(path)
     again: Any = ithaca.load(path)
@@ -152,20 +149,18 @@ def test_studies_of_accelerators_are_read_back(
         ("hardware.memory is 'fast'; allowed: cheap", lambda d: _values(d, [1])),
     ],
 )
-def test_edited_studies_of_accelerators_are_not_read(
-    space: Path, line: str, change: Callable[[Any], object], tmp_path: Path
-) -> None:
+def test_edited_studies_of_accelerators_are_not_read(space, line, change, tmp_path):
     path = tmp_path / "study.json"
     ithaca.codesign(space, vary={"memory": ["fast", "cheap"]}).save(path)
     with pytest.raises(InputError, match=line):
         ithaca.load(edited(path, change))
 
 
-def _values(document: Any, values: list[int]) -> None:
+def _values(document, values):
     document["points"][0]["space"]["quantities"]["memory"]["values"] = values
 
 
-def edited(path: Path, change: Callable[[Any], object]) -> Path:
+def edited(path, change):
     """A copy of a file with a change."""
     document = json.loads(path.read_text())
     change(document)
@@ -196,9 +191,7 @@ def edited(path: Path, change: Callable[[Any], object]) -> Path:
         ("study of objectives", "question", lambda d: d["points"][0].pop("question")),
     ],
 )
-def test_edited_files_are_not_read(
-    kind: str, line: str, change: Callable[[Any], object], tmp_path: Path
-) -> None:
+def test_edited_files_are_not_read(kind, line, change, tmp_path):
     path = tmp_path / "file.json"
     made(kind).save(path)
     with pytest.raises(InputError, match=line) as error:
@@ -209,9 +202,7 @@ def test_edited_files_are_not_read(
 @pytest.mark.ci(every=6)
 @pytest.mark.parametrize("other", ["text", ["a"], {}, None, 3, True])
 @pytest.mark.parametrize("kind", ["front", "study", "codesign"])
-def test_other_kinds_of_values_are_refused_in_one_line(
-    kind: str, other: Any, tmp_path: Path
-) -> None:
+def test_other_kinds_of_values_are_refused_in_one_line(kind, other, tmp_path):
     """Values that are read before the document is checked: families, and designs of questions."""
     path = tmp_path / "file.json"
     answer = ithaca.codesign(small_space(tmp_path)) if kind == "codesign" else made(kind)
@@ -234,7 +225,7 @@ def test_other_kinds_of_values_are_refused_in_one_line(
     assert len(places) > 3 or kind == "codesign"
 
 
-def test_points_that_others_dominate_are_refused(tmp_path: Path) -> None:
+def test_points_that_others_dominate_are_refused(tmp_path):
     path = tmp_path / "front.json"
     made("front").save(path)
     best = ithaca.solve("mm", **ARRAY, objective="-dsp").document["best"]
@@ -251,7 +242,7 @@ def test_points_that_others_dominate_are_refused(tmp_path: Path) -> None:
     ("words", "line"),
     refusals("results-study_files", "what_has_no_meaning_for_fronts_says_so"),
 )
-def test_what_has_no_meaning_for_fronts_says_so(words: str, line: str, tmp_path: Path) -> None:
+def test_what_has_no_meaning_for_fronts_says_so(words, line, tmp_path):
     front = made("part")
     front.save(tmp_path / "front.json")
     front.save(tmp_path / "front.nc")
@@ -259,7 +250,7 @@ def test_what_has_no_meaning_for_fronts_says_so(words: str, line: str, tmp_path:
 
 
 @pytest.mark.ci
-def test_commands_write_what_commands_read(tmp_path: Path) -> None:
+def test_commands_write_what_commands_read(tmp_path):
     words = ["mm", "-s", "i=4,j=4,k=4", "--arch", "simple", "--divisors-only"]
     succeed("pareto", *words, "--objectives", "latency,energy", "-o", "front.json", cwd=tmp_path)
     succeed("whatif", *words, "--vary", "Buffer.words=64,1000", "-o", "study.json", cwd=tmp_path)

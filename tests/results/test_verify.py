@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -29,7 +26,7 @@ from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.portfolio import solve_design
 from ithaca.solver.result import Result
 from ithaca.solver.shortfall import Shortfall
-from ithaca.solver.solution import Solution, make_solution
+from ithaca.solver.solution import make_solution
 from ithaca.workloads.library import workload
 from tests.command_line import ithaca, refused
 from tests.refusals import refusals
@@ -37,7 +34,7 @@ from tests.refusals import refusals
 SECONDS = 20.0
 
 
-def problem(dsp: int = 40) -> Problem:
+def problem(dsp=40):
     """A small matrix product: 8 × 8 × 8 on few DSPs."""
     nest = workload("mm", {"i": 8, "j": 8, "k": 8})
     limits = (Limit("dsp", Fraction(dsp)), Limit("bram18k", Fraction(100)))
@@ -48,9 +45,7 @@ def problem(dsp: int = 40) -> Problem:
     )
 
 
-def write(
-    path: Path, solution: Solution, edit: Callable[[Any], None] = lambda design: None
-) -> Path:
+def write(path, solution, edit=lambda design: None):
     """A result of one solution, each of its copies edited."""
     best = solution if solution.configuration is not None else None
     document = copy.deepcopy(result_document(Result("u250", best, (solution,))))
@@ -61,14 +56,14 @@ def write(
     return path
 
 
-def feasible(bound: int | Fraction | None) -> Solution:
+def feasible(bound):
     """The optimum, as one that is not proven."""
     best = solve_exact(problem())
     lower = None if bound is None else Fraction(bound)
     return replace(best, certificate=conclude(best.value, lower, method="exact", exhausted=True))
 
 
-def illegal(**changes: Any) -> Solution:
+def illegal(**changes):
     """The optimum with some factors changed; its metrics are consistent, and a legal status is
     claimed."""
     best = solve_exact(problem(400))
@@ -107,9 +102,7 @@ def illegal(**changes: Any) -> Solution:
     ],
     ids=["packs", "SIMD", "t1"],
 )
-def test_configurations_outside_the_space_are_refused(
-    tmp_path: Path, solution: Callable[[], Solution], words: str
-) -> None:
+def test_configurations_outside_the_space_are_refused(tmp_path, solution, words):
     path = write(tmp_path / "r.json", solution())
     with pytest.raises(InputError, match=words):
         load_result(path)
@@ -127,10 +120,8 @@ def test_configurations_outside_the_space_are_refused(
     ("path", "value", "words"),
     refusals("results-verify", "proofs_that_contradict_themselves_are_refused"),
 )
-def test_proofs_that_contradict_themselves_are_refused(
-    tmp_path: Path, path: str, value: Any, words: str
-) -> None:
-    def edit(design: Any) -> None:
+def test_proofs_that_contradict_themselves_are_refused(tmp_path, path, value, words):
+    def edit(design):
         *steps, last = path.split(".")
         for step in steps:
             design = design[step]
@@ -140,7 +131,7 @@ def test_proofs_that_contradict_themselves_are_refused(
         load_result(write(tmp_path / "r.json", solve_exact(problem()), edit))
 
 
-def test_a_bound_above_the_optimum_is_found_out(tmp_path: Path) -> None:
+def test_a_bound_above_the_optimum_is_found_out(tmp_path):
     best = solve_exact(problem())
     assert best.value is not None
     worse = next(
@@ -173,9 +164,7 @@ def test_a_bound_above_the_optimum_is_found_out(tmp_path: Path) -> None:
         verify(write(path, optimal), time_limit=SECONDS)
 
 
-def test_engines_that_disagree_are_told_from_an_edited_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_engines_that_disagree_are_told_from_an_edited_file(tmp_path, monkeypatch):
     best = solve_exact(problem())
     assert best.value is not None
     false = conclude(None, None, complete=True, method="cpsat")
@@ -185,7 +174,7 @@ def test_engines_that_disagree_are_told_from_an_edited_file(
     ):
         verify(path, time_limit=SECONDS)
 
-    def broken(method: Any) -> Any:
+    def broken(method):
         return (
             (lambda problem, *_, **__: make_solution(problem, None, false))
             if method.value == "cpsat"
@@ -197,7 +186,7 @@ def test_engines_that_disagree_are_told_from_an_edited_file(
         verify(path, time_limit=SECONDS)
 
 
-def test_a_bound_is_proven_again_or_called_unchecked(tmp_path: Path) -> None:
+def test_a_bound_is_proven_again_or_called_unchecked(tmp_path):
     found = feasible(80)  # above what the roof proves in no time, below the optimum, 90
     again = verify(write(tmp_path / "r.json", found), time_limit=SECONDS)
     assert again.confirmed
@@ -211,7 +200,7 @@ def test_a_bound_is_proven_again_or_called_unchecked(tmp_path: Path) -> None:
 
 
 @pytest.mark.ci
-def test_shortfalls_are_checked(tmp_path: Path) -> None:
+def test_shortfalls_are_checked(tmp_path):
     none = solve_design(problem(4))
     (real,) = none.shortfalls
     assert (real.metric, real.smallest) == ("dsp", 5)
@@ -255,9 +244,7 @@ def test_shortfalls_are_checked(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_shortfalls_of_other_limits_are_refused(
-    tmp_path: Path, change: dict[str, Any], words: str
-) -> None:
+def test_shortfalls_of_other_limits_are_refused(tmp_path, change, words):
     path = write(
         tmp_path / "r.json",
         solve_design(problem(4)),
@@ -267,7 +254,7 @@ def test_shortfalls_of_other_limits_are_refused(
         load_result(path)
 
 
-def test_the_command_says_that_a_file_was_edited(tmp_path: Path) -> None:
+def test_the_command_says_that_a_file_was_edited(tmp_path):
     path = write(
         tmp_path / "r.json",
         solve_exact(problem()),

@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import pytest
 
@@ -53,24 +52,24 @@ layers:
 Make = Callable[[str], Answer]
 
 
-def network(objective: str, **more: Any) -> Answer:
+def network(objective, **more):
     """Two layers."""
     Path("two.yaml").write_text(NETWORK)
     return ithaca.network("two.yaml", objective=objective, **more)
 
 
-def accelerator(**more: Any) -> Answer:
+def accelerator(**more):
     """The best of a space of memories and lanes."""
     return ithaca.codesign(small_space(Path()), **more)
 
 
-def own(objective: str) -> Answer:
+def own(objective):
     """The best of a space with costs of its own."""
     Path("own.yaml").write_text(OWN)
     return ithaca.codesign("own.yaml", sizes={"i": 4, "j": 2, "k": 3}, objective=objective)
 
 
-def forth(answer: Answer) -> Answer:
+def forth(answer):
     """The answer, written and read, with all that it says."""
     path = Path("answer.json")
     answer.save(path)
@@ -159,7 +158,7 @@ FRONTS = {name for name in ANSWERS if "front" in name}
 ADDING = {name for name in ANSWERS if name.startswith(("network on", "accelerators within"))}
 
 
-def cases() -> list[tuple[str, str]]:
+def cases():
     """Every kind with an objective, in turn."""
     fixed = []
     for place, name in enumerate(ANSWERS):
@@ -172,9 +171,7 @@ def cases() -> list[tuple[str, str]]:
 @pytest.mark.ci(every=14)
 @pytest.mark.slow(every=2)
 @pytest.mark.parametrize(("name", "objective"), cases(), ids=[name for name, _ in cases()])
-def test_an_answer_that_is_written_is_read_and_verified(
-    name: str, objective: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_answer_that_is_written_is_read_and_verified(name, objective, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     forth(ANSWERS[name](objective))
     done = command("verify", "answer.json")
@@ -182,7 +179,7 @@ def test_an_answer_that_is_written_is_read_and_verified(
     assert done.stdout
 
 
-def drawn(random: Random, adds_up: bool, depth: int = 3) -> str:
+def drawn(random, adds_up, depth=3):
     """An expression over latency that is positive and no whole number."""
     kinds = ["sum", "scaled", "max"] + ["product", "quotient"] * (not adds_up)
     kind = random.choice(kinds) if depth else "latency"
@@ -201,9 +198,7 @@ def drawn(random: Random, adds_up: bool, depth: int = 3) -> str:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(100))
-def test_drawn_answers_are_read_and_contradict_nothing(
-    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_drawn_answers_are_read_and_contradict_nothing(seed, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     random = Random(seed)
     name = random.choice(list(ANSWERS))
@@ -224,9 +219,7 @@ LARGE = "*".join(["latency"] * 14)
 
 @pytest.mark.ci(every=4)
 @pytest.mark.parametrize("name", ["array", "what-if", "front", "array by an integer program"])
-def test_what_an_engine_cannot_hold_is_proven_by_another(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_an_engine_cannot_hold_is_proven_by_another(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     forth(ANSWERS[name](LARGE if "integer" not in name else "latency"))
     done = command("verify", "answer.json")
@@ -240,9 +233,7 @@ def test_what_an_engine_cannot_hold_is_proven_by_another(
 @pytest.mark.slow(every=16)
 @pytest.mark.ci
 @pytest.mark.parametrize("seed", range(16))
-def test_answers_of_any_size_verify(
-    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_answers_of_any_size_verify(seed, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     random = Random(seed)
     sizes = {loop: random.choice((1, 7, 100, 777, 896, 1024, 4096, 16384)) for loop in "ijk"}
@@ -257,9 +248,7 @@ def test_answers_of_any_size_verify(
 
 
 @pytest.mark.ci
-def test_what_was_not_proven_again_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_was_not_proven_again_is_named(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     forth(ithaca.solve("mm", i=64, j=64, k=64, dataflow="i,j"))
     done = command("verify", "answer.json", "--time-limit", "1e-9")
@@ -268,14 +257,12 @@ def test_what_was_not_proven_again_is_named(
 
 
 @pytest.mark.ci
-def test_marginal_values_that_take_too_long_contradict_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_marginal_values_that_take_too_long_contradict_nothing(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     study = ANSWERS["what-if"]("latency/7")
     whole = marginal.solve_best
 
-    def hasty(problems: Any, options: Any = None, **more: Any) -> Any:
+    def hasty(problems, options=None, **more):
         return whole(problems, SolveOptions(time_limit=0.0), **more)
 
     forth(study)

@@ -6,24 +6,20 @@ tables, packs, dominance, bounds or search.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.number_systems import NUMPY
-from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.cost_model import evaluate
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.metrics import metric_values
 from ithaca.formulations.systolic.systolic_array import Edition
 
 
-def loop_points(problem: Problem, loop: str) -> list[tuple[int, int]]:
+def loop_points(problem, loop):
     """All (t1, t2) of a loop."""
     extent = systolic(problem).nest.sizes[loop]
     top = max(2 * extent, 16)
@@ -45,9 +41,9 @@ def loop_points(problem: Problem, loop: str) -> list[tuple[int, int]]:
 
 
 def tile_values(
-    problem: Problem,
-    loop_points: Callable[[Problem, str], list[tuple[int, int]]] = loop_points,
-) -> dict[str, Any]:
+    problem,
+    loop_points=loop_points,
+):
     """The tile factors of every point, and what follows of them, by the names of the cost model."""
     array, sizes = systolic(problem).array, systolic(problem).nest.sizes
     pairs = [np.array(loop_points(problem, loop)).reshape(-1, 2) for loop in array.band]
@@ -64,12 +60,12 @@ def tile_values(
     return values
 
 
-def subset(values: Mapping[str, Any], keep: Any) -> dict[str, Any]:
+def subset(values, keep):
     """The values of some of the points."""
     return {name: v[keep] if isinstance(v, np.ndarray) else v for name, v in values.items()}
 
 
-def within_dsp(problem: Problem, values: Mapping[str, Any]) -> dict[str, Any]:
+def within_dsp(problem, values):
     """The points that meet the limit on DSP blocks, which costs little to ask."""
     array, nest = systolic(problem).array, systolic(problem).nest
     macs = array.pe.count.evaluate(values, NUMPY) * array.pe.simd.evaluate(values, NUMPY)
@@ -81,7 +77,7 @@ def within_dsp(problem: Problem, values: Mapping[str, Any]) -> dict[str, Any]:
     return subset(values, keep)
 
 
-def packed(problem: Problem, values: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def packed(problem, values):
     """Points with each choice of packs that is legal for some: the values of these."""
     array, groups = systolic(problem).array, systolic(problem).array.packed_groups
     count = len(values[f"t1.{array.band[0]}"])
@@ -96,10 +92,10 @@ def packed(problem: Problem, values: Mapping[str, Any]) -> Iterator[dict[str, An
 
 
 def objectives_of_all(
-    problem: Problem,
-    objectives: Sequence[Expression],
-    points: Iterable[Mapping[str, Any]] | None = None,
-) -> Iterator[NDArray[np.float64]]:
+    problem,
+    objectives,
+    points=None,
+):
     """Values of objectives at all points that meet the limits, of shape (objective, point), for
     each choice of packs.
 
@@ -128,9 +124,7 @@ def objectives_of_all(
             yield np.stack([np.broadcast_to(row, feasible.shape)[feasible] for row in rows])
 
 
-def enumerated_optimum(
-    problem: Problem, points: Iterable[Mapping[str, Any]] | None = None
-) -> Fraction | None:
+def enumerated_optimum(problem, points=None):
     """The least objective over the whole space; None if no point meets the limits."""
     rows = objectives_of_all(problem, [problem.objective.expression], points)
     least = [row.min() for row in rows]

@@ -13,44 +13,43 @@ from fractions import Fraction
 from pathlib import Path
 
 from ithaca.files.errors import InputError
-from ithaca.solver.options import SolveOptions
 from ithaca.solver.progress import Progress
 
 Report = Callable[[Progress], None]
 
 
-def double(number: int, options: SolveOptions, report: Report) -> int:
+def double(number, options, report):
     report(Progress(Fraction(number), None, number, 0.0))
     time.sleep(0.3)  # so that what is reported is read before the outcome is
     return 2 * number
 
 
-def refuse(text: str, options: SolveOptions, report: Report) -> int:
+def refuse(text, options, report):
     raise InputError(text)
 
 
-def die(options: SolveOptions, report: Report) -> int:
+def die(options, report):
     os._exit(1)
 
 
-def until_stopped(begun: str, options: SolveOptions, report: Report) -> str:
+def until_stopped(begun, options, report):
     Path(begun).touch()
     while options.stop is None or not options.stop():
         time.sleep(0.01)
     return "what it has"
 
 
-def linger(seconds: float, options: SolveOptions, report: Report) -> float:
+def linger(seconds, options, report):
     time.sleep(seconds)
     return seconds
 
 
-def report_process(path: str, options: SolveOptions, report: Report) -> None:
+def report_process(path, options, report):
     Path(path).write_text(str(os.getpid()))
 
 
 class Deadly:
     """Ends the process that unpickles it."""
 
-    def __reduce__(self) -> tuple[Callable[[int], object], tuple[int]]:
+    def __reduce__(self):
         return os._exit, (1,)

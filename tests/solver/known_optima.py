@@ -44,7 +44,7 @@ slow = False
 _found: dict[str, Facts] = {}
 
 
-def brute_force(problem: Problem) -> Fraction | None:
+def brute_force(problem):
     """The least objective over the whole space; None if no point meets the limits."""
     facts = facts_of(problem)
     kept = known_optima().get(key_of(facts))
@@ -65,7 +65,7 @@ def brute_force(problem: Problem) -> Fraction | None:
 
 
 @cache
-def known_optima() -> dict[str, Facts]:
+def known_optima():
     """Kept optima, by key: what tells a problem from others, and its ``optimum``: a number, or null
     where it is infeasible."""
     if not FILE.exists():
@@ -74,7 +74,7 @@ def known_optima() -> dict[str, Facts]:
     return known
 
 
-def save_found() -> None:
+def save_found():
     """Add what was found to the file; several processes may do so at once."""
     if not _found:
         return
@@ -91,13 +91,13 @@ def save_found() -> None:
         file.write(gzip.compress(f"{{\n{lines}\n}}\n".encode(), mtime=0))
 
 
-def key_of(facts: Facts) -> str:
+def key_of(facts):
     """A name for what tells a problem from others."""
     told = {name: value for name, value in facts.items() if name != "optimum"}
     return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def facts_of(problem: Problem) -> Facts:
+def facts_of(problem):
     """The facts that tell a problem from others, in words that outlive its types."""
     design = systolic(problem)
     assert not design.hardware, "enumeration does not know about given arrays"
@@ -131,7 +131,7 @@ def facts_of(problem: Problem) -> Facts:
     }
 
 
-def problem_of(facts: Facts) -> Problem:
+def problem_of(facts):
     """The problem that facts tell of."""
     extents = tuple((loop, extent) for loop, extent in facts["extents"])
     output, inputs = parse_statement(facts["statement"])

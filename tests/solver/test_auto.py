@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
 from ithaca.files.errors import DisagreementError
-from ithaca.formulations.problem import Problem
 from ithaca.solver import auto, combination, proof_state
 from ithaca.solver.certificate import Status
 from ithaca.solver.combination import better_incumbent, bound_and_seed
@@ -19,7 +17,6 @@ from ithaca.solver.exact.search import Search
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.seeding import NOTHING, Start
 from ithaca.solver.tables.frame import build_model
-from ithaca.solver.tables.model import BoundModel
 from ithaca.solver.verification import check_agreement, prove_again
 from tests.problems import mm_problem
 from tests.solver.test_exact import random_problem
@@ -28,7 +25,7 @@ from tests.solver.test_exact import random_problem
 @pytest.mark.ci(every=2)
 @pytest.mark.parametrize("method", [Method.AUTO, Method.EXACT, Method.CPSAT])
 @pytest.mark.parametrize("seed", [0, 7, 13, 22])
-def test_every_prover_finds_the_same(method: Method, seed: int) -> None:
+def test_every_prover_finds_the_same(method, seed):
     problem = random_problem(seed)
     expected, found = solve_exact(problem), engine(method)(problem)
     assert (found.value, found.certificate.status) == (expected.value, expected.certificate.status)
@@ -37,8 +34,8 @@ def test_every_prover_finds_the_same(method: Method, seed: int) -> None:
 @pytest.mark.ci
 @pytest.mark.usefixtures("counted_time")
 def test_auto_asks_geometric_programs_and_cpsat_when_search_alone_is_not_enough(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    monkeypatch,
+):
     monkeypatch.setattr(proof_state, "ALONE", 2e-5)
     problem = mm_problem((1024, 1024, 1024))
     solution = auto.solve_auto(problem)
@@ -61,14 +58,14 @@ def test_auto_asks_geometric_programs_and_cpsat_when_search_alone_is_not_enough(
 
 @pytest.mark.ci
 def test_auto_serves_objectives_that_other_engines_cannot_express(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    monkeypatch,
+):
     monkeypatch.setattr(proof_state, "ALONE", 0.0)
     problem = mm_problem((24, 20, 16), objective="latency/comp - dsp", dsp="200", bram18k="200")
     assert auto.solve_auto(problem).value == solve_exact(problem).value
 
 
-def check_every_engine_at_once(problem: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
+def check_every_engine_at_once(problem, monkeypatch):
     """All engines are asked before exact search has begun, with and without time."""
     monkeypatch.setattr(combination, "SAMPLES", 500)
     monkeypatch.setattr(proof_state, "ALONE", 0.0)
@@ -97,25 +94,21 @@ def check_every_engine_at_once(problem: Problem, monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.ci(every=4)
 @pytest.mark.parametrize("seed", [2, 7, 13, 22])
-def test_engines_together_claim_what_exact_search_proves(
-    seed: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_engines_together_claim_what_exact_search_proves(seed, monkeypatch):
     check_every_engine_at_once(random_problem(seed), monkeypatch)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(60))
-def test_engines_together_claim_what_exact_search_proves_of_many(
-    seed: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_engines_together_claim_what_exact_search_proves_of_many(seed, monkeypatch):
     check_every_engine_at_once(random_problem(seed), monkeypatch)
 
 
 @pytest.fixture
-def endless_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+def endless_tables(monkeypatch):
     """Tables of exact search that are never finished."""
 
-    def endless(problem: Problem, checkpoint: Callable[[], None], narrow: object) -> BoundModel:
+    def endless(problem, checkpoint, narrow):
         while True:
             checkpoint()
 
@@ -124,7 +117,7 @@ def endless_tables(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("endless_tables")
-def test_tables_are_not_finished_where_the_gap_is_met() -> None:
+def test_tables_are_not_finished_where_the_gap_is_met():
     solution = auto.solve_auto(mm_problem((96, 80, 40)), SolveOptions(gap=0.5))
     assert solution.certificate.method == "gp+evolve"
     assert solution.certificate.status is Status.FEASIBLE
@@ -133,14 +126,14 @@ def test_tables_are_not_finished_where_the_gap_is_met() -> None:
 
 
 @pytest.mark.usefixtures("endless_tables")
-def test_infeasibility_proven_by_geometric_programs_is_not_lost() -> None:
+def test_infeasibility_proven_by_geometric_programs_is_not_lost():
     solution = auto.solve_auto(mm_problem((96, 80, 40), dsp="4"))
     assert (solution.value, solution.certificate.status) == (None, Status.INFEASIBLE)
 
 
 def test_a_search_ends_where_geometric_programs_prove_infeasibility(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    monkeypatch,
+):
     problem = mm_problem((24, 20, 16))
     search = Search(build_model(problem), SolveOptions())
     assert search._parts
@@ -157,9 +150,7 @@ def test_a_search_ends_where_geometric_programs_prove_infeasibility(
 @pytest.mark.parametrize(
     "wrong", [Start(Fraction(10**9), False, (), ()), Start(None, True, (), ())]
 )
-def test_a_proof_that_a_configuration_contradicts_is_loud(
-    wrong: Start, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
-) -> None:
+def test_a_proof_that_a_configuration_contradicts_is_loud(wrong, monkeypatch, request):
     problem = mm_problem((24, 20, 16))
     start = solve_exact(problem).configuration
     request.getfixturevalue("endless_tables")  # exact search builds the same tables
@@ -171,8 +162,8 @@ def test_a_proof_that_a_configuration_contradicts_is_loud(
 @pytest.mark.ci
 @pytest.mark.usefixtures("counted_time")
 def test_evolution_finds_the_incumbent_where_tables_take_too_long(
-    request: pytest.FixtureRequest,
-) -> None:
+    request,
+):
     problem = mm_problem((96, 80, 40))
     optimum = solve_exact(problem).value
     request.getfixturevalue("endless_tables")  # exact search builds the same tables
@@ -188,7 +179,7 @@ def test_evolution_finds_the_incumbent_where_tables_take_too_long(
 
 
 @pytest.mark.ci
-def test_evolution_improves_the_incumbent_of_an_open_search() -> None:
+def test_evolution_improves_the_incumbent_of_an_open_search():
     problem = mm_problem((1024, 1024, 1024))
     search = Search(build_model(problem), SolveOptions(time_limit=0.0))
     found = better_incumbent(problem, SolveOptions(), search.state.incumbent, NOTHING)
@@ -203,7 +194,7 @@ def test_evolution_improves_the_incumbent_of_an_open_search() -> None:
     )
 
 
-def test_agreement_is_noted_and_contradiction_is_loud() -> None:
+def test_agreement_is_noted_and_contradiction_is_loud():
     problem = mm_problem((12, 10, 8), dsp="100", bram18k="60")
     solution = solve_exact(problem)
     both = prove_again(solution, Method.CPSAT, SolveOptions())

@@ -11,11 +11,10 @@ import pytest
 from hypothesis import given
 
 from ithaca.formulations.algebra.number_systems import FRACTION
-from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.data_types import DATA_TYPES
 from ithaca.formulations.machine import REGIMES
 from ithaca.formulations.platform_files import load_platform
-from ithaca.formulations.problem import Limit, Problem
+from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic.choice import choose_designs
 from ithaca.formulations.systolic.derivation import designs
 from ithaca.formulations.systolic.design import SystolicDesign, systolic
@@ -37,7 +36,7 @@ SMALL = mm_problem((16, 16, 8), dtype="int16")
 TILING = mm_tiling(systolic(SMALL).array, (16, 16, 4), (4, 8), 2, A=4, B=4, C_drain=2)
 
 
-def test_bandwidth_and_time_by_hand() -> None:
+def test_bandwidth_and_time_by_hand():
     metrics = SMALL.metrics(configuration_of(SMALL, TILING))
     seconds = metrics["latency"] / (300 * 10**6)
     # A and B are read once, C is written once, in words of two bytes
@@ -46,7 +45,7 @@ def test_bandwidth_and_time_by_hand() -> None:
 
 
 @given(mm_points())
-def test_ports_bound_the_bandwidth(point: tuple[Problem, Configuration]) -> None:
+def test_ports_bound_the_bandwidth(point):
     problem, configuration = point
     most = problem.design.most("bandwidth")
     assert most is not None
@@ -57,7 +56,7 @@ def test_ports_bound_the_bandwidth(point: tuple[Problem, Configuration]) -> None
 @pytest.mark.slow(every=3)
 @pytest.mark.parametrize("regime", REGIMES)
 @pytest.mark.parametrize("kernel", ["mm", "conv2d", "mttkrp", "ttmc"])
-def test_cycles_as_they_fall_hold_all_transfers(kernel: str, regime: str) -> None:
+def test_cycles_as_they_fall_hold_all_transfers(kernel, regime):
     draw = random.Random(1)
     for array in choose_designs(workload(kernel), Edition.CYCLE):
         for _ in range(4):
@@ -81,7 +80,7 @@ def test_cycles_as_they_fall_hold_all_transfers(kernel: str, regime: str) -> Non
                 )
 
 
-def test_a_limit_that_ports_cannot_exceed_costs_nothing() -> None:
+def test_a_limit_that_ports_cannot_exceed_costs_nothing():
     """Three ports of 64 bytes a cycle at 300 MHz move 57.6 GB/s; the U250 has 77."""
     assert mm_problem((64, 64, 64)).design.most("bandwidth") == Fraction("57.6")
     kept, dropped = (
@@ -93,7 +92,7 @@ def test_a_limit_that_ports_cannot_exceed_costs_nothing() -> None:
     assert dropped.limits[-1] in replace(dropped).limits
 
 
-def random_problem(seed: int) -> Problem:
+def random_problem(seed):
     """A small problem, with the bandwidth of its optimum limited to between half of it and just
     more."""
     draw = random.Random(seed)
@@ -132,7 +131,7 @@ def random_problem(seed: int) -> Problem:
 @pytest.mark.ci(every=8)
 @pytest.mark.slow(every=3)
 @pytest.mark.parametrize("seed", range(8))
-def test_every_engine_proves_the_optimum(seed: int) -> None:
+def test_every_engine_proves_the_optimum(seed):
     problem = random_problem(seed)
     expected = enumerated_optimum(problem)
     found = [solve(problem) for solve in (solve_exact, solve_cpsat)]
@@ -148,13 +147,13 @@ def test_every_engine_proves_the_optimum(seed: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8, 120))
-def test_every_engine_proves_the_optimum_of_many(seed: int) -> None:
+def test_every_engine_proves_the_optimum_of_many(seed):
     test_every_engine_proves_the_optimum(seed)
 
 
 @pytest.mark.ci
 @pytest.mark.parametrize("seed", range(2))
-def test_geometric_programs_bound_it(seed: int) -> None:
+def test_geometric_programs_bound_it(seed):
     problem = replace(random_problem(seed), objective=parse_objective("latency"))
     expected = enumerated_optimum(problem)
     solution = solve_gp(problem, SolveOptions(time_limit=1))
@@ -170,7 +169,7 @@ def test_geometric_programs_bound_it(seed: int) -> None:
 
 
 @pytest.mark.ci
-def test_a_limited_bandwidth_bounds_the_latency() -> None:
+def test_a_limited_bandwidth_bounds_the_latency():
     """At 1.5 GB/s and 300 MHz, 5 bytes a cycle: no run is shorter than a fifth of its bytes, and
     programs prove by that."""
     problem = mm_problem(
@@ -194,7 +193,7 @@ def test_a_limited_bandwidth_bounds_the_latency() -> None:
 
 
 @pytest.mark.ci
-def test_the_platform_that_needs_it() -> None:
+def test_the_platform_that_needs_it():
     """Without it, int8 3000×768×768 on a ZCU102 has its optimum at 28.7 GB/s, more than the 19.2 of
     its memory."""
     free = mm_problem((3000, 768, 768), dsp="1764", bram18k="1276.8", dtype="int8")

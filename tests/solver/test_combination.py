@@ -11,7 +11,7 @@ from ithaca.solver.tables.frame import build_model
 from tests.problems import mm_problem
 
 
-def test_the_combination_proves_the_same_optimum() -> None:
+def test_the_combination_proves_the_same_optimum():
     problem = mm_problem((1024, 1024, 1024))
     search = Search(build_model(problem), SolveOptions(time_limit=0.05))
     search.run()

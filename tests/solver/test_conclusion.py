@@ -35,14 +35,14 @@ LOOSE = SolveOptions(gap=0.5, time_limit=1.0)
     ],
 )
 def test_conclusions(
-    value: Fraction | None,
-    bound: Fraction | None,
-    options: SolveOptions | None,
-    ended: dict[str, bool],
-    status: Status,
-    termination: Termination | None,
-    gap: float | None,
-) -> None:
+    value,
+    bound,
+    options,
+    ended,
+    status,
+    termination,
+    gap,
+):
     found = conclude(value, bound, options, method="exact", **ended)  # type: ignore[arg-type]
     assert (found.status, found.termination, found.gap) == (status, termination, gap)
     if status is Status.OPTIMAL:
@@ -52,7 +52,7 @@ def test_conclusions(
 
 
 @pytest.mark.parametrize("method", [Method.AUTO, Method.EXACT, Method.CPSAT])
-def test_engines_say_why_they_ended(method: Method) -> None:
+def test_engines_say_why_they_ended(method):
     problem = mm_problem((24, 20, 16))
     assert engine(method)(problem).certificate.termination is Termination.PROVEN
     assert (
@@ -66,7 +66,7 @@ def test_engines_say_why_they_ended(method: Method) -> None:
     assert (rough.termination is Termination.PROVEN) == (rough.status is Status.OPTIMAL)
 
 
-def test_more_time_is_asked_for_only_where_it_may_help() -> None:
+def test_more_time_is_asked_for_only_where_it_may_help():
     late, through = (
         conclude(None, F(3), LIMITED, method="staged", exhausted=exhausted).failure
         for exhausted in (False, True)

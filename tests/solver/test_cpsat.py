@@ -34,15 +34,13 @@ OPTIMUM_1024 = Fraction(639876)
 ASIC = Technology(clock_mhz=Fraction(1000), cost_tables="maestro-28nm")
 
 
-def conv1d(simd: str) -> LoopNest:
+def conv1d(simd):
     """A nest one of whose packs depends on two loops."""
     output, inputs = parse_statement("C[i] += A[i+k] * B[k]")
     return LoopNest("conv1d", (("i", 9), ("k", 4)), output, inputs, simd)
 
 
-def problem_of(
-    nest: LoopNest, dataflow: tuple[str, ...], permutation: str, edition: Edition, **limits: int
-) -> Problem:
+def problem_of(nest, dataflow, permutation, edition, **limits):
     array = derive(nest, dataflow, permutation, edition)
     bounds = tuple(Limit(name, Fraction(bound)) for name, bound in limits.items())
     return Problem(
@@ -50,7 +48,7 @@ def problem_of(
     )
 
 
-def presets(technology: Technology) -> list[str]:
+def presets(technology):
     """Every metric as an objective, in the direction one wants it; `tests.solver.test_bandwidth`
     has time and bandwidth."""
     names = [
@@ -61,7 +59,7 @@ def presets(technology: Technology) -> list[str]:
     return [f"-{name}" if name in ("comp", "throughput") else name for name in names]
 
 
-def varied_problem(seed: int) -> Problem:
+def varied_problem(seed):
     """A small random problem of any objective and limit there is, on an FPGA or an ASIC."""
     draw, problem = random.Random(seed), random_problem(seed)
     technology = draw.choice([DEFAULT_TECHNOLOGY, ASIC])
@@ -76,7 +74,7 @@ def varied_problem(seed: int) -> Problem:
     return asked.with_design(technology=technology)
 
 
-def check_against_others(problem: Problem, *, exhaustively: bool) -> None:
+def check_against_others(problem, *, exhaustively):
     expected, solution = solve_exact(problem), solve_cpsat(problem)
     assert solution.certificate.status is expected.certificate.status
     assert solution.certificate.status in (Status.OPTIMAL, Status.INFEASIBLE)
@@ -93,19 +91,19 @@ def check_against_others(problem: Problem, *, exhaustively: bool) -> None:
 @pytest.mark.slow(every=3)
 @pytest.mark.ci(every=30)
 @pytest.mark.parametrize("seed", range(30))
-def test_optimum_equals_the_other_engines(seed: int) -> None:
+def test_optimum_equals_the_other_engines(seed):
     check_against_others(varied_problem(seed), exhaustively=seed % 3 == 0)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(30, 260))
-def test_optimum_equals_the_other_engines_on_many_problems(seed: int) -> None:
+def test_optimum_equals_the_other_engines_on_many_problems(seed):
     check_against_others(varied_problem(seed), exhaustively=True)
 
 
 @pytest.mark.ci(every=6)
 @pytest.mark.parametrize("dataflow", MM_DATAFLOWS)
-def test_the_designs_of_size_64_are_proven(dataflow: tuple[str, ...]) -> None:
+def test_the_designs_of_size_64_are_proven(dataflow):
     problem = mm_problem((64, 64, 64), dataflow)
     expected = solve_exact(problem)
     solution = solve_cpsat(problem, start=expected.configuration)
@@ -116,9 +114,7 @@ def test_the_designs_of_size_64_are_proven(dataflow: tuple[str, ...]) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("dataflow", MM_DATAFLOWS)
 @pytest.mark.parametrize("edition", ["exact", "odyssey"])
-def test_the_designs_of_size_64_are_proven_from_nothing(
-    dataflow: tuple[str, ...], edition: str
-) -> None:
+def test_the_designs_of_size_64_are_proven_from_nothing(dataflow, edition):
     check_against_others(mm_problem((64, 64, 64), dataflow, edition=edition), exhaustively=False)
 
 
@@ -130,7 +126,7 @@ def test_the_designs_of_size_64_are_proven_from_nothing(
 @pytest.mark.parametrize(
     ("dataflow", "permutation"), [(("o", "i"), "cout"), (("r",), "w"), (("r", "c"), "cin")]
 )
-def test_a_convolution(dataflow: tuple[str, ...], permutation: str, edition: Edition) -> None:
+def test_a_convolution(dataflow, permutation, edition):
     nest = workload("conv2d", {"o": 4, "r": 5, "c": 5, "i": 4})
     check_against_others(
         problem_of(nest, dataflow, permutation, edition, dsp=120, bram18k=60), exhaustively=False
@@ -140,7 +136,7 @@ def test_a_convolution(dataflow: tuple[str, ...], permutation: str, edition: Edi
 @pytest.mark.ci(every=4)
 @pytest.mark.parametrize("edition", [Edition.EXACT, Edition.ODYSSEY])
 @pytest.mark.parametrize("simd", ["i", "k"])
-def test_packs_that_depend_on_two_loops(simd: str, edition: Edition) -> None:
+def test_packs_that_depend_on_two_loops(simd, edition):
     nest = conv1d(simd)
     for number, array in enumerate(designs(nest, edition)):
         if number % 4 == 0:
@@ -166,12 +162,12 @@ def test_packs_that_depend_on_two_loops(simd: str, edition: Edition) -> None:
         "-off_chip_words",
     ],
 )
-def test_no_coefficient_of_an_objective_is_rounded(objective: str) -> None:
+def test_no_coefficient_of_an_objective_is_rounded(objective):
     problem = mm_problem((8, 6, 10), ("i", "k"), "A", objective=objective, dsp="150", bram18k="60")
     check_against_others(problem, exhaustively=True)
 
 
-def test_an_objective_beyond_64_bits_is_refused() -> None:
+def test_an_objective_beyond_64_bits_is_refused():
     with pytest.raises(NotExpressibleError, match="its integers end at"):
         solve_cpsat(mm_problem((1024, 1024, 1024), objective="latency*latency*off_chip_words"))
 
@@ -179,7 +175,7 @@ def test_an_objective_beyond_64_bits_is_refused() -> None:
 # -- what is known beforehand ----------------------------------------------------------------
 
 
-def test_a_start_and_a_bound_meet() -> None:
+def test_a_start_and_a_bound_meet():
     problem = mm_problem((64, 64, 64))
     optimum = solve_exact(problem)
     assert optimum.value is not None
@@ -192,7 +188,7 @@ def test_a_start_and_a_bound_meet() -> None:
         assert certificate.nodes < 1000
 
 
-def test_a_product_of_large_metrics_fits_below_a_start() -> None:
+def test_a_product_of_large_metrics_fits_below_a_start():
     problem = mm_problem((256, 256, 256), ("i", "k"), objective="latency*latency*off_chip_words")
     with pytest.raises(NotExpressibleError):
         solve_cpsat(problem)
@@ -202,7 +198,7 @@ def test_a_product_of_large_metrics_fits_below_a_start() -> None:
 
 
 @pytest.mark.ci
-def test_a_start_outside_the_space_or_the_limits_is_ignored() -> None:
+def test_a_start_outside_the_space_or_the_limits_is_ignored():
     problem = mm_problem((16, 16, 16), dsp="100", bram18k="100")
     expected = solve_exact(problem).value
     too_long = mm_tiling(systolic(problem).array, (64, 16, 16), (8, 8), 1, A=1, B=1, C_drain=1)
@@ -213,7 +209,7 @@ def test_a_start_outside_the_space_or_the_limits_is_ignored() -> None:
 
 
 @pytest.mark.ci
-def test_a_start_is_never_lost() -> None:
+def test_a_start_is_never_lost():
     problem = mm_problem((64, 64, 64))
     start = configuration_of(
         problem, mm_tiling(systolic(problem).array, (16, 16, 64), (4, 4), 1, A=4, B=4, C_drain=2)
@@ -228,14 +224,14 @@ def test_a_start_is_never_lost() -> None:
     assert solution.certificate.lower_bound <= improved < value
 
 
-def test_a_wrong_bound_is_noticed() -> None:
+def test_a_wrong_bound_is_noticed():
     problem = mm_problem((64, 64, 64), ("i", "k"))
     start = solve_exact(problem).configuration
     with pytest.raises(DisagreementError, match="yet there is"):
         solve_cpsat(problem, start=start, lower_bound=Fraction(10**6))
 
 
-def test_a_wrong_encoding_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_encoding_is_noticed(monkeypatch):
     problem = mm_problem((8, 8, 8))
     monkeypatch.setattr(
         Problem, "feasible_value", lambda problem, configuration: problem.value(configuration) + 1
@@ -244,7 +240,7 @@ def test_a_wrong_encoding_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
         solve_cpsat(problem)
 
 
-def test_every_candidate_is_dominated_by_a_row_that_is_kept() -> None:
+def test_every_candidate_is_dominated_by_a_row_that_is_kept():
     for problem in (
         mm_problem((12, 9, 16), ("i", "k"), "A"),
         mm_problem((16, 16, 16), ("i", "j"), objective="2*latency - dsp"),
@@ -263,7 +259,7 @@ def test_every_candidate_is_dominated_by_a_row_that_is_kept() -> None:
 
 @pytest.mark.ci(every=2)
 @pytest.mark.parametrize("objective", ["latency", "2*latency - off_chip_words/3 + dsp"])
-def test_answers_are_repeatable(objective: str) -> None:
+def test_answers_are_repeatable(objective):
     problem = mm_problem((20, 24, 16), ("j", "k"), objective=objective)
     one, two = (solve_cpsat(problem) for _ in range(2))
     assert (one.configuration, one.certificate.nodes) == (two.configuration, two.certificate.nodes)
@@ -271,7 +267,7 @@ def test_answers_are_repeatable(objective: str) -> None:
 
 
 @pytest.mark.parametrize("dataflow", [("i",), ("i", "j"), ("k",)])
-def test_infeasible_limits(dataflow: tuple[str, ...]) -> None:
+def test_infeasible_limits(dataflow):
     solution = solve_cpsat(mm_problem((16, 16, 16), dataflow, dsp="3", bram18k="1000"))
     assert (
         solution.certificate.status,
@@ -284,7 +280,7 @@ def test_infeasible_limits(dataflow: tuple[str, ...]) -> None:
     )
 
 
-def test_an_empty_design_space_is_infeasible() -> None:
+def test_an_empty_design_space_is_infeasible():
     problem = mm_problem((4, 4, 4), space=SpaceOptions(min_lanes=100))
     assert solve_cpsat(problem).certificate.status is Status.INFEASIBLE
 
@@ -293,7 +289,7 @@ def test_an_empty_design_space_is_infeasible() -> None:
 
 
 @pytest.mark.ci
-def test_both_orders_of_rows_and_columns_outside_space_are_understood_as_a_start() -> None:
+def test_both_orders_of_rows_and_columns_outside_space_are_understood_as_a_start():
     nest = workload("conv2d", {"o": 4, "r": 6, "c": 6, "i": 3})
     problem = problem_of(nest, ("o", "i"), "cout", Edition.EXACT, dsp=60, bram18k=60)
     optimum = solve_exact(problem)
@@ -315,7 +311,7 @@ def test_both_orders_of_rows_and_columns_outside_space_are_understood_as_a_start
         assert solve_cpsat(problem, start=start).value == optimum.value
 
 
-def test_objectives_that_treat_loops_alike() -> None:
+def test_objectives_that_treat_loops_alike():
     draw = random.Random(1)
     nest = workload("mm", {"i": 6, "j": 6, "k": 4})
     array = derive(nest, ("i", "j"), "C")

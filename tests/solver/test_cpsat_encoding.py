@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import doctest
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from fractions import Fraction
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pytest
@@ -23,7 +22,7 @@ from ithaca.formulations.algebra.expression import (
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.solver.cpsat import encoding
 from ithaca.solver.cpsat.encoding import Encoder
-from ithaca.solver.cpsat.linear import LinearForm, NotExpressibleError
+from ithaca.solver.cpsat.linear import NotExpressibleError
 from ithaca.solver.tables.granularity import common_divisor
 
 X, Y, Z, U, P = (Symbol(name) for name in ("x", "y", "z", "u", "p"))
@@ -40,15 +39,15 @@ Values = dict[str, Fraction]
 
 
 class _Collector(cp_model.CpSolverSolutionCallback):
-    def __init__(self, read: Callable[[Callable[[Any], int]], None]) -> None:
+    def __init__(self, read):
         super().__init__()
         self.read = read
 
-    def on_solution_callback(self) -> None:
+    def on_solution_callback(self):
         self.read(self.value)
 
 
-def solutions(state: Callable[[Encoder], LinearForm]) -> list[tuple[Values, Fraction]]:
+def solutions(state):
     """All solutions of a model: quantities, and value of the form that ``state`` returns."""
     return [
         (quantities, value)
@@ -57,8 +56,8 @@ def solutions(state: Callable[[Encoder], LinearForm]) -> list[tuple[Values, Frac
 
 
 def all_solutions(
-    state: Callable[[Encoder], Sequence[LinearForm]],
-) -> list[tuple[Values, list[Fraction]]]:
+    state,
+):
     """All solutions of a model of several forms, with the values of these."""
     model = cp_model.CpModel()
     encoder = Encoder(
@@ -69,7 +68,7 @@ def all_solutions(
     encoder.finish()
     found: list[tuple[Values, list[Fraction]]] = []
 
-    def read(value_of: Callable[[Any], int]) -> None:
+    def read(value_of):
         values = {
             i: value_of(model.get_int_var_from_proto_index(i))
             for i in range(len(model.proto.variables))
@@ -89,7 +88,7 @@ def all_solutions(
     return found
 
 
-def assignments() -> list[Values]:
+def assignments():
     """All choices of one row per axis."""
     rows = [
         [dict(zip(t, r, strict=True)) for r in zip(*t.values(), strict=True)]
@@ -98,7 +97,7 @@ def assignments() -> list[Values]:
     return [{s: Fraction(v) for row in choice for s, v in row.items()} for choice in product(*rows)]
 
 
-def frozen(values: Values) -> tuple[tuple[str, Fraction], ...]:
+def frozen(values):
     return tuple(sorted(values.items()))
 
 
@@ -138,7 +137,7 @@ EXPRESSIONS: dict[str, Expression] = {
 
 @pytest.mark.ci(every=2)
 @pytest.mark.parametrize("name", EXPRESSIONS)
-def test_an_assignment_is_allowed_exactly_once_and_with_the_right_value(name: str) -> None:
+def test_an_assignment_is_allowed_exactly_once_and_with_the_right_value(name):
     node = EXPRESSIONS[name]
     found = solutions(lambda encoder: encoder.encode(node))
     expected = {frozen(values): node.evaluate(values, FRACTION) for values in assignments()}
@@ -167,10 +166,10 @@ CONSTRAINTS: dict[str, tuple[Expression, Fraction]] = {
 
 
 @pytest.mark.parametrize("name", CONSTRAINTS)
-def test_a_limit_allows_exactly_what_meets_it(name: str) -> None:
+def test_a_limit_allows_exactly_what_meets_it(name):
     node, bound = CONSTRAINTS[name]
 
-    def state(encoder: Encoder) -> LinearForm:
+    def state(encoder):
         encoder.require_at_most(node, bound)
         return encoder.encode(X)
 
@@ -191,7 +190,7 @@ def test_a_limit_allows_exactly_what_meets_it(name: str) -> None:
         X * Y - Z,
     ],
 )
-def test_a_cutoff_allows_exactly_what_is_not_worse(node: Expression, bound: Fraction | int) -> None:
+def test_a_cutoff_allows_exactly_what_is_not_worse(node, bound):
     found = solutions(lambda encoder: encoder.encode_at_most(node, Fraction(bound)))
     values = {frozen(values): node.evaluate(values, FRACTION) for values in assignments()}
     assert len(found) == len({frozen(values) for values, _ in found})
@@ -200,7 +199,7 @@ def test_a_cutoff_allows_exactly_what_is_not_worse(node: Expression, bound: Frac
     }
 
 
-def test_a_cutoff_keeps_products_within_64_bits() -> None:
+def test_a_cutoff_keeps_products_within_64_bits():
     node = power(X * Y, 6) * power(X + Z, 6) * power(Y + Z, 6)
     with pytest.raises(NotExpressibleError, match="its integers end"):
         solutions(lambda encoder: encoder.encode(node))
@@ -208,8 +207,8 @@ def test_a_cutoff_keeps_products_within_64_bits() -> None:
     assert len(found) == sum(node.evaluate(values, FRACTION) <= 10**9 for values in assignments())
 
 
-def test_multiples() -> None:
-    def state(encoder: Encoder) -> LinearForm:
+def test_multiples():
+    def state(encoder):
         encoder.require_multiple(Y + Z, P)
         return encoder.encode(X)
 
@@ -230,8 +229,8 @@ def test_multiples() -> None:
         (maximum(X * Y * (1 + Fraction(1, 10**40)), Z), "a maximum may reach"),
     ],
 )
-def test_what_cannot_be_stated_exactly_is_refused(node: Expression, message: str) -> None:
-    def state(encoder: Encoder) -> LinearForm:
+def test_what_cannot_be_stated_exactly_is_refused(node, message):
+    def state(encoder):
         # a form by itself is exact with any coefficient; only variables need integers
         form = encoder.encode(node)
         encoder.require_form_at_most(form, form.low + 1)
@@ -257,10 +256,10 @@ QUOTIENTS: dict[str, Expression] = {
 
 
 @pytest.mark.parametrize("name", QUOTIENTS)
-def test_a_quotient_is_that_of_its_parts(name: str) -> None:
+def test_a_quotient_is_that_of_its_parts(name):
     node = QUOTIENTS[name]
 
-    def state(encoder: Encoder) -> list[LinearForm]:
+    def state(encoder):
         quotient = encoder.quotient(node)
         assert encoder.encode(quotient.under).low > 0
         return [encoder.encode(quotient.over), encoder.encode(quotient.under)]
@@ -272,11 +271,11 @@ def test_a_quotient_is_that_of_its_parts(name: str) -> None:
 
 
 @pytest.mark.parametrize("power_of_two", [0, 61, 70, 130, 300])
-def test_leading_digits_are_those_of_the_sum(power_of_two: int) -> None:
+def test_leading_digits_are_those_of_the_sum(power_of_two):
     factor, other = 2**power_of_two + 12345, -(2**power_of_two) // 7
     node = X * Y * factor + U * Z * other - 5 * factor - 3
 
-    def state(encoder: Encoder) -> LinearForm:
+    def state(encoder):
         nonlocal scale
         digits, constant, scale = encoder.leading(encoder.encode(node), Fraction(1))
         result = encoder.new_form(-(2**61), 2**61, "digits")
@@ -294,7 +293,7 @@ def test_leading_digits_are_those_of_the_sum(power_of_two: int) -> None:
         assert (digits < 0) == (exact < 0)
 
 
-def test_quantities_are_read_back_from_a_solution() -> None:
+def test_quantities_are_read_back_from_a_solution():
     model = cp_model.CpModel()
     encoder = Encoder.over_domains(model, {"x": range(1, 9), "y": (2, 3, 5), "unused": (4,)})
     encoder.require_at_most(-X * Y, -20)
@@ -306,13 +305,13 @@ def test_quantities_are_read_back_from_a_solution() -> None:
     assert encoder.quantities(solver.value) == {"x": 4, "y": 5, "unused": 4}
 
 
-def test_the_example_of_the_documentation() -> None:
+def test_the_example_of_the_documentation():
     outcome = doctest.testmod(encoding)
     assert outcome.attempted
     assert not outcome.failed
 
 
-def test_the_common_divisor_loses_nothing() -> None:
+def test_the_common_divisor_loses_nothing():
     numbers = [Fraction(2, 3), Fraction(-4, 7), Fraction(0), Fraction(10)]
     step = common_divisor(numbers)
     assert step == Fraction(2, 21)

@@ -14,7 +14,7 @@ from tests.solver.test_cpsat import OPTIMUM_1024
 from tests.solver.test_exact import best_of_1024
 
 
-def test_stating_a_problem_ends_with_the_search() -> None:
+def test_stating_a_problem_ends_with_the_search():
     """Large mappings take half a minute to be stated, which a stop or a time limit of two seconds
     used not to end."""
     looks = iter(range(1_000))
@@ -27,7 +27,7 @@ def test_stating_a_problem_ends_with_the_search() -> None:
 
 @pytest.mark.ci(every=2)
 @pytest.mark.parametrize("time_limit", [0.05, 0.6])
-def test_a_time_limit_leaves_a_valid_bound(time_limit: float) -> None:
+def test_a_time_limit_leaves_a_valid_bound(time_limit):
     problem = mm_problem((200, 160, 96))
     optimum = solve_exact(problem).value
     assert optimum is not None
@@ -48,7 +48,7 @@ def test_a_time_limit_leaves_a_valid_bound(time_limit: float) -> None:
 
 
 @pytest.mark.ci
-def test_bounds_of_negative_and_huge_objectives_are_valid() -> None:
+def test_bounds_of_negative_and_huge_objectives_are_valid():
     for objective in ("-comp - off_chip_words", "1003*edp - 7*comp", "comm - comp"):
         problem = mm_problem((96, 64, 80), objective=objective)
         optimum = solve_exact(problem)
@@ -60,7 +60,7 @@ def test_bounds_of_negative_and_huge_objectives_are_valid() -> None:
             assert start is None or solution.value == optimum.value
 
 
-def test_stopping_at_once_claims_nothing_but_the_roof() -> None:
+def test_stopping_at_once_claims_nothing_but_the_roof():
     problem = mm_problem((64, 64, 64))
     solution = solve_cpsat(problem, SolveOptions(stop=lambda: True))
     assert (
@@ -74,10 +74,10 @@ def test_stopping_at_once_claims_nothing_but_the_roof() -> None:
     )
 
 
-def test_an_interruption_is_heard() -> None:
+def test_an_interruption_is_heard():
     asked = 0
 
-    def stop() -> bool:
+    def stop():
         nonlocal asked
         asked += 1
         return asked > 5
@@ -88,8 +88,8 @@ def test_an_interruption_is_heard() -> None:
     assert solution.value == OPTIMUM_1024
 
 
-def test_an_exception_ends_the_search() -> None:
-    def report(progress: Progress) -> None:
+def test_an_exception_ends_the_search():
+    def report(progress):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -97,7 +97,7 @@ def test_an_exception_ends_the_search() -> None:
 
 
 @pytest.mark.ci
-def test_a_gap_ends_early_and_holds() -> None:
+def test_a_gap_ends_early_and_holds():
     problem = mm_problem((64, 64, 64))
     optimum = solve_exact(problem).value
     solution = solve_cpsat(problem, SolveOptions(gap=0.3))
@@ -111,7 +111,7 @@ def test_a_gap_ends_early_and_holds() -> None:
 
 
 @pytest.mark.ci
-def test_progress_never_takes_back_a_bound() -> None:
+def test_progress_never_takes_back_a_bound():
     seen: list[Progress] = []
     solution = solve_cpsat(mm_problem((64, 64, 64)), report=seen.append)
     bounds = [p.lower_bound for p in seen if p.lower_bound is not None]

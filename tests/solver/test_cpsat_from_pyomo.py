@@ -6,7 +6,6 @@ import doctest
 import random
 from fractions import Fraction
 from itertools import product
-from typing import Any
 
 import pytest
 
@@ -20,7 +19,7 @@ from tests.lazy import pyo
 X, Y, W = range(1, 13), range(-3, 4), (1, 2, 4, 8)
 
 
-def small_model() -> Any:
+def small_model():
     model = pyo.ConcreteModel()
     model.x = pyo.Var(domain=pyo.PositiveIntegers, bounds=(0.5, 12.7))
     model.y = pyo.Var(domain=pyo.Integers, bounds=(-3, 3))
@@ -30,7 +29,7 @@ def small_model() -> Any:
     return model
 
 
-def exact(x: int, y: int, w: int, which: str) -> Fraction:
+def exact(x, y, w, which):
     """The expressions of `expressions`, in Fractions."""
     a, b, c = Fraction(x), Fraction(y), Fraction(w)
     return {
@@ -44,7 +43,7 @@ def exact(x: int, y: int, w: int, which: str) -> Fraction:
     }[which]
 
 
-def expressions(m: Any) -> dict[str, Any]:
+def expressions(m):
     from pyomo.core.expr.numeric_expr import MaxExpression, MinExpression
 
     x, y, w = m.x, m.y, m.w[0]
@@ -63,7 +62,7 @@ NAMES = ("sum", "products", "quotient", "rounding", "maxima", "parameters", "neg
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_an_expression_means_what_it_meant(name: str) -> None:
+def test_an_expression_means_what_it_meant(name):
     node = read_expression(expressions(small_model())[name])
     for x, y, w in product(X, Y, W):
         values = {"x": Fraction(x), "y": Fraction(y), "w[0]": Fraction(w)}
@@ -72,7 +71,7 @@ def test_an_expression_means_what_it_meant(name: str) -> None:
 
 @pytest.mark.ci(every=2)
 @pytest.mark.parametrize("seed", range(30))
-def test_the_optimum_is_that_of_enumeration(seed: int) -> None:
+def test_the_optimum_is_that_of_enumeration(seed):
     draw, model = random.Random(seed), small_model()
     goal, limited = draw.choice(NAMES), draw.choice(NAMES)
     values = sorted(exact(x, y, w, limited) for x, y, w in product(X, Y, W))
@@ -99,7 +98,7 @@ def test_the_optimum_is_that_of_enumeration(seed: int) -> None:
         assert exact(model.x.value, model.y.value, model.w[0].value, goal) == answer.value
 
 
-def test_a_fixed_variable_is_a_number() -> None:
+def test_a_fixed_variable_is_a_number():
     model = small_model()
     model.x.fix(5)
     model.goal = pyo.Objective(expr=model.x * model.w[0] + model.y)
@@ -107,7 +106,7 @@ def test_a_fixed_variable_is_a_number() -> None:
     assert read_expression(model.x * model.y) == Symbol("y") * 5
 
 
-def test_an_infeasible_model_is_said_to_be() -> None:
+def test_an_infeasible_model_is_said_to_be():
     model = small_model()
     model.limit = pyo.Constraint(expr=model.area >= 1000)
     model.goal = pyo.Objective(expr=model.x)
@@ -115,7 +114,7 @@ def test_an_infeasible_model_is_said_to_be() -> None:
     assert (answer.value, answer.bound, answer.infeasible) == (None, None, True)
 
 
-def test_a_time_limit_leaves_a_bound() -> None:
+def test_a_time_limit_leaves_a_bound():
     model = small_model()
     model.goal = pyo.Objective(expr=expressions(model)["quotient"])
     answer = solve_pyomo(model, seconds=0.0)
@@ -153,7 +152,7 @@ def test_a_time_limit_leaves_a_bound() -> None:
         ),
     ],
 )
-def test_what_cannot_be_stated_is_refused_in_one_line(change: Any, message: str) -> None:
+def test_what_cannot_be_stated_is_refused_in_one_line(change, message):
     model = small_model()
     model.goal = pyo.Objective(expr=model.x)
     change(model)
@@ -161,7 +160,7 @@ def test_what_cannot_be_stated_is_refused_in_one_line(change: Any, message: str)
         solve_pyomo(model)
 
 
-def test_the_example_of_the_documentation() -> None:
+def test_the_example_of_the_documentation():
     outcome = doctest.testmod(from_pyomo)
     assert outcome.attempted
     assert not outcome.failed

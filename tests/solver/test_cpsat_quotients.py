@@ -13,7 +13,7 @@ from ortools.sat.python import cp_model
 from ithaca.formulations.algebra.expression import Symbol
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.platform_files import load_platform
-from ithaca.formulations.problem import Limit, Problem
+from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.solver.certificate import Status
 from ithaca.solver.cpsat.encoding import Encoder
@@ -56,7 +56,7 @@ LIMITS = (
 )
 
 
-def quotient_problem(seed: int) -> Problem:
+def quotient_problem(seed):
     """A small random problem with a quotient for an objective; each objective in turn, on an FPGA
     or an ASIC."""
     draw, problem = random.Random(f"quotient {seed}"), random_problem(seed)
@@ -71,7 +71,7 @@ def quotient_problem(seed: int) -> Problem:
     return problem
 
 
-def with_limit(problem: Problem, expression: str, looseness: Fraction | int) -> Problem:
+def with_limit(problem, expression, looseness):
     """The problem with a limit that can be met with the others, just so or with some room."""
     limit = Limit(expression, Fraction(0))
     least = solve_exact(replace(problem, objective=parse_objective(expression))).value
@@ -81,7 +81,7 @@ def with_limit(problem: Problem, expression: str, looseness: Fraction | int) -> 
     return replace(problem, limits=(*problem.limits, replace(limit, bound=bound)))
 
 
-def check_by_brute_force(problem: Problem) -> None:
+def check_by_brute_force(problem):
     """All engines and brute force agree."""
     check_against_others(problem, exhaustively=False)
     # brute force compares floats: a limit met just so is loosened by less than any two values
@@ -102,7 +102,7 @@ QUICK = (1, 5, 7, 8, 10, 11, 14, 15, 19, 24, 42)
 @pytest.mark.ci(every=12)
 @pytest.mark.slow(every=3)
 @pytest.mark.parametrize("seed", QUICK)
-def test_optimum_equals_the_other_engines(seed: int) -> None:
+def test_optimum_equals_the_other_engines(seed):
     if seed % 2:
         check_against_others(quotient_problem(seed), exhaustively=False)
     else:
@@ -111,7 +111,7 @@ def test_optimum_equals_the_other_engines(seed: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", sorted({*range(105)} - {*QUICK}))
-def test_optimum_equals_the_other_engines_on_many_problems(seed: int) -> None:
+def test_optimum_equals_the_other_engines_on_many_problems(seed):
     check_by_brute_force(quotient_problem(seed))
 
 
@@ -119,12 +119,12 @@ def test_optimum_equals_the_other_engines_on_many_problems(seed: int) -> None:
 @pytest.mark.parametrize(
     "objective", ["-throughput", "latency/bram18k", "comm/comp", "latency/dsp"]
 )
-def test_size_64_is_proven_from_nothing(objective: str) -> None:
+def test_size_64_is_proven_from_nothing(objective):
     check_against_others(mm_problem((64, 64, 64), objective=objective), exhaustively=False)
 
 
 @pytest.mark.ci
-def test_coefficients_beyond_64_bits_are_exact() -> None:
+def test_coefficients_beyond_64_bits_are_exact():
     objective = (
         "(1000000000000000003*latency + 999999999999999989*dsp)/(1000000000000000009*bram18k + 7)"
     )
@@ -134,7 +134,7 @@ def test_coefficients_beyond_64_bits_are_exact() -> None:
     )
 
 
-def test_what_denominators_take_beyond_64_bits_is_refused_in_one_line() -> None:
+def test_what_denominators_take_beyond_64_bits_is_refused_in_one_line():
     problem = mm_problem(
         (64, 64, 64), objective="1/latency + 1/energy + latency*off_chip_words/energy"
     )
@@ -144,7 +144,7 @@ def test_what_denominators_take_beyond_64_bits_is_refused_in_one_line() -> None:
         solve_cpsat(problem)
 
 
-def test_denominators_that_make_too_many_terms_are_refused_in_one_line() -> None:
+def test_denominators_that_make_too_many_terms_are_refused_in_one_line():
     problem = mm_problem(
         (8, 8, 8), objective="1/latency + 1/(latency + dsp) + 1/energy + 1/bram18k"
     )
@@ -154,7 +154,7 @@ def test_denominators_that_make_too_many_terms_are_refused_in_one_line() -> None
         solve_cpsat(problem)
 
 
-def test_infeasible_limits_are_noticed() -> None:
+def test_infeasible_limits_are_noticed():
     problem = mm_problem(
         (8, 8, 8), objective="power", more_limits=(Limit("comm/comp", Fraction(1, 1000)),)
     )
@@ -167,7 +167,7 @@ def test_infeasible_limits_are_noticed() -> None:
 
 @pytest.mark.ci
 @pytest.mark.parametrize("objective", ["power", "-throughput"])
-def test_a_start_and_a_bound_are_used_and_never_lost(objective: str) -> None:
+def test_a_start_and_a_bound_are_used_and_never_lost(objective):
     problem = mm_problem((8, 6, 10), objective=objective)
     optimum = solve_exact(problem)
     assert optimum.value is not None
@@ -187,7 +187,7 @@ def test_a_start_and_a_bound_are_used_and_never_lost(objective: str) -> None:
     assert near <= stopped.certificate.lower_bound <= optimum.value
 
 
-def test_a_constant_over_a_metric_takes_no_longer_than_the_metric() -> None:
+def test_a_constant_over_a_metric_takes_no_longer_than_the_metric():
     alone = SolveOptions(any_tie=True)
     one, other = (
         solve_cpsat(mm_problem((12, 8, 16), objective=text), alone)
@@ -199,7 +199,7 @@ def test_a_constant_over_a_metric_takes_no_longer_than_the_metric() -> None:
 
 @pytest.mark.ci
 @pytest.mark.parametrize("objective", ["power", "(comm - comp)/latency"])
-def test_a_time_limit_leaves_a_valid_bound(objective: str) -> None:
+def test_a_time_limit_leaves_a_valid_bound(objective):
     problem = mm_problem((48, 40, 32), objective=objective)
     optimum = solve_exact(problem)
     assert optimum.value is not None
@@ -223,14 +223,14 @@ def test_a_time_limit_leaves_a_valid_bound(objective: str) -> None:
 # -- the bound of a quotient -------------------------------------------------------------------
 
 
-def form(low: Fraction, high: Fraction) -> LinearForm:
+def form(low, high):
     """A form between two bounds, on the grid of thirds from the lower one."""
     return constant_form(low) if low == high else LinearForm({0: Fraction(1, 3)}, low, low, high)
 
 
 @pytest.mark.ci(every=2)
 @pytest.mark.parametrize("seed", range(40))
-def test_no_quotient_is_below_the_least(seed: int) -> None:
+def test_no_quotient_is_below_the_least(seed):
     draw = random.Random(seed)
     sides = []
     for least in (-6, 1):
@@ -260,7 +260,7 @@ def test_no_quotient_is_below_the_least(seed: int) -> None:
 
 @pytest.mark.parametrize("constant", [0, 5 * 10**40, -5 * 10**40])
 @pytest.mark.parametrize("large", [1, 10**18 + 9, 10**40 + 7])
-def test_a_program_bounds_the_quotient_for_any_ratio(large: int, constant: int) -> None:
+def test_a_program_bounds_the_quotient_for_any_ratio(large, constant):
     x, y = Symbol("x"), Symbol("y")
     node = (x * y * large + constant + 3) / (x * (large + 12) + y * y)
     values = sorted(

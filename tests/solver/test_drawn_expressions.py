@@ -10,7 +10,6 @@ import math
 import random
 import re
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
@@ -76,11 +75,11 @@ class Sample:
     points: tuple[Metrics, ...]
 
     @property
-    def names(self) -> list[str]:
+    def names(self):
         return sorted(self.points[0])
 
 
-def _enumerated(problem: Problem) -> Sample:
+def _enumerated(problem):
     """A problem whose space says which configurations there are, and the reference what each has."""
     rows = [
         row
@@ -91,7 +90,7 @@ def _enumerated(problem: Problem) -> Sample:
 
 
 @cache
-def samples() -> tuple[Sample, ...]:
+def samples():
     """Filters and a stated model, enumerated by other code; arrays and mappings by their spaces."""
     small = SpaceOptions(divisors_only=True)
     counted = [custom_problem(), fir_problem(5, 7), fir_problem(4, 3, transposed=True)]
@@ -107,7 +106,7 @@ def samples() -> tuple[Sample, ...]:
     )
 
 
-def drawn(draw: random.Random, sample: Sample, depth: int) -> str:
+def drawn(draw, sample, depth):
     """An expression; some of its numbers are values of metrics."""
     if depth == 0 or draw.random() < 0.15:
         name = draw.choice(sample.names[:8])
@@ -122,7 +121,7 @@ def drawn(draw: random.Random, sample: Sample, depth: int) -> str:
     return draw.choice(SHAPES).format(*(drawn(draw, sample, depth - 1) for _ in range(2)))
 
 
-def evaluated(text: str, points: Sequence[Metrics]) -> list[Fraction] | None:
+def evaluated(text, points):
     """The text's value at every point, by Python; None where it has none at some point."""
     plain = re.sub(r"(?<=[a-zA-Z])\.", "__", text)
     exact = re.sub(r"(?<![\w.])(\d+)", r"Fraction(\1)", plain)
@@ -137,7 +136,7 @@ def evaluated(text: str, points: Sequence[Metrics]) -> list[Fraction] | None:
         return None
 
 
-def question(seed: int) -> tuple[Sample, list[str], Fraction]:
+def question(seed):
     """A random problem, its objective and perhaps a limit, with the bound of that."""
     draw = random.Random(seed)
     sample = samples()[seed % len(samples())]
@@ -146,7 +145,7 @@ def question(seed: int) -> tuple[Sample, list[str], Fraction]:
     return sample, texts, draw.choice(sorted(used)) - draw.choice((0, 0, Fraction(1, 3)))
 
 
-def posed(sample: Sample, texts: Sequence[str], bound: Fraction) -> Problem:
+def posed(sample, texts, bound):
     """The problem of a random question."""
     limits = tuple(Limit(f"({text})", bound) for text in texts[1:])
     vocabulary = sample.problem.design.vocabulary
@@ -154,7 +153,7 @@ def posed(sample: Sample, texts: Sequence[str], bound: Fraction) -> Problem:
     return replace(sample.problem, limits=limits, objective=objective)
 
 
-def least(sample: Sample, texts: Sequence[str], bound: Fraction) -> Fraction | Undefined | None:
+def least(sample, texts, bound):
     """The optimum by Python; None where nothing meets the limit."""
     values = [evaluated(text, sample.points) for text in texts]
     defined = [each for each in values if each is not None]
@@ -164,7 +163,7 @@ def least(sample: Sample, texts: Sequence[str], bound: Fraction) -> Fraction | U
     return min(kept, default=None)
 
 
-def check(seed: int, methods: Sequence[Method]) -> str:
+def check(seed, methods):
     """Draw a question, and compare answers: proven, open, undefined somewhere, or refused."""
     sample, texts, bound = question(seed)
     expected = least(sample, texts, bound)
@@ -190,7 +189,7 @@ def check(seed: int, methods: Sequence[Method]) -> str:
 
 @pytest.mark.ci(every=3)
 @pytest.mark.parametrize("part", range(3))
-def test_proofs_of_drawn_expressions_are_true(part: int) -> None:
+def test_proofs_of_drawn_expressions_are_true(part):
     outcomes = Counter(check(seed, (Method.EXACT,)) for seed in range(50 * part, 50 * part + 50))
     assert outcomes["proven"] >= 20
     assert outcomes["undefined"] >= 5
@@ -198,24 +197,24 @@ def test_proofs_of_drawn_expressions_are_true(part: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(10))
-def test_proofs_of_more_drawn_expressions_are_true(part: int) -> None:
+def test_proofs_of_more_drawn_expressions_are_true(part):
     outcomes = Counter(check(seed, PROVERS) for seed in range(1000 + 100 * part, 1100 + 100 * part))
     assert outcomes["proven"] >= 30
 
 
 @pytest.mark.slow
-def test_other_engines_claim_nothing_false_of_drawn_expressions() -> None:
+def test_other_engines_claim_nothing_false_of_drawn_expressions():
     for seed in range(100):
         check(seed, OTHERS)
 
 
-def test_engines_refuse_before_they_conclude_anything_of_limits() -> None:
+def test_engines_refuse_before_they_conclude_anything_of_limits():
     """Nothing meets the limit of this question, and its objective has no value somewhere."""
     assert check(20, OTHERS) == "undefined"
 
 
 @pytest.mark.parametrize("method", PROVERS)
-def test_the_best_of_a_space_is_not_below_its_floor(method: Method) -> None:
+def test_the_best_of_a_space_is_not_below_its_floor(method):
     """1/1464² is where the floor is exactly; a float above it made 1/1452² "optimal"."""
     sample = samples()[0]
     answer = engine(method)(posed(sample, ["1/(latency*latency)"], Fraction(0)), SolveOptions())
@@ -223,7 +222,7 @@ def test_the_best_of_a_space_is_not_below_its_floor(method: Method) -> None:
     assert answer.value == answer.certificate.lower_bound == 1 / longest**2
 
 
-def mm(objective: str) -> Problem:
+def mm(objective):
     """A small product of which some latencies are below the numbers in these tests."""
     space = SpaceOptions(divisors_only=True)
     return mm_problem((3, 2, 2), ("k",), edition="cycle", objective=objective, space=space)
@@ -244,19 +243,19 @@ def mm(objective: str) -> Problem:
         "latency, dsp/(latency - 26)",
     ],
 )
-def test_divisors_that_may_be_0_are_refused_by_every_engine(text: str, method: Method) -> None:
+def test_divisors_that_may_be_0_are_refused_by_every_engine(text, method):
     line = r"objective: '.*' divides by '.*', which may be 0 or negative; allowed: divisors that.*"
     with pytest.raises(InputError, match=f"^{line}$"):
         engine(method)(mm(text), SolveOptions(time_limit=5))
 
 
-def test_divisors_in_limits_are_refused() -> None:
+def test_divisors_in_limits_are_refused():
     problem = mm_problem((2, 2, 4), ("i", "k"), more_limits=(Limit("ceil(9/(latency-30))", 3),))
     with pytest.raises(InputError, match=r"^limit: 'ceil.*' divides by 'latency - 30', which may"):
         engine(Method.EXACT)(problem, SolveOptions(time_limit=5))
 
 
-def test_divisors_that_are_shown_to_be_positive_pass() -> None:
+def test_divisors_that_are_shown_to_be_positive_pass():
     """Divisors pass where a model's own terms subtract, and where they are negative throughout,
     too."""
     mapped = mapped_problem()
@@ -286,7 +285,7 @@ def test_divisors_that_are_shown_to_be_positive_pass() -> None:
         "ceil((off_chip_words - 1)/latency)/(dsp - 1)",
     ],
 )
-def test_quotients_of_differences_are_bounded(text: str) -> None:
+def test_quotients_of_differences_are_bounded(text):
     """A quotient was bounded by its reciprocal, and that by the quotient again, without end."""
     sample = _enumerated(replace(mm(text), limits=()))
     expected = least(sample, [text], Fraction(0))

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 import ithaca
 from ithaca.formulations.algebra.number_systems import NUMPY
-from ithaca.formulations.problem import Problem, read_objective
+from ithaca.formulations.problem import read_objective
 from ithaca.formulations.systolic.cost_model import evaluate
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.metrics import metric_values
@@ -47,7 +47,7 @@ class Space:
     """Metrics of every point that meets the platform's limits."""
 
 
-def space(draw: random.Random, edition: str, dataflow: str, dtype: str) -> Space:
+def space(draw, edition, dataflow, dtype):
     """A space of random extents."""
     sizes = {loop: draw.randint(1, 7) for loop in "ijk"}
     question = {
@@ -69,7 +69,7 @@ def space(draw: random.Random, edition: str, dataflow: str, dtype: str) -> Space
     return Space(question, {name: np.concatenate(column) for name, column in columns.items()})
 
 
-def points(problem: Problem) -> Any:
+def points(problem):
     """Values, legality and metrics of all points, for each choice of packs."""
     array, data = systolic(problem).array, systolic(problem).data
     for values in packed(problem, tile_values(problem)):
@@ -84,7 +84,7 @@ def points(problem: Problem) -> Any:
         yield values, feasible & (metrics["dsp"] <= 8601.6), metrics
 
 
-def some_limit(draw: random.Random, name: str, values: NDArray[np.float64]) -> float:
+def some_limit(draw, name, values):
     """A limit below, at or between values of a metric, mostly among the least ones."""
     there = np.unique(values)
     at = min(int(draw.expovariate(6 / len(there))), len(there) - 1)
@@ -98,7 +98,7 @@ def some_limit(draw: random.Random, name: str, values: NDArray[np.float64]) -> f
     return {"below": value - 0.001, "at": value, "between": between}[where]
 
 
-def check(space: Space, draw: random.Random, questions: int) -> None:
+def check(space, draw, questions):
     """Ask questions of a space, and compare status and value with all its points."""
     metrics = space.metrics
     statuses = set()
@@ -134,14 +134,14 @@ def check(space: Space, draw: random.Random, questions: int) -> None:
     ("edition", "dataflow", "dtype"),
     [("exact", "i,j", "fp32"), ("cycle", "k", "int16"), ("cycle", "i,k", "fp32")],
 )
-def test_fixed_questions(edition: str, dataflow: str, dtype: str) -> None:
+def test_fixed_questions(edition, dataflow, dtype):
     draw = random.Random(f"{edition} {dataflow}")
     check(space(draw, edition, dataflow, dtype), draw, 8)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", range(6))
-def test_questions_drawn_anew(number: int) -> None:
+def test_questions_drawn_anew(number):
     seed = random.SystemRandom().randrange(2**32)
     print(f"seed {seed}")  # shown where it fails
     draw = random.Random(seed)

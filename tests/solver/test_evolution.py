@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import ithaca
-from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.design import SpaceOptions
 from ithaca.formulations.systolic.options import ArrayOptions
 from ithaca.formulations.systolic.question import ArrayQuestion
@@ -30,14 +28,14 @@ from tests.solver.test_exact import random_problem
 
 
 @pytest.mark.ci
-def test_the_same_seed_gives_the_same_answer() -> None:
+def test_the_same_seed_gives_the_same_answer():
     problem = mm_problem((96, 80, 40), objective="latency*dsp - 100*comp")
     runs = [solve_evolve(problem, SolveOptions(seed=seed), samples=1000) for seed in (3, 3)]
     assert runs[0].configuration == runs[1].configuration
     assert runs[0].certificate.nodes == runs[1].certificate.nodes == 1000
 
 
-def test_other_seeds_evolve_otherwise() -> None:
+def test_other_seeds_evolve_otherwise():
     problem = mm_problem((96, 80, 40))
     found = []
     for seed in (0, 1):
@@ -49,7 +47,7 @@ def test_other_seeds_evolve_otherwise() -> None:
 
 @pytest.mark.ci
 @pytest.mark.parametrize("edition", ["exact", "odyssey"])
-def test_never_worse_than_its_seeds(edition: str) -> None:
+def test_never_worse_than_its_seeds(edition):
     problem = mm_problem((60, 52, 36), ("i", "k"), "C", edition, dsp="900", bram18k="300")
     known = solver_start(problem, SolveOptions(), never)
     assert known.configurations
@@ -62,7 +60,7 @@ def test_never_worse_than_its_seeds(edition: str) -> None:
     assert search.value <= best
 
 
-def test_never_worse_than_a_given_start() -> None:
+def test_never_worse_than_a_given_start():
     problem = mm_problem((96, 80, 40))
     optimum = solve_exact(problem)
     solution = solve_evolve(problem, start=optimum.configuration, samples=200, known=NOTHING)
@@ -71,7 +69,7 @@ def test_never_worse_than_a_given_start() -> None:
     assert solution.certificate.lower_bound is None
 
 
-def test_repaired_genes_are_in_the_design_space() -> None:
+def test_repaired_genes_are_in_the_design_space():
     checked = 0
     for seed in range(24):
         problem = random_problem(seed)
@@ -89,7 +87,7 @@ def test_repaired_genes_are_in_the_design_space() -> None:
     assert checked > 600
 
 
-def test_loops_are_found_in_the_space() -> None:
+def test_loops_are_found_in_the_space():
     genome = Genome(mm_problem((96, 80, 40)))
     found = [
         (split.trips, split.extent, [genome.names[row] for row in split.factors])
@@ -108,7 +106,7 @@ def test_loops_are_found_in_the_space() -> None:
     assert (last.fixed, [genome.names[row] for row in last.factors]) == (4, ["lanes.k"])
 
 
-def test_mutation_is_as_published() -> None:
+def test_mutation_is_as_published():
     levels, pairs = np.array([[12], [5], [7]]), np.array([[0, 2]])
     for chance in np.linspace(0, 0.999, 50):
         moved = _factorized(levels, pairs, np.array([chance]))[:, 0]
@@ -121,7 +119,7 @@ def test_mutation_is_as_published() -> None:
         assert kept == 5
 
 
-def check_against_brute_force(problem: Problem, seed: int) -> bool:
+def check_against_brute_force(problem, seed):
     """Whether the optimum was found; that nothing better, or unfeasible, was claimed is
     asserted."""
     expected = brute_force(problem)
@@ -141,18 +139,18 @@ def check_against_brute_force(problem: Problem, seed: int) -> bool:
 
 
 @pytest.mark.ci
-def test_a_few_small_problems_against_brute_force() -> None:
+def test_a_few_small_problems_against_brute_force():
     assert sum(check_against_brute_force(random_problem(seed), seed) for seed in (0, 1)) == 2
 
 
 @pytest.mark.slow
-def test_small_problems_against_brute_force() -> None:
+def test_small_problems_against_brute_force():
     found = [check_against_brute_force(random_problem(seed), seed) for seed in range(20)]
     assert sum(found) >= 18
 
 
 @pytest.mark.ci
-def test_it_stops_when_the_bound_is_met() -> None:
+def test_it_stops_when_the_bound_is_met():
     problem = mm_problem((32, 32, 32), objective="off_chip_words", edition="odyssey")
     optimum = solve_exact(problem)
     solution = solve_evolve(problem)
@@ -162,7 +160,7 @@ def test_it_stops_when_the_bound_is_met() -> None:
     assert solution.certificate.nodes < POPULATION * STAGNATION
 
 
-def test_it_stops_at_its_budget_and_when_nothing_improves() -> None:
+def test_it_stops_at_its_budget_and_when_nothing_improves():
     problem = mm_problem((96, 80, 40))
     search = Evolution(problem, 0, 777)
     search.run()
@@ -172,14 +170,14 @@ def test_it_stops_at_its_budget_and_when_nothing_improves() -> None:
     assert tiny.samples < 10**6
 
 
-def test_infeasible_problems() -> None:
+def test_infeasible_problems():
     solution = solve_evolve(mm_problem((8, 8, 8), dsp="1"), samples=400)
     assert solution.configuration is None
     assert solution.certificate.status in (Status.INFEASIBLE, Status.UNKNOWN)
 
 
 @pytest.mark.ci
-def test_divisors_and_least_lanes_are_kept() -> None:
+def test_divisors_and_least_lanes_are_kept():
     problem = mm_problem((48, 36, 24), space=SpaceOptions(min_lanes=2, divisors_only=True))
     solution = solve_evolve(problem, samples=2000)
     assert solution.configuration is not None
@@ -190,13 +188,13 @@ def test_divisors_and_least_lanes_are_kept() -> None:
     assert optimum <= solution.value <= optimum * Fraction(11, 10)
 
 
-def test_the_engine_by_name() -> None:
+def test_the_engine_by_name():
     assert engine(Method.EVOLVE) is solve_evolve
     assert Method.EVOLVE not in PROVERS
 
 
 @pytest.mark.ci
-def test_refine_finds_what_a_search_cut_off_missed(tmp_path: Path) -> None:
+def test_refine_finds_what_a_search_cut_off_missed(tmp_path):
     from ithaca.commands.api.solving import answers
 
     question = ArrayQuestion.read(ArrayOptions(dataflow="i,j", permutation="C"))
@@ -225,9 +223,7 @@ def test_refine_finds_what_a_search_cut_off_missed(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("permutation", "ABC")
 @pytest.mark.parametrize("dataflow", MM_DATAFLOWS)
-def test_the_published_size_within_3000_samples(
-    dataflow: tuple[str, ...], permutation: str
-) -> None:
+def test_the_published_size_within_3000_samples(dataflow, permutation):
     problem = mm_problem((1024, 1024, 1024), dataflow, permutation, "odyssey")
     optimum = solve_exact(problem)
     assert optimum.certificate.status is Status.OPTIMAL

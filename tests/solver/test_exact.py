@@ -9,8 +9,7 @@ from fractions import Fraction
 import pytest
 
 from ithaca.files.errors import DisagreementError
-from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.problem import Limit, Problem
+from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic.derivation import derive, designs
 from ithaca.formulations.systolic.design import SpaceOptions, systolic
 from ithaca.formulations.systolic.systolic_array import Edition
@@ -32,7 +31,7 @@ from tests.solver.known_optima import brute_force
 EXTENTS = [*range(1, 13), 16, 24]
 
 
-def random_problem(seed: int) -> Problem:
+def random_problem(seed):
     """A small problem with random extents, design, edition, type, budget, objective and
     restrictions."""
     draw = random.Random(seed)
@@ -61,7 +60,7 @@ def random_problem(seed: int) -> Problem:
     )
 
 
-def best_of_1024(problem: Problem) -> Configuration:
+def best_of_1024(problem):
     """The optimum of the published size."""
     return configuration_of(
         problem,
@@ -69,7 +68,7 @@ def best_of_1024(problem: Problem) -> Configuration:
     )
 
 
-def check_against_brute_force(problem: Problem) -> None:
+def check_against_brute_force(problem):
     expected = brute_force(problem)
     solution = solve_exact(problem)
     if expected is None:
@@ -86,25 +85,25 @@ def check_against_brute_force(problem: Problem) -> None:
 
 @pytest.mark.ci(every=3)
 @pytest.mark.parametrize("seed", range(36))
-def test_optimum_equals_brute_force(seed: int) -> None:
+def test_optimum_equals_brute_force(seed):
     check_against_brute_force(random_problem(seed))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(36, 300))
-def test_optimum_equals_brute_force_on_many_problems(seed: int) -> None:
+def test_optimum_equals_brute_force_on_many_problems(seed):
     check_against_brute_force(random_problem(seed))
 
 
 @pytest.mark.parametrize(("edition", "latency"), [("odyssey", "637832.25"), ("exact", "639876")])
-def test_published_size_is_proven(edition: str, latency: str) -> None:
+def test_published_size_is_proven(edition, latency):
     solution = solve_exact(mm_problem((1024, 1024, 1024), edition=edition))
     assert solution.certificate.status is Status.OPTIMAL
     assert solution.value == solution.certificate.lower_bound == Fraction(latency)
     assert solution.certificate.gap == 0
 
 
-def test_the_exact_optimum_is_the_published_configuration() -> None:
+def test_the_exact_optimum_is_the_published_configuration():
     tiling = solve_exact(mm_problem((1024, 1024, 1024))).tiling
     assert tiling is not None
     assert tiling.array_part == {"i": 205, "j": 172, "k": 64}
@@ -112,7 +111,7 @@ def test_the_exact_optimum_is_the_published_configuration() -> None:
     assert tiling.simd == 8
 
 
-def test_divisors_only() -> None:
+def test_divisors_only():
     problem = mm_problem(
         (1024, 1024, 1024), edition="odyssey", space=SpaceOptions(divisors_only=True)
     )
@@ -120,7 +119,7 @@ def test_divisors_only() -> None:
 
 
 @pytest.mark.slow
-def test_all_18_designs_are_proven() -> None:
+def test_all_18_designs_are_proven():
     nest = workload("mm")
     template = mm_problem((1024, 1024, 1024))
     solutions = solve_designs(
@@ -132,7 +131,7 @@ def test_all_18_designs_are_proven() -> None:
     assert (best.problem.design.name, best.value) == ("[i,j] C", Fraction("637832.25"))
 
 
-def test_a_time_limit_leaves_incumbent_and_bound() -> None:
+def test_a_time_limit_leaves_incumbent_and_bound():
     problem = mm_problem((1024, 1024, 1024))
     solution = solve_exact(problem, SolveOptions(time_limit=0.05))
     certificate = solution.certificate
@@ -142,7 +141,7 @@ def test_a_time_limit_leaves_incumbent_and_bound() -> None:
         assert solution.value >= Fraction("639876")
 
 
-def test_stopping_at_once_claims_what_needs_no_search() -> None:
+def test_stopping_at_once_claims_what_needs_no_search():
     problem = mm_problem((1024, 1024, 1024))
     solution = solve_exact(problem, SolveOptions(stop=lambda: True))
     certificate = solution.certificate
@@ -155,21 +154,21 @@ def test_stopping_at_once_claims_what_needs_no_search() -> None:
     assert 0 < problem.floor <= 639876
 
 
-def test_stopping_at_once_keeps_the_start() -> None:
+def test_stopping_at_once_keeps_the_start():
     problem = mm_problem((1024, 1024, 1024))
     good = best_of_1024(problem)
     solution = solve_exact(problem, SolveOptions(stop=lambda: True), start=good)
     assert (solution.value, solution.certificate.status) == (639876, Status.FEASIBLE)
 
 
-def test_a_wrong_bound_from_elsewhere_is_never_taken_for_a_proof() -> None:
+def test_a_wrong_bound_from_elsewhere_is_never_taken_for_a_proof():
     search = Search(build_model(mm_problem((24, 20, 16), dsp="200", bram18k="200")), SolveOptions())
     search.raise_floor(Fraction(10**9))
     with pytest.raises(DisagreementError, match="yet there is"):
         search.run()
 
 
-def test_a_gap_ends_early_and_holds() -> None:
+def test_a_gap_ends_early_and_holds():
     problem = mm_problem((1024, 1024, 1024))
     solution = solve_exact(problem, SolveOptions(gap=0.05))
     assert solution.value is not None
@@ -179,7 +178,7 @@ def test_a_gap_ends_early_and_holds() -> None:
     assert solution.certificate.gap <= 0.05
 
 
-def test_a_start_is_taken_as_incumbent_and_a_bad_one_is_not() -> None:
+def test_a_start_is_taken_as_incumbent_and_a_bad_one_is_not():
     problem = mm_problem((1024, 1024, 1024))
     good = best_of_1024(problem)
     early = SolveOptions(gap=0.5)
@@ -190,7 +189,7 @@ def test_a_start_is_taken_as_incumbent_and_a_bad_one_is_not() -> None:
     assert solution.value >= 639876
 
 
-def test_progress_never_takes_back_a_bound() -> None:
+def test_progress_never_takes_back_a_bound():
     seen = []
     solution = solve_exact(mm_problem((1024, 1024, 1024)), report=seen.append)
     bounds = [p.lower_bound for p in seen if p.lower_bound is not None]
@@ -203,8 +202,8 @@ def test_progress_never_takes_back_a_bound() -> None:
 
 @pytest.mark.parametrize("dataflow", [("i",), ("i", "j"), ("k",)])
 def test_infeasible_limits_are_named_with_the_smallest_that_would_do(
-    dataflow: tuple[str, ...],
-) -> None:
+    dataflow,
+):
     problem = mm_problem((16, 16, 16), dataflow, dsp="3", bram18k="1000")
     solution = solve_design(problem)
     assert solution.certificate.status is Status.INFEASIBLE
@@ -220,7 +219,7 @@ def test_infeasible_limits_are_named_with_the_smallest_that_would_do(
     )
 
 
-def test_limits_that_contradict_each_other_are_both_named() -> None:
+def test_limits_that_contradict_each_other_are_both_named():
     # 5 DSP are one MAC: 4096 products take more than 2000 cycles; with 2000 cycles more DSP are
     # needed
     limits = (Limit("latency", Fraction(2000)),)
@@ -248,7 +247,7 @@ def test_limits_that_contradict_each_other_are_both_named() -> None:
     assert solve_exact(less).certificate.status is Status.INFEASIBLE
 
 
-def test_bounds_of_boxes_never_exceed_the_configurations_in_them() -> None:
+def test_bounds_of_boxes_never_exceed_the_configurations_in_them():
     import numpy as np
 
     model = build_model(mm_problem((40, 24, 30), ("i", "k"), "A", dsp="500", bram18k="200"))
@@ -280,9 +279,7 @@ def test_bounds_of_boxes_never_exceed_the_configurations_in_them() -> None:
         (SpaceOptions(), (48, 16, 8), (4, 4), {"A": 1, "B": 1, "C_drain": 1}),
     ],
 )
-def test_a_start_outside_the_design_space_is_never_the_answer(
-    space: SpaceOptions, t1: tuple[int, int, int], t2: tuple[int, int], packs: dict[str, int]
-) -> None:
+def test_a_start_outside_the_design_space_is_never_the_answer(space, t1, t2, packs):
     # each would be the best by far if only the limits were checked: a limit on latency makes all
     # others infeasible
     free = mm_problem((16, 16, 8), space=space)
@@ -306,9 +303,7 @@ def test_a_start_outside_the_design_space_is_never_the_answer(
     ],
 )
 @pytest.mark.parametrize(("dataflow", "permutation"), [(("i", "k"), "C"), (("j",), "B")])
-def test_unusual_objectives_equal_brute_force(
-    objective: str, limits: dict[str, str], dataflow: tuple[str, ...], permutation: str
-) -> None:
+def test_unusual_objectives_equal_brute_force(objective, limits, dataflow, permutation):
     problem = mm_problem((4, 5, 3), dataflow, permutation, objective=objective)
     check_against_brute_force(
         replace(problem, limits=tuple(Limit(m, Fraction(b)) for m, b in limits.items()))
@@ -320,9 +315,7 @@ def test_unusual_objectives_equal_brute_force(
 @pytest.mark.parametrize("edition", [Edition.EXACT, Edition.ODYSSEY])
 @pytest.mark.parametrize("dataflow", [("i",), ("i", "j"), ("j", "k")])
 @pytest.mark.parametrize("objective", ["latency", "dsp"])
-def test_packs_whose_legality_spans_loops(
-    edition: Edition, dataflow: tuple[str, ...], objective: str
-) -> None:
+def test_packs_whose_legality_spans_loops(edition, dataflow, objective):
     # A and B are laid out with k outermost: their packs depend on the SIMD factor and on another
     # loop
     output, inputs = parse_statement("C[i][j] += A[k][i] * B[k][j]")
@@ -334,7 +327,7 @@ def test_packs_whose_legality_spans_loops(
 
 
 @pytest.mark.ci
-def test_explanations_of_infeasibility_hold_over_all_designs() -> None:
+def test_explanations_of_infeasibility_hold_over_all_designs():
     limits = (Limit("dsp", Fraction(100)), Limit("latency", Fraction(60)))
     template = replace(mm_problem((16, 16, 16)), limits=limits)
     problems = [template.with_design(array=a) for a in designs(workload("mm")) if a.buildable]

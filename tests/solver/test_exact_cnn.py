@@ -18,7 +18,6 @@ from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.workloads.kernel_files import kernel_nest
 from ithaca.workloads.library import workload
-from ithaca.workloads.nest import LoopNest
 from tests.solver.test_exact import check_against_brute_force
 
 #: Nests of at most three tiled loops: brute force manages them with padding, t1 up to 16 and more.
@@ -39,7 +38,7 @@ MANY_LOOPS = ("conv2d", "pointwise_conv2d", "batched_mm", "mttkrp", "attention_v
 FEW, WINDOWS, DIVISIBLE = (1, 2, 3, 5, 7, 8, 12), (1, 2, 3), (1, 2, 4, 6, 8)
 
 
-def small_nest(draw: random.Random, kernel: str) -> LoopNest:
+def small_nest(draw, kernel):
     """A kernel with small extents; strides and dilations of 1 to 3."""
     if kernel in FEW_LOOPS:
         nest = kernel_nest(
@@ -52,7 +51,7 @@ def small_nest(draw: random.Random, kernel: str) -> LoopNest:
     return nest.with_sizes(sizes | {name: draw.choice((1, 2, 3)) for name, _ in nest.parameters})
 
 
-def small_problem(kernel: str, seed: int) -> Problem:
+def small_problem(kernel, seed):
     """A small random problem: nest, design, edition, type, budget, objective and restrictions."""
     draw = random.Random(f"{kernel} {seed}")
     nest = small_nest(draw, kernel)
@@ -75,18 +74,18 @@ def small_problem(kernel: str, seed: int) -> Problem:
 @pytest.mark.ci(every=3)
 @pytest.mark.parametrize("seed", [0, 3])
 @pytest.mark.parametrize("kernel", [*FEW_LOOPS, *MANY_LOOPS])
-def test_optimum_equals_brute_force(kernel: str, seed: int) -> None:
+def test_optimum_equals_brute_force(kernel, seed):
     check_against_brute_force(small_problem(kernel, seed))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2, *range(4, 40)])
 @pytest.mark.parametrize("kernel", [*FEW_LOOPS, *MANY_LOOPS])
-def test_optimum_equals_brute_force_on_many_problems(kernel: str, seed: int) -> None:
+def test_optimum_equals_brute_force_on_many_problems(kernel, seed):
     check_against_brute_force(small_problem(kernel, seed))
 
 
-def check_every_design(sizes: dict[str, int], edition: Edition) -> None:
+def check_every_design(sizes, edition):
     found = designs(workload("conv2d", sizes), edition)
     assert len(found) == 30
     draw = random.Random(0)
@@ -106,20 +105,20 @@ def check_every_design(sizes: dict[str, int], edition: Edition) -> None:
 
 
 @pytest.mark.slow
-def test_every_design_of_a_strided_convolution() -> None:
+def test_every_design_of_a_strided_convolution():
     check_every_design({"o": 2, "r": 2, "c": 2, "i": 2, "p": 3, "q": 2, "s": 2}, Edition.EXACT)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("edition", [Edition.EXACT, Edition.ODYSSEY])
 @pytest.mark.parametrize("stride", [1, 2, 3])
-def test_every_design_of_larger_convolutions(stride: int, edition: Edition) -> None:
+def test_every_design_of_larger_convolutions(stride, edition):
     check_every_design({"o": 4, "r": 3, "c": 4, "i": 4, "p": 3, "q": 2, "s": stride}, edition)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(36))
-def test_padded_convolutions_equal_brute_force(seed: int) -> None:
+def test_padded_convolutions_equal_brute_force(seed):
     """With its columns untiled a convolution has few enough loops for brute force over padded
     tiles, too."""
     problem = small_problem("conv2d", seed)

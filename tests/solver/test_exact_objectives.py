@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from ithaca.formulations.problem import Limit, Problem
+from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic.derivation import designs
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.solver.certificate import Status
@@ -33,7 +33,7 @@ OBJECTIVES = (
 )
 
 
-def random_problem(seed: int) -> Problem:
+def random_problem(seed):
     """A small problem with an objective that divides or subtracts, sometimes with such a limit."""
     draw = random.Random(seed)
     array = draw.choice(designs(workload("mm"), draw.choice([Edition.EXACT, Edition.ODYSSEY])))
@@ -50,7 +50,7 @@ def random_problem(seed: int) -> Problem:
     )
 
 
-def check(problem: Problem) -> None:
+def check(problem):
     expected = brute_force(problem)
     solution = solve_exact(problem)
     if expected is None:
@@ -65,20 +65,20 @@ def check(problem: Problem) -> None:
 @pytest.mark.slow(every=4)
 @pytest.mark.ci(every=11)
 @pytest.mark.parametrize("seed", range(22))
-def test_optimum_equals_brute_force(seed: int) -> None:
+def test_optimum_equals_brute_force(seed):
     check(random_problem(seed))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(22, 220))
-def test_optimum_equals_brute_force_on_many_problems(seed: int) -> None:
+def test_optimum_equals_brute_force_on_many_problems(seed):
     check(random_problem(seed))
 
 
 @pytest.mark.slow(every=2)
 @pytest.mark.ci
 @pytest.mark.parametrize(("objective", "value"), [("power", "6.19"), ("-comp", "-1720")])
-def test_whole_arrays_are_proven(objective: str, value: str) -> None:
+def test_whole_arrays_are_proven(objective, value):
     """Objectives whose bound, quantity by quantity, stays open: at 1024³, dataflow (i,j)."""
     solution = solve_exact(mm_problem((1024, 1024, 1024), objective=objective))
     assert solution.certificate.status is Status.OPTIMAL
@@ -97,7 +97,7 @@ def test_whole_arrays_are_proven(objective: str, value: str) -> None:
         ("0*latency", 0),
     ],
 )
-def test_a_plateau_ends_with_any_of_its_points(objective: str, value: Fraction) -> None:
+def test_a_plateau_ends_with_any_of_its_points(objective, value):
     """No box is better than the bound that the value meets; floats alone cannot tell, and would try
     every configuration."""
     problem = mm_problem((64, 64, 64), objective=objective)
@@ -109,7 +109,7 @@ def test_a_plateau_ends_with_any_of_its_points(objective: str, value: Fraction) 
 
 @pytest.mark.ci(every=2)
 @pytest.mark.parametrize("seed", range(4))
-def test_exact_bounds_of_boxes_bound_their_configurations(seed: int) -> None:
+def test_exact_bounds_of_boxes_bound_their_configurations(seed):
     """Along random ways from the root to a single configuration they only grow, up to the
     reference's value."""
     draw = random.Random(seed)

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,24 +16,24 @@ from typing import Any
 import pytest
 
 from ithaca.files.errors import InputError
-from ithaca.solver.executor import Executor, InProcess, KilledError, Processes
+from ithaca.solver.executor import InProcess, KilledError, Processes
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import solve_designs
 from tests.problems import mm_problem
 from tests.solver.jobs import Deadly, die, double, linger, refuse, report_process, until_stopped
 
 
-def plain(unfinished: int) -> SolveOptions:
+def plain(unfinished):
     return SolveOptions()
 
 
 @pytest.fixture(params=["in this process", "processes"])
-def executor(request: pytest.FixtureRequest) -> Iterator[Executor]:
+def executor(request):
     with InProcess() if request.param == "in this process" else Processes(2) as found:
         yield found
 
 
-def test_outcomes_and_progress_are_the_same_everywhere(executor: Executor) -> None:
+def test_outcomes_and_progress_are_the_same_everywhere(executor):
     told: list[tuple[int, Any]] = []
     jobs = [partial(double, n) for n in range(5)]
     outcomes = dict(
@@ -44,14 +43,14 @@ def test_outcomes_and_progress_are_the_same_everywhere(executor: Executor) -> No
     assert sorted(told) == [(n, n) for n in range(5)]
 
 
-def test_errors_are_outcomes_and_stop_nothing(executor: Executor) -> None:
+def test_errors_are_outcomes_and_stop_nothing(executor):
     outcomes = dict(executor.run([partial(refuse, "no"), partial(double, 4)], plain))
     assert isinstance(outcomes[0], InputError)
     assert str(outcomes[0]) == "no"
     assert outcomes[1] == 8
 
 
-def test_a_stop_ends_what_runs_and_begins_no_more(executor: Executor, tmp_path: Path) -> None:
+def test_a_stop_ends_what_runs_and_begins_no_more(executor, tmp_path):
     begun = tmp_path / "begun"
     jobs = [partial(until_stopped, str(begun))] * 6
     outcomes = dict(executor.run(jobs, lambda unfinished: SolveOptions(stop=begun.exists)))
@@ -60,7 +59,7 @@ def test_a_stop_ends_what_runs_and_begins_no_more(executor: Executor, tmp_path: 
     assert dict(executor.run([partial(double, 2)], plain)) == {0: 4}
 
 
-def test_a_run_that_nobody_follows_any_more_ends(tmp_path: Path) -> None:
+def test_a_run_that_nobody_follows_any_more_ends(tmp_path):
     with Processes(2) as executor:
         first = executor.run(
             [partial(double, 1), partial(until_stopped, str(tmp_path / "begun"))], plain
@@ -71,7 +70,7 @@ def test_a_run_that_nobody_follows_any_more_ends(tmp_path: Path) -> None:
 
 
 @pytest.mark.ci
-def test_a_job_that_kills_its_process_fails_alone() -> None:
+def test_a_job_that_kills_its_process_fails_alone():
     jobs = [partial(double, 1), die, partial(double, 3), partial(double, 4)]
     with Processes(2) as executor:
         outcomes = dict(executor.run(jobs, plain))
@@ -82,12 +81,12 @@ def test_a_job_that_kills_its_process_fails_alone() -> None:
     assert outcomes == {0: 2, 2: 6, 3: 8}
 
 
-def test_an_idle_process_that_is_killed_holds_up_nothing(tmp_path: Path) -> None:
+def test_an_idle_process_that_is_killed_holds_up_nothing(tmp_path):
     """The idle process dies with the lock of the queue that all processes take their jobs from."""
     with Processes(2) as executor:
         jobs = [partial(linger, 2.0), partial(report_process, str(tmp_path / "idle"))]
 
-        def share(unfinished: int) -> SolveOptions | None:
+        def share(unfinished):
             idle = tmp_path / "idle"
             if idle.exists() and not (tmp_path / "killed").exists():
                 time.sleep(0.5)  # it waits for a job again
@@ -97,7 +96,7 @@ def test_an_idle_process_that_is_killed_holds_up_nothing(tmp_path: Path) -> None
 
         seen: dict[int, object] = {}
 
-        def follow() -> None:
+        def follow():
             seen.update(executor.run(jobs, share))
 
         follower = threading.Thread(target=follow, daemon=True)
@@ -108,7 +107,7 @@ def test_an_idle_process_that_is_killed_holds_up_nothing(tmp_path: Path) -> None
 
 
 @pytest.mark.ci
-def test_a_design_that_kills_its_process_says_that_memory_is_out() -> None:
+def test_a_design_that_kills_its_process_says_that_memory_is_out():
     problems = [mm_problem((8, 8, 8)), mm_problem((4, 4, 4))]
     vars(problems[1])["deadly"] = Deadly()
     with pytest.raises(MemoryError):
@@ -135,7 +134,7 @@ if __name__ == "__main__":
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc to look at processes")
-def test_a_worker_ends_with_its_killed_parent(tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_a_worker_ends_with_its_killed_parent(tmp_path):  # type: ignore[no-untyped-def]
     script = tmp_path / "parent.py"
     script.write_text(PARENT)
     parent = subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True)
@@ -152,7 +151,7 @@ def test_a_worker_ends_with_its_killed_parent(tmp_path) -> None:  # type: ignore
     pytest.fail("the worker outlived its parent by 30 seconds")
 
 
-def alive(process: int) -> bool:
+def alive(process):
     """Whether a process runs; one that has ended but whom nobody asked for its status does not."""
     try:
         state = Path(f"/proc/{process}/stat").read_text()

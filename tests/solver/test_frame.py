@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 
-from ithaca.formulations.problem import Problem
 from ithaca.formulations.space import Axis
 from ithaca.formulations.systolic.metrics import parse_objective
-from ithaca.solver.tables.column import Rows
-from ithaca.solver.tables.frame import LoweredProblem, lower, lower_problem, relax
+from ithaca.solver.tables.frame import lower, lower_problem, relax
 from ithaca.solver.tables.relaxation import Relaxation
 from tests.problems import mm_problem
 
 
 @pytest.mark.ci
-def test_bounds_ask_for_the_rows_of_a_small_axis_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bounds_ask_for_the_rows_of_a_small_axis_once(monkeypatch):
     asked: list[str] = []
     rows = Axis.rows
 
-    def counted(axis: Axis) -> Iterator[Rows]:
+    def counted(axis):
         asked.append(axis.name)
         return rows(axis)
 
@@ -34,11 +31,11 @@ def test_bounds_ask_for_the_rows_of_a_small_axis_once(monkeypatch: pytest.Monkey
     assert len(asked) == len(set(asked))
 
 
-def lowered_anew(problem: Problem) -> LoweredProblem:
+def lowered_anew(problem):
     return lower(problem, relax(problem.space))
 
 
-def test_layers_of_one_design_share_what_is_compiled() -> None:
+def test_layers_of_one_design_share_what_is_compiled():
     one, other = (mm_problem(sizes, edition="cycle") for sizes in ((20, 12, 24), (64, 12, 8)))
     assert lower_problem(one) is lower_problem(other)
     for problem in (one, other):
@@ -48,7 +45,7 @@ def test_layers_of_one_design_share_what_is_compiled() -> None:
         assert (shared.limits == own.limits).all()
 
 
-def test_what_rows_decide_is_not_shared(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_rows_decide_is_not_shared(monkeypatch):
     problem = mm_problem((20, 12, 24), edition="cycle")
     lowered = lower_problem(problem)
     monkeypatch.setattr(

@@ -13,8 +13,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from ithaca.formulations.algebra.posynomial import NotPosynomialError
-from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.problem import Limit, Problem
+from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic.derivation import derive, designs
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.metrics import parse_objective
@@ -24,7 +23,7 @@ from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.gp.duality import certified_bound, proves_infeasible
 from ithaca.solver.gp.engine import solve_gp
 from ithaca.solver.gp.ipopt import solve_program
-from ithaca.solver.gp.model import GeometricModel, build_geometric_model
+from ithaca.solver.gp.model import build_geometric_model
 from ithaca.solver.gp.ranges import Propagator
 from ithaca.solver.gp.regions import region_program
 from ithaca.solver.gp.search import GpSearch
@@ -58,20 +57,20 @@ OBJECTIVES = (
 )
 
 
-def searched(problem: Problem, programs: int = 1, value: Fraction | None = None) -> GpSearch:
+def searched(problem, programs=1, value=None):
     search = GpSearch(problem, value)
     search.run(programs)
     return search
 
 
-def seeds(search: GpSearch, count: int) -> tuple[Configuration, ...]:
+def seeds(search, count):
     return round_points(search.problem, search.points, count)
 
 
 # -- the relaxation ------------------------------------------------------------------------
 
 
-def lifted(model: GeometricModel, configuration: Configuration) -> np.ndarray:
+def lifted(model, configuration):
     """Logarithms of all columns at a configuration: what the relaxation makes of it."""
     point = np.zeros(len(model.names))
     for column, name in enumerate(model.names[: model.base]):
@@ -89,9 +88,7 @@ def lifted(model: GeometricModel, configuration: Configuration) -> np.ndarray:
 
 @pytest.mark.ci
 @given(mm_points(), st.sampled_from(OBJECTIVES), st.data())
-def test_every_configuration_is_in_the_relaxation_at_no_higher_cost(
-    drawn: tuple[Problem, Configuration], objective: str, data: st.DataObject
-) -> None:
+def test_every_configuration_is_in_the_relaxation_at_no_higher_cost(drawn, objective, data):
     problem, configuration = drawn
     problem = replace(problem, objective=parse_objective(objective))
     value = problem.feasible_value(configuration)
@@ -134,12 +131,12 @@ def test_every_configuration_is_in_the_relaxation_at_no_higher_cost(
 @pytest.mark.parametrize(
     "objective", ["-comp", "comm - comp", "latency - 1", "throughput", "power", "min(dsp, bram18k)"]
 )
-def test_objectives_that_are_not_posynomial_are_refused(objective: str) -> None:
+def test_objectives_that_are_not_posynomial_are_refused(objective):
     with pytest.raises(NotPosynomialError, match="not posynomial"):
         GpSearch(mm_problem((16, 16, 16), objective=objective))
 
 
-def test_limits_of_any_form_leave_a_relaxation() -> None:
+def test_limits_of_any_form_leave_a_relaxation():
     # a limit that has no posynomial form is left out, one whose other side is a product is kept
     limits = (Limit("latency - dsp", Fraction(2000)), Limit("bram18k - 2*comp", Fraction(0)))
     problem = mm_problem((16, 16, 16), dsp="400", bram18k="200", more_limits=limits)
@@ -151,7 +148,7 @@ def test_limits_of_any_form_leave_a_relaxation() -> None:
 
 
 @pytest.mark.ci
-def test_other_nests_with_halos_and_more_loops() -> None:
+def test_other_nests_with_halos_and_more_loops():
     nest = workload("conv2d", {"o": 16, "r": 14, "c": 14, "i": 8, "p": 3, "q": 3})
     template = mm_problem((4, 4, 4), dsp="500", bram18k="400")
     for dataflow in (("o",), ("r",), ("o", "r"), ("r", "i")):
@@ -170,7 +167,7 @@ def test_other_nests_with_halos_and_more_loops() -> None:
 # -- certified bounds ----------------------------------------------------------------------
 
 
-def check_bound(problem: Problem, programs: int) -> None:
+def check_bound(problem, programs):
     """The bound never exceeds the proven optimum, and infeasible is what really is."""
     solution, bound = solve_exact(problem), searched(problem, programs)
     if solution.certificate.status is Status.INFEASIBLE:
@@ -186,7 +183,7 @@ def check_bound(problem: Problem, programs: int) -> None:
     assert pruned.lower_bound <= solution.value
 
 
-def posynomial_problem(seed: int) -> Problem:
+def posynomial_problem(seed):
     """A problem as the exact engine's tests draw them, with an objective that is posynomial."""
     draw = random.Random(seed)
     return replace(random_problem(seed), objective=parse_objective(draw.choice(OBJECTIVES)))
@@ -196,7 +193,7 @@ def posynomial_problem(seed: int) -> Problem:
 @pytest.mark.slow(every=4)
 @pytest.mark.parametrize("edition", [Edition.EXACT, Edition.ODYSSEY])
 @pytest.mark.parametrize("index", range(18))
-def test_bounds_of_all_designs(index: int, edition: Edition) -> None:
+def test_bounds_of_all_designs(index, edition):
     array = designs(workload("mm"), edition)[index]
     template = mm_problem((96, 80, 40), dsp="1000", bram18k="400")
     check_bound(template.with_design(array=array), 8)
@@ -205,17 +202,17 @@ def test_bounds_of_all_designs(index: int, edition: Edition) -> None:
 @pytest.mark.ci(every=12)
 @pytest.mark.slow(every=4)
 @pytest.mark.parametrize("seed", range(24))
-def test_bounds_of_random_problems(seed: int) -> None:
+def test_bounds_of_random_problems(seed):
     check_bound(posynomial_problem(seed), (1, 12)[seed % 2])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(24, 540))
-def test_bounds_of_many_random_problems(seed: int) -> None:
+def test_bounds_of_many_random_problems(seed):
     check_bound(posynomial_problem(seed), (1, 12, 40)[seed % 3])
 
 
-def test_a_bound_does_not_trust_the_solver() -> None:
+def test_a_bound_does_not_trust_the_solver():
     compiled = program(mm_problem((1024, 1024, 1024)))
     optimum = solve_program(compiled)
     best = certified_bound(compiled, optimum.point, optimum.multipliers)
@@ -231,7 +228,7 @@ def test_a_bound_does_not_trust_the_solver() -> None:
     )
 
 
-def test_only_infeasible_programs_are_proven_infeasible() -> None:
+def test_only_infeasible_programs_are_proven_infeasible():
     feasible = program(mm_problem((1024, 1024, 1024))).elastic()
     optimum = solve_program(feasible)
     assert not proves_infeasible(feasible, optimum.point, optimum.multipliers)
@@ -249,7 +246,7 @@ def test_only_infeasible_programs_are_proven_infeasible() -> None:
 # -- tightness and rounding ----------------------------------------------------------------
 
 
-def gaps(programs: int) -> dict[tuple[str, ...], float]:
+def gaps(programs):
     found = {}
     for dataflow, optimum in OPTIMA.items():
         bound = searched(mm_problem((1024, 1024, 1024), dataflow), programs).lower_bound
@@ -259,14 +256,14 @@ def gaps(programs: int) -> dict[tuple[str, ...], float]:
     return found
 
 
-def test_tightness_of_one_program_per_simd_factor() -> None:
+def test_tightness_of_one_program_per_simd_factor():
     found = gaps(1)
     assert median(found.values()) <= 0.10
     assert found["i", "j"] <= 0.02
 
 
 @pytest.mark.ci
-def test_tightness_of_branching() -> None:
+def test_tightness_of_branching():
     found = gaps(20)
     assert median(found.values()) <= 0.02
     assert max(found.values()) <= 0.03
@@ -274,7 +271,7 @@ def test_tightness_of_branching() -> None:
 
 @pytest.mark.ci(every=3)
 @pytest.mark.parametrize("dataflow", OPTIMA)
-def test_rounded_optima_are_close_to_the_proven_ones(dataflow: tuple[str, ...]) -> None:
+def test_rounded_optima_are_close_to_the_proven_ones(dataflow):
     problem = mm_problem((1024, 1024, 1024), dataflow)
     values = [problem.feasible_value(seed) for seed in seeds(searched(problem, 16), 3)]
     assert all(value is not None for value in values)
@@ -283,7 +280,7 @@ def test_rounded_optima_are_close_to_the_proven_ones(dataflow: tuple[str, ...]) 
     assert OPTIMA[dataflow] <= values[0] <= OPTIMA[dataflow] * 1.015
 
 
-def test_a_configuration_found_by_branching_alone_is_the_incumbent() -> None:
+def test_a_configuration_found_by_branching_alone_is_the_incumbent():
     problem = mm_problem((256, 256, 256), ("i",), dsp="2000", bram18k="1000")
     search = searched(problem, 100)
     assert search.points == ()
@@ -291,7 +288,7 @@ def test_a_configuration_found_by_branching_alone_is_the_incumbent() -> None:
     assert problem.feasible_value(search.incumbent) == search.lower_bound == 50205
 
 
-def test_the_bound_is_tight_where_intervals_are_slow() -> None:
+def test_the_bound_is_tight_where_intervals_are_slow():
     # transfers bind: an interval proof takes 56 million boxes
     problem = mm_problem((513, 2048, 96), ("k",), dsp="4788", bram18k="3024")
     bound = searched(problem)
@@ -306,7 +303,7 @@ def test_the_bound_is_tight_where_intervals_are_slow() -> None:
 
 
 @pytest.mark.ci
-def test_a_solution_is_optimal_only_if_bound_and_value_meet() -> None:
+def test_a_solution_is_optimal_only_if_bound_and_value_meet():
     for seed in range(3):
         problem = posynomial_problem(seed)
         expected, solution = solve_exact(problem), solve_gp(problem, SolveOptions(time_limit=2))
@@ -323,12 +320,12 @@ def test_a_solution_is_optimal_only_if_bound_and_value_meet() -> None:
 
 
 @pytest.mark.ci
-def test_a_proof_by_geometric_programs_alone() -> None:
+def test_a_proof_by_geometric_programs_alone():
     solution = solve_gp(mm_problem((1024, 1024, 1024), ("j",)))
     assert (solution.certificate.status, solution.value) == (Status.OPTIMAL, Fraction(819046))
 
 
-def test_stopping_at_once_claims_only_what_needs_no_search() -> None:
+def test_stopping_at_once_claims_only_what_needs_no_search():
     options, problem = SolveOptions(stop=lambda: True), mm_problem((64, 64, 64))
     solution = solve_gp(problem, options)
     assert (
@@ -345,7 +342,7 @@ def test_stopping_at_once_claims_only_what_needs_no_search() -> None:
     assert (search.lower_bound, search.complete, search.points) == (None, False, ())
 
 
-def test_a_start_is_used_and_a_gap_ends_early() -> None:
+def test_a_start_is_used_and_a_gap_ends_early():
     problem = mm_problem((1024, 1024, 1024))
     good = systolic(problem).configuration(
         mm_tiling(systolic(problem).array, (205, 172, 64), (41, 4), 8, A=16, B=16, C_drain=4)
@@ -362,7 +359,7 @@ def test_a_start_is_used_and_a_gap_ends_early() -> None:
     assert problem.feasible_value(greedy) is None
 
 
-def test_answers_do_not_depend_on_repetition() -> None:
+def test_answers_do_not_depend_on_repetition():
     problem = mm_problem((96, 80, 40), ("i", "k"))
     first, second = (searched(problem, 20) for _ in range(2))
     assert (first.lower_bound, first.programs, first.points) == (

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
-from ithaca.formulations.problem import Problem
 from ithaca.formulations.pyomo_model import design_model
 from ithaca.solver.gp.ipopt import Callbacks, solve_program
-from ithaca.solver.gp.model import GeometricModel, build_geometric_model
-from ithaca.solver.gp.program import GeometricProgram
-from ithaca.solver.gp.ranges import Propagator, Ranges
+from ithaca.solver.gp.model import build_geometric_model
+from ithaca.solver.gp.ranges import Propagator
 from ithaca.solver.gp.regions import region_program
 from ithaca.solver.nlp.pyomo_bridge import solve_pyomo
 from tests.lazy import pyo
@@ -21,7 +17,7 @@ from tests.problems import MM_DATAFLOWS, mm_problem
 SIMD = "t2.k"
 
 
-def root(model: GeometricModel, simd: int) -> Ranges:
+def root(model, simd):
     ranges = Propagator(model).sharpen(
         Propagator(model).root().restricted(model.names.index(SIMD), low=simd, high=simd)
     )
@@ -29,13 +25,13 @@ def root(model: GeometricModel, simd: int) -> Ranges:
     return ranges
 
 
-def program(problem: Problem, simd: int = 8) -> GeometricProgram:
+def program(problem, simd=8):
     model = build_geometric_model(problem)
     return region_program(model, root(model, simd)).program
 
 
 @pytest.mark.parametrize("dataflow", MM_DATAFLOWS)
-def test_derivatives_agree_with_differences(dataflow: tuple[str, ...]) -> None:
+def test_derivatives_agree_with_differences(dataflow):
     compiled = program(mm_problem((96, 80, 40), dataflow, "A"))
     generator = np.random.default_rng(0)
     y = generator.uniform(compiled.low, compiled.high)
@@ -54,7 +50,7 @@ def test_derivatives_agree_with_differences(dataflow: tuple[str, ...]) -> None:
         assert hessian[variable] == pytest.approx(slope, abs=1e-6)
 
 
-def test_ipopt_finds_no_fault_in_the_derivatives(capfd: pytest.CaptureFixture[str]) -> None:
+def test_ipopt_finds_no_fault_in_the_derivatives(capfd):
     # the checker compares sparse structures and values, first and second derivatives, with
     # differences
     options = {
@@ -67,7 +63,7 @@ def test_ipopt_finds_no_fault_in_the_derivatives(capfd: pytest.CaptureFixture[st
     assert "No errors detected by derivative checker" in capfd.readouterr().out
 
 
-def test_the_hessian_has_the_structure_it_declares() -> None:
+def test_the_hessian_has_the_structure_it_declares():
     compiled = program(mm_problem((96, 80, 40), ("i", "k")))
     callbacks = Callbacks(compiled)
     y = 0.5 * (compiled.low + compiled.high)
@@ -77,7 +73,7 @@ def test_the_hessian_has_the_structure_it_declares() -> None:
     assert not dense.any()
 
 
-def program_model(compiled: GeometricProgram) -> Any:
+def program_model(compiled):
     """A compiled geometric program as a Pyomo model: to check one form against the other."""
     model = pyo.ConcreteModel()
     model.y = pyo.Var(
@@ -99,7 +95,7 @@ def program_model(compiled: GeometricProgram) -> Any:
 
 
 @pytest.mark.parametrize("dataflow", [("i", "j"), ("k",)])
-def test_the_compiled_form_agrees_with_pyomo(dataflow: tuple[str, ...]) -> None:
+def test_the_compiled_form_agrees_with_pyomo(dataflow):
     problem = mm_problem((1024, 1024, 1024), dataflow)
     model = build_geometric_model(problem)
     ranges = root(model, 8)

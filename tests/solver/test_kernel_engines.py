@@ -17,14 +17,14 @@ from tests.solver.test_exact_cnn import FEW_LOOPS, MANY_LOOPS, small_problem
 KERNELS = [*FEW_LOOPS, *MANY_LOOPS]
 
 
-def check_cpsat(kernel: str, seed: int) -> None:
+def check_cpsat(kernel, seed):
     problem = small_problem(kernel, seed)
     expected, found = solve_exact(problem), solve_cpsat(problem)
     assert found.certificate.status is expected.certificate.status
     assert found.value == expected.value == found.certificate.lower_bound
 
 
-def check_bound(kernel: str, seed: int) -> None:
+def check_bound(kernel, seed):
     problem = replace(small_problem(kernel, seed), objective=parse_objective("latency"))
     expected, found = solve_exact(problem), GpSearch(problem)
     found.run(1)
@@ -38,19 +38,19 @@ def check_bound(kernel: str, seed: int) -> None:
 
 @pytest.mark.ci(every=2)
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_cpsat_agrees(kernel: str) -> None:
+def test_cpsat_agrees(kernel):
     check_cpsat(kernel, 51)
 
 
 @pytest.mark.ci(every=3)
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_geometric_programs_bound_from_below(kernel: str) -> None:
+def test_geometric_programs_bound_from_below(kernel):
     check_bound(kernel, 52)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(100, 120))
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_engines_agree_on_many_problems(kernel: str, seed: int) -> None:
+def test_engines_agree_on_many_problems(kernel, seed):
     check_cpsat(kernel, seed)
     check_bound(kernel, seed)

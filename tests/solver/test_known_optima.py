@@ -14,7 +14,7 @@ from tests.solver.enumeration import enumerated_optimum
 from tests.solver.known_optima import FILE, brute_force, facts_of, key_of, known_optima, problem_of
 
 
-def check(key: str) -> None:
+def check(key):
     facts = known_optima()[key]
     problem = problem_of(facts)
     assert facts_of(problem) | {"optimum": facts["optimum"]} == facts
@@ -26,22 +26,22 @@ def check(key: str) -> None:
 @pytest.mark.ci(every=16)
 @pytest.mark.slow(every=4)
 @pytest.mark.parametrize("place", range(16))
-def test_some_are_what_enumeration_finds(place: int) -> None:
+def test_some_are_what_enumeration_finds(place):
     keys = sorted(known_optima())
     check(keys[place * len(keys) // 16])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("first", "0123456789abcdef")
-def test_all_are_what_enumeration_finds(first: str) -> None:
+def test_all_are_what_enumeration_finds(first):
     for key in known_optima():
         if key.startswith(first):
             check(key)
 
 
 def test_a_problem_that_is_not_kept_is_told_with_the_line_that_adds_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    monkeypatch,
+):
     monkeypatch.delenv("UPDATE_BRUTE_FORCE", raising=False)
     with pytest.raises(
         pytest.fail.Exception,
@@ -50,7 +50,7 @@ def test_a_problem_that_is_not_kept_is_told_with_the_line_that_adds_it(
         brute_force(mm_problem((3, 5, 7), dsp="123.25"))
 
 
-def test_the_key_tells_problems_apart() -> None:
+def test_the_key_tells_problems_apart():
     problem = mm_problem((3, 5, 7))
     design = systolic(problem)
     others = [

@@ -13,7 +13,7 @@ import pytest
 
 from ithaca.files.errors import InputError
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.problem import Limit, Problem
+from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic.design import SpaceOptions, systolic
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.solver.certificate import Status
@@ -58,7 +58,7 @@ SEVERAL = mm_problem(
 )
 
 
-def program(problem: Problem) -> NonlinearProgram:
+def program(problem):
     ranges = quantity_ranges(problem)
     assert ranges is not None
     return NonlinearProgram(problem, ranges)
@@ -69,7 +69,7 @@ def program(problem: Problem) -> NonlinearProgram:
 
 @pytest.mark.ci(every=4)
 @pytest.mark.parametrize("objective", PROVEN)
-def test_the_published_objectives(objective: str) -> None:
+def test_the_published_objectives(objective):
     problem = mm_problem((1024, 1024, 1024), edition="odyssey", objective=objective)
     search = NlpSearch(problem)
     search.run()
@@ -87,9 +87,7 @@ def test_the_published_objectives(objective: str) -> None:
 @pytest.mark.ci(every=3)
 @pytest.mark.parametrize("objective", ["latency", "comm", "energy", "comm*dsp"])
 @pytest.mark.parametrize("dataflow", [("k",), ("i", "j"), ("j", "k")])
-def test_convex_optima_agree_with_the_geometric_program(
-    dataflow: tuple[str, ...], objective: str
-) -> None:
+def test_convex_optima_agree_with_the_geometric_program(dataflow, objective):
     # without a limit on BRAM, where geometric programs know more about packs
     problem = mm_problem((1024, 1024, 1024), dataflow, bram18k="1e9", objective=objective)
     search = GpSearch(problem)
@@ -104,7 +102,7 @@ def test_convex_optima_agree_with_the_geometric_program(
 
 @pytest.mark.ci(every=3)
 @pytest.mark.parametrize("dataflow", MM_DATAFLOWS)
-def test_every_start_of_a_convex_program_ends_at_the_same_value(dataflow: tuple[str, ...]) -> None:
+def test_every_start_of_a_convex_program_ends_at_the_same_value(dataflow):
     here = program(
         mm_problem((96, 80, 40), dataflow, dsp="900", bram18k="300", objective="-throughput")
     )
@@ -119,9 +117,7 @@ def test_every_start_of_a_convex_program_ends_at_the_same_value(dataflow: tuple[
 @pytest.mark.parametrize(
     "problem", [SEVERAL, mm_problem((96, 80, 40), ("i", "k"), "A", objective="comm - comp")]
 )
-def test_ipopt_finds_no_fault_in_the_derivatives(
-    problem: Problem, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_ipopt_finds_no_fault_in_the_derivatives(problem, capfd):
     here = program(problem)
     assert not here.convex
     start = next(islice(starting_points(here.ranges, 1), 1, None))
@@ -135,7 +131,7 @@ def test_ipopt_finds_no_fault_in_the_derivatives(
 
 
 @pytest.mark.ci
-def test_ranges_hold_every_feasible_configuration() -> None:
+def test_ranges_hold_every_feasible_configuration():
     checked = 0
     draw = random.Random(0)
     for seed in range(18):
@@ -152,7 +148,7 @@ def test_ranges_hold_every_feasible_configuration() -> None:
     assert checked > 20
 
 
-def random_configuration(problem: Problem, draw: random.Random) -> Configuration | None:
+def random_configuration(problem, draw):
     tables = tables_of(problem.space)
     return Configuration(some_row(tables, draw.randrange)) if all(lengths(tables)) else None
 
@@ -160,7 +156,7 @@ def random_configuration(problem: Problem, draw: random.Random) -> Configuration
 # -- multi-start and rounding --------------------------------------------------------------
 
 
-def small_problem(seed: int) -> Problem:
+def small_problem(seed):
     """A problem as the exact engine's tests draw them, with an objective of this file, and small
     enough for brute force at once."""
     draw = random.Random(seed)
@@ -169,7 +165,7 @@ def small_problem(seed: int) -> Problem:
     return replace(random_problem(seed), objective=objective).with_design(nest=nest)
 
 
-def check_against_brute_force(seed: int, starts: int) -> bool:
+def check_against_brute_force(seed, starts):
     """Whether the optimum was found; that nothing better, or unfeasible, was claimed is
     asserted."""
     problem = small_problem(seed)
@@ -189,20 +185,20 @@ def check_against_brute_force(seed: int, starts: int) -> bool:
 
 
 @pytest.mark.ci
-def test_small_problems_against_brute_force() -> None:
+def test_small_problems_against_brute_force():
     reached = [check_against_brute_force(seed, starts=1) for seed in range(5)]
     # no proof, but most often the optimum
     assert sum(reached) >= 4
 
 
 @pytest.mark.slow
-def test_many_small_problems_against_brute_force() -> None:
+def test_many_small_problems_against_brute_force():
     reached = [check_against_brute_force(seed, starts=6) for seed in range(15, 330)]
     assert sum(reached) >= 299
 
 
 @pytest.mark.ci
-def test_several_local_optima_are_found_and_the_best_is_reported() -> None:
+def test_several_local_optima_are_found_and_the_best_is_reported():
     search = NlpSearch(SEVERAL, starts=4)
     search.run()
     values = [optimum.value for optimum in search.optima]
@@ -218,7 +214,7 @@ def test_several_local_optima_are_found_and_the_best_is_reported() -> None:
 
 
 @pytest.mark.ci
-def test_the_same_seed_gives_the_same_search() -> None:
+def test_the_same_seed_gives_the_same_search():
     problem = replace(SEVERAL, objective=parse_objective("latency - comm/2 + dsp"))
     runs = []
     for _ in range(2):
@@ -237,7 +233,7 @@ def test_the_same_seed_gives_the_same_search() -> None:
 # -- the engine ----------------------------------------------------------------------------
 
 
-def test_the_engine_claims_no_more_than_it_knows() -> None:
+def test_the_engine_claims_no_more_than_it_knows():
     problem = mm_problem((64, 64, 64), objective="comm - comp")
     reports: list[Progress] = []
     solution = engine(Method.NLP)(problem, SolveOptions(seed=1), reports.append)
@@ -256,13 +252,13 @@ def test_the_engine_claims_no_more_than_it_knows() -> None:
     assert certificate.nodes >= STARTS
 
 
-def test_infeasible_where_ranges_are_empty() -> None:
+def test_infeasible_where_ranges_are_empty():
     solution = solve_nlp(mm_problem((16, 16, 16), dsp="1"))
     assert (solution.certificate.status, solution.configuration) == (Status.INFEASIBLE, None)
 
 
 @pytest.mark.ci
-def test_a_stop_or_no_time_ends_with_what_is_known() -> None:
+def test_a_stop_or_no_time_ends_with_what_is_known():
     problem = SEVERAL
     for options in (SolveOptions(time_limit=1e-9), SolveOptions(stop=lambda: True)):
         nothing = solve_nlp(problem, options)
@@ -270,7 +266,7 @@ def test_a_stop_or_no_time_ends_with_what_is_known() -> None:
 
 
 @pytest.mark.ci
-def test_a_known_configuration_is_never_made_worse() -> None:
+def test_a_known_configuration_is_never_made_worse():
     problem = mm_problem((64, 64, 64), objective="comm/4096 - comp")
     best = solve_exact(problem)
     assert best.configuration is not None
@@ -283,7 +279,7 @@ def test_a_known_configuration_is_never_made_worse() -> None:
     )
 
 
-def test_restrictions_of_the_space_are_kept() -> None:
+def test_restrictions_of_the_space_are_kept():
     problem = mm_problem((24, 36, 20), objective="-comp", space=SpaceOptions(2, divisors_only=True))
     solution = solve_nlp(problem)
     assert solution.tiling is not None
@@ -294,7 +290,7 @@ def test_restrictions_of_the_space_are_kept() -> None:
 
 
 @pytest.mark.ci
-def test_limits_that_no_smooth_program_states_still_hold() -> None:
+def test_limits_that_no_smooth_program_states_still_hold():
     limits = (Limit("comm - latency", Fraction(0)), Limit("min(dsp, latency)", Fraction(900)))
     problem = mm_problem((16, 16, 16), more_limits=limits)
     solution = solve_nlp(problem)
@@ -314,7 +310,7 @@ def test_limits_that_no_smooth_program_states_still_hold() -> None:
         ("latency/(comm - 3)", "may fall as 'max"),
     ],
 )
-def test_objectives_that_ipopt_cannot_take(objective: str, reason: str) -> None:
+def test_objectives_that_ipopt_cannot_take(objective, reason):
     with pytest.raises(InputError, match=reason) as caught:
         solve_nlp(mm_problem((16, 16, 16), objective=objective))
     message = str(caught.value)
@@ -327,7 +323,7 @@ def test_objectives_that_ipopt_cannot_take(objective: str, reason: str) -> None:
 # -- the bridge ----------------------------------------------------------------------------
 
 
-def test_a_tape_computes_what_pyomo_does() -> None:
+def test_a_tape_computes_what_pyomo_does():
     here = program(SEVERAL)
     model = here.model
     bodies = [c.body for c in model.component_data_objects(pyo.Constraint)]
@@ -342,7 +338,7 @@ def test_a_tape_computes_what_pyomo_does() -> None:
         assert tape.evaluate(y) == [pyo.value(e) for e in expressions]
 
 
-def test_ipopt_survives_points_without_a_value() -> None:
+def test_ipopt_survives_points_without_a_value():
     model = pyo.ConcreteModel()
     model.x = pyo.Var(initialize=-1.0)
     model.goal = pyo.Objective(expr=model.x * pyo.log(model.x))
@@ -353,7 +349,7 @@ def test_ipopt_survives_points_without_a_value() -> None:
     assert optimum.objective == pytest.approx(-np.exp(-1))
 
 
-def test_the_cycle_edition_is_searched_by_the_exact_editions_program() -> None:
+def test_the_cycle_edition_is_searched_by_the_exact_editions_program():
     problem = mm_problem((8, 6, 8), ("i",), edition="cycle")
     solution = solve_nlp(problem, SolveOptions(time_limit=10))
     best = solve_exact(problem)

@@ -7,7 +7,6 @@ import random
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
-from pathlib import Path
 
 import pytest
 
@@ -21,7 +20,6 @@ from ithaca.solver.certificate import Status
 from ithaca.solver.engines import Method, engine
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import solve_designs
-from ithaca.solver.solution import Solution
 from ithaca.studies.best import over_all, solve_best
 from ithaca.workloads.library import workload
 from ithaca.workloads.networks.network import Layer, Network
@@ -34,25 +32,25 @@ MAPPED = ("latency", "energy", "pes", "DRAM.A.reads")
 
 
 @cache
-def configurations(bare: Problem) -> tuple[dict[str, Fraction], ...]:
+def configurations(bare):
     """All metrics of every configuration."""
     rows = every_row(bare.space)
     return tuple(bare.metrics(each) for each in rows if bare.feasible_value(each) is not None)
 
 
-def configurations_of(problem: Problem) -> tuple[dict[str, Fraction], ...]:
+def configurations_of(problem):
     """All metrics of every configuration of a problem, whatever it minimises."""
     return configurations(replace(problem, objective=read_objective("latency", "", None)))
 
 
-def least(problem: Problem) -> tuple[Fraction, ...]:
+def least(problem):
     """The least objectives, compared one after the other."""
     order = problem.objective.order
     found = (tuple(each.value(m) for each in order) for m in configurations_of(problem))
     return min(found, default=(Fraction(10**30),))
 
 
-def check(found: Solution, expected: tuple[Fraction, ...]) -> None:
+def check(found, expected):
     """Whether a solution is the least in all objectives, in order, and proven to be."""
     proof = found.certificate
     assert (found.value, *(then.value for then in proof.further)) == expected
@@ -63,7 +61,7 @@ def check(found: Solution, expected: tuple[Fraction, ...]) -> None:
     assert {p.status for p in proofs} == {Status.OPTIMAL}
 
 
-def systolic(text: str, sizes: tuple[int, int, int]) -> tuple[Problem, ...]:
+def systolic(text, sizes):
     """The problems of all designs of a small matrix product."""
     nest = workload("mm", dict(zip("ijk", sizes, strict=True)))
     network = Network("one", (Layer("one", nest, 1, ("one",)),))
@@ -71,7 +69,7 @@ def systolic(text: str, sizes: tuple[int, int, int]) -> tuple[Problem, ...]:
     return request.pose(network)[0].problems
 
 
-def mapped(text: str, sizes: tuple[int, int, int]) -> Problem:
+def mapped(text, sizes):
     """A small matrix product on a small hierarchy."""
     nest = workload("mm", dict(zip("ijk", sizes, strict=True)))
     own = fitted(find_architecture("simple"), nest)
@@ -79,13 +77,13 @@ def mapped(text: str, sizes: tuple[int, int, int]) -> Problem:
     return Problem(design, (), read_objective(text, "", design.vocabulary))
 
 
-def ordered(names: tuple[str, ...], seed: int) -> str:
+def ordered(names, seed):
     """Two or three objectives in order."""
     choice = random.Random(seed)
     return ",".join(choice.sample(names, choice.randint(2, 3)))
 
 
-def check_systolic(seed: int) -> None:
+def check_systolic(seed):
     sizes = random.Random(seed).choice([(2, 3, 4), (4, 2, 2), (3, 3, 2)])
     problems = systolic(ordered(SYSTOLIC, seed), sizes)
     for found in solve_designs(problems):
@@ -101,11 +99,11 @@ def check_systolic(seed: int) -> None:
 @pytest.mark.slow(every=20)
 @pytest.mark.ci
 @pytest.mark.parametrize("seed", range(20))
-def test_arrays_are_least_in_all_objectives(seed: int) -> None:
+def test_arrays_are_least_in_all_objectives(seed):
     check_systolic(seed)
 
 
-def check_mapped(seed: int) -> None:
+def check_mapped(seed):
     sizes = random.Random(seed).choice([(2, 3, 3), (3, 2, 2)])
     problem = mapped(ordered(MAPPED, seed), sizes)
     for method in (Method.AUTO, Method.STAGED):
@@ -116,12 +114,12 @@ def check_mapped(seed: int) -> None:
 @pytest.mark.slow(every=20)
 @pytest.mark.ci
 @pytest.mark.parametrize("seed", range(20))
-def test_mappings_are_least_in_all_objectives(seed: int) -> None:
+def test_mappings_are_least_in_all_objectives(seed):
     check_mapped(seed)
 
 
 @pytest.mark.ci
-def test_the_second_bound_is_honest_where_the_time_is_over() -> None:
+def test_the_second_bound_is_honest_where_the_time_is_over():
     problem = mapped("latency,energy", (2, 3, 3))
     expected = least(problem)
     for limit in (0.0, 0.001, 0.05):
@@ -131,7 +129,7 @@ def test_the_second_bound_is_honest_where_the_time_is_over() -> None:
             assert bound is None or bound <= expected[1] <= then.value
 
 
-def test_files_state_and_verify_checks_both(tmp_path: Path) -> None:
+def test_files_state_and_verify_checks_both(tmp_path):
     path = tmp_path / "ordered.json"
     question = ("--arch", "simple", "-s", "i=4,j=4,k=4", "--objective", "latency,energy")
     told = succeed("map", "--problem", "mm", *question, "-o", str(path)).stdout
@@ -160,7 +158,7 @@ def test_files_state_and_verify_checks_both(tmp_path: Path) -> None:
 
 
 @pytest.mark.ci
-def test_networks_are_least_in_order(tmp_path: Path) -> None:
+def test_networks_are_least_in_order(tmp_path):
     path = tmp_path / "net.yaml"
     path.write_text(
         "name: two\nlayers:\n"
@@ -180,6 +178,6 @@ def test_networks_are_least_in_order(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["latency,", "latency,latency", ",energy", "latency,nothing"])
-def test_bad_orders_are_refused(text: str) -> None:
+def test_bad_orders_are_refused(text):
     with pytest.raises(InputError):
         read_objective(text, "--objective", SYSTOLIC)

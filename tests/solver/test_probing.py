@@ -7,20 +7,17 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.problem import Problem
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.exact.probing import probe
 from ithaca.solver.tables.configurations import configuration_of
 from ithaca.solver.tables.frame import build_model
-from ithaca.solver.tables.model import BoundModel
 from tests.problems import MM_DATAFLOWS, mm_problem
 
 
-def probed(problem: Problem, value: Fraction | None) -> BoundModel:
+def probed(problem, value):
     """The model after probing for improvements on a value, whatever is found on the way."""
 
-    def keep(found: Configuration) -> Fraction | None:
+    def keep(found):
         assert problem.feasible_value(found) is not None
         return value
 
@@ -30,7 +27,7 @@ def probed(problem: Problem, value: Fraction | None) -> BoundModel:
     )
 
 
-def better(model: BoundModel, value: Fraction | None) -> set[Configuration]:
+def better(model, value):
     """All feasible configurations of a model that improve on a value (which is so small that
     doubles are exact)."""
     rows = np.indices(model.counts).reshape(len(model.counts), -1).astype(np.int32)
@@ -44,7 +41,7 @@ def better(model: BoundModel, value: Fraction | None) -> set[Configuration]:
 @pytest.mark.slow(every=4)
 @pytest.mark.parametrize("edition", ["exact", "cycle"])
 @pytest.mark.parametrize("dataflow", MM_DATAFLOWS, ids=",".join)
-def test_every_improvement_stays(dataflow: tuple[str, ...], edition: str) -> None:
+def test_every_improvement_stays(dataflow, edition):
     problem = mm_problem((4, 5, 4), dataflow, "C", edition, dsp="60", bram18k="30", dtype="int16")
     whole, optimum = build_model(problem), solve_exact(problem).value
     assert optimum is not None
@@ -54,5 +51,5 @@ def test_every_improvement_stays(dataflow: tuple[str, ...], edition: str) -> Non
     assert sum(found.counts) < sum(whole.counts)  # at the optimum, much is gone
 
 
-def test_what_cannot_meet_the_limits_leaves_nothing() -> None:
+def test_what_cannot_meet_the_limits_leaves_nothing():
     assert not all(probed(mm_problem((64, 64, 64), dsp="1"), None).counts)

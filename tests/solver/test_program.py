@@ -33,7 +33,7 @@ OUTPUTS: list[Expression] = [
 
 
 @pytest.mark.parametrize("entries", [1, FEW - 1, FEW, BLOCK, 2 * BLOCK + 17])
-def test_gathered_entries_are_what_the_expressions_are(entries: int) -> None:
+def test_gathered_entries_are_what_the_expressions_are(entries):
     random = np.random.default_rng(1)
     columns = {name: random.uniform(0.5, 9, 40) for name in "abc"}
     axes = {"a": 0, "b": 1, "c": 0}
@@ -53,7 +53,7 @@ def test_gathered_entries_are_what_the_expressions_are(entries: int) -> None:
     )  # what was loaded is not written over
 
 
-def test_long_programs_on_many_entries_need_few_arrays() -> None:
+def test_long_programs_on_many_entries_need_few_arrays():
     terms = [(A + Constant(Fraction(n))) * (B + Constant(Fraction(n))) for n in range(200)]
     program = Program([maximum(*terms)])
     columns = [(axis, np.arange(1.0, 9.0)) for axis in range(2)]

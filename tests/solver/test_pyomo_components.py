@@ -19,7 +19,7 @@ dae, network, kernel = Lazy("pyomo.dae"), Lazy("pyomo.network"), Lazy("pyomo.ker
 Change = Callable[[Any], Any]
 
 
-def model() -> Any:
+def model():
     """The least t of 1 to 64 with t + u of 5 at least, u of 0 to 3."""
     whole = pyo.ConcreteModel()
     whole.t = pyo.Var(within=pyo.Integers, bounds=(1, 64))
@@ -30,47 +30,47 @@ def model() -> Any:
     return whole
 
 
-def logical(m: Any) -> None:
+def logical(m):
     m.b = pyo.BooleanVar()
     m.b.associate_binary_var(m.u)
     m.lc = pyo.LogicalConstraint(expr=m.b)
 
 
-def indexed_logical(m: Any) -> None:
+def indexed_logical(m):
     m.b = pyo.BooleanVar([1, 2])
     m.lc = pyo.LogicalConstraint([1, 2], rule=lambda m, i: m.b[i])
 
 
-def logical_list(m: Any) -> None:
+def logical_list(m):
     m.b = pyo.BooleanVar()
     m.lc = pyo.LogicalConstraintList()
     m.lc.add(m.b)
 
 
-def in_a_block(m: Any) -> None:
+def in_a_block(m):
     m.blk = pyo.Block([1, 2])
     m.blk[2].sos = pyo.SOSConstraint(var=m.v, sos=1)
 
 
-def disjunct(m: Any) -> None:
+def disjunct(m):
     m.d = gdp.Disjunct()
     m.d.c = pyo.Constraint(expr=m.t >= 9)
 
 
-def arc(m: Any) -> None:
+def arc(m):
     m.p, m.q = network.Port(), network.Port()
     m.p.add(m.t, "x")
     m.q.add(m.u, "x")
     m.arc = network.Arc(source=m.p, dest=m.q)
 
 
-def derivative(m: Any) -> None:
+def derivative(m):
     m.when = dae.ContinuousSet(bounds=(0, 1))
     m.x = pyo.Var(m.when, within=pyo.Integers, bounds=(0, 1))
     m.dx = dae.DerivativeVar(m.x)
 
 
-def piecewise(m: Any) -> None:
+def piecewise(m):
     m.pw = pyo.Piecewise(m.u, m.t, pw_pts=[1, 30, 64], f_rule=[3, 0, 3], pw_constr_type="EQ")
 
 
@@ -115,7 +115,7 @@ def piecewise(m: Any) -> None:
         ),
     ],
 )
-def test_components_that_are_not_read_are_refused(change: Change, name: str, kind: str) -> None:
+def test_components_that_are_not_read_are_refused(change, name, kind):
     whole = model()
     change(whole)
     line = rf"^CP-SAT: {name} of the Pyomo model is of type {kind}, which is not read; allowed: .*$"
@@ -123,11 +123,11 @@ def test_components_that_are_not_read_are_refused(change: Change, name: str, kin
         solve_pyomo(whole)
 
 
-def without_data(m: Any) -> None:
+def without_data(m):
     m.lists = pyo.LogicalConstraintList()
 
 
-def deactivated(m: Any) -> None:
+def deactivated(m):
     m.s = pyo.SOSConstraint(var=m.v, sos=1)
     m.s.deactivate()
     m.b = pyo.Block()
@@ -141,11 +141,11 @@ def deactivated(m: Any) -> None:
     m.worse.deactivate()
 
 
-def blocks(m: Any) -> None:
+def blocks(m):
     m.blk = pyo.Block([1, 2], rule=lambda b, i: setattr(b, "c", pyo.Constraint(expr=m.t >= i)))
 
 
-def harmless(m: Any) -> None:
+def harmless(m):
     m.suffix = pyo.Suffix()
     m.same = pyo.Reference(m.t)
     m.p = pyo.Param([1, 2], initialize={1: 2, 2: 1}, mutable=True)
@@ -155,14 +155,14 @@ def harmless(m: Any) -> None:
     m.never = pyo.Constraint([1], rule=lambda m, i: pyo.Constraint.Skip)
 
 
-def fixed(m: Any) -> None:
+def fixed(m):
     m.f = pyo.Var(within=pyo.Reals)
     m.f.fix(2)
     m.cf = pyo.Constraint(expr=m.t >= m.f)
 
 
 @pytest.mark.parametrize("change", [without_data, deactivated, blocks, harmless, fixed])
-def test_what_says_nothing_more_is_no_obstacle(change: Change) -> None:
+def test_what_says_nothing_more_is_no_obstacle(change):
     whole = model()
     change(whole)
     answer = solve_pyomo(whole)
@@ -170,7 +170,7 @@ def test_what_says_nothing_more_is_no_obstacle(change: Change) -> None:
     assert (whole.t.value, whole.u.value) == (2, 3)
 
 
-def external(m: Any) -> Any:
+def external(m):
     m.inner = pyo.Block()
     m.inner.t = pyo.Var(within=pyo.Integers, bounds=(1, 64))
     m.inner.c = pyo.Constraint(expr=m.inner.t >= 2 * m.u)
@@ -178,19 +178,19 @@ def external(m: Any) -> Any:
     return m.inner
 
 
-def of_another_model(m: Any) -> None:
+def of_another_model(m):
     """Named like one of this model."""
     m.other = pyo.Constraint(expr=model().t >= 9)
 
 
-def inside_a_dropped_disjunct(m: Any) -> None:
+def inside_a_dropped_disjunct(m):
     m.d = gdp.Disjunct()
     m.d.x = pyo.Var(within=pyo.Integers, bounds=(0, 4))
     m.more = pyo.Constraint(expr=m.t >= m.d.x)
     m.d.deactivate()
 
 
-def function(m: Any) -> None:
+def function(m):
     m.part = pyo.Constraint(expr=m.f(m.t) >= 3)
 
 
@@ -225,13 +225,13 @@ def function(m: Any) -> None:
         ),
     ],
 )
-def test_what_is_not_understood_is_refused_in_one_line(change: Change, message: str) -> None:
+def test_what_is_not_understood_is_refused_in_one_line(change, message):
     whole = model()
     with pytest.raises(NotExpressibleError, match=f"^CP-SAT: .*{message}.*$"):
         solve_pyomo(change(whole) or whole)
 
 
-def test_what_is_no_model_is_refused_in_one_line() -> None:
+def test_what_is_no_model_is_refused_in_one_line():
     whole = model()
     whole.many = pyo.Block([1, 2])
     for given in (kernel.block(), whole.many, whole.t, 7, pyo.AbstractModel()):
@@ -242,7 +242,7 @@ def test_what_is_no_model_is_refused_in_one_line() -> None:
     assert solve_pyomo(whole.many[1]).value == Fraction(9)
 
 
-def test_divisors_that_are_negative_throughout_are_read() -> None:
+def test_divisors_that_are_negative_throughout_are_read():
     whole = model()
     whole.n = pyo.Var(within=pyo.Integers, bounds=(-3, -1))
     whole.k = pyo.Constraint(expr=whole.t / whole.n >= -2)

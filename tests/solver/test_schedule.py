@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -50,7 +48,7 @@ STRIDED = {
 OPTIMUM = 602_896
 
 
-def strided_problems(*dataflows: str) -> list[Problem]:
+def strided_problems(*dataflows):
     nest = kernel_nest(STRIDED, "here")
     limits = (Limit("dsp", Fraction(1764)), Limit("bram18k", Fraction("1276.8")))
     arrays = (choose_designs(nest, Edition.EXACT, tuple(loops), "out")[0] for loops in dataflows)
@@ -60,14 +58,12 @@ def strided_problems(*dataflows: str) -> list[Problem]:
     ]
 
 
-def stopped_before(
-    monkeypatch: pytest.MonkeyPatch, name: str, problems: list[Problem]
-) -> tuple[Solution, ...]:
+def stopped_before(monkeypatch, name, problems):
     """The solutions of a search that stops when a method of the rounds is first called."""
     reached: list[object] = []
     method = getattr(schedule.Schedule, name)
 
-    def reach(self: schedule.Schedule, *given: object) -> object:
+    def reach(self, *given):
         reached.append(given)
         return method(self, *given)
 
@@ -75,7 +71,7 @@ def stopped_before(
     return solve_designs(problems, SolveOptions(stop=lambda: bool(reached)), method=Method.AUTO)
 
 
-def test_the_best_is_known_before_anything_is_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_best_is_known_before_anything_is_searched(monkeypatch):
     monkeypatch.setattr(schedule, "ALONE", 0.0)
     monkeypatch.setattr(steps, "ALONE", 0.0)
     monkeypatch.setattr(schedule, "MOMENT", 0.0)
@@ -91,7 +87,7 @@ def test_the_best_is_known_before_anything_is_searched(monkeypatch: pytest.Monke
 
 
 @pytest.mark.ci
-def test_without_a_limit_every_design_is_what_it_is_alone() -> None:
+def test_without_a_limit_every_design_is_what_it_is_alone():
     problems = [mm_problem((48, 40, 32), d) for d in MM_DATAFLOWS]
     any_tie = [solve_exact(p, SolveOptions(any_tie=True)) for p in problems]
     best = best_solution(any_tie)
@@ -106,9 +102,7 @@ def test_without_a_limit_every_design_is_what_it_is_alone() -> None:
 
 
 @pytest.mark.usefixtures("counted_time")
-def test_what_is_not_better_says_so_and_is_verified(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_what_is_not_better_says_so_and_is_verified(monkeypatch, tmp_path):
     monkeypatch.setattr(schedule, "MOMENT", 1e-4)
     found = stopped_before(
         monkeypatch, "_unproven", [mm_problem((1024, 1024, 1024), d) for d in MM_DATAFLOWS]
@@ -142,7 +136,7 @@ def test_what_is_not_better_says_so_and_is_verified(
 @pytest.mark.ci(every=6)
 @pytest.mark.slow(every=3)
 @pytest.mark.parametrize("method", [method for method in Method if method is not Method.STAGED])
-def test_no_design_is_without_a_bound(method: Method) -> None:
+def test_no_design_is_without_a_bound(method):
     problems = [mm_problem((9, 8, 12), d) for d in MM_DATAFLOWS]
     optima = [solve_exact(p).value for p in problems]
     for options in (SolveOptions(time_limit=0.0), SolveOptions(stop=lambda: True)):
@@ -158,13 +152,13 @@ def test_no_design_is_without_a_bound(method: Method) -> None:
 @pytest.mark.ci(every=8)
 @pytest.mark.slow(every=4)
 @pytest.mark.parametrize("seed", range(40))
-def test_what_needs_no_search_is_a_bound(seed: int) -> None:
+def test_what_needs_no_search_is_a_bound(seed):
     problem = random_problem(seed)
     optimum = solve_exact(problem).value
     assert problem.floor is None or optimum is None or problem.floor <= optimum
 
 
-def test_rivals_are_those_of_one_key() -> None:
+def test_rivals_are_those_of_one_key():
     """Two layers each have a best of their own."""
     problems = [
         mm_problem(sizes, d) for sizes in ((64, 64, 64), (16, 16, 16)) for d in (("i",), ("i", "j"))
@@ -188,7 +182,7 @@ def test_rivals_are_those_of_one_key() -> None:
     ]
 
 
-def test_a_bound_is_beaten_by_its_rival() -> None:
+def test_a_bound_is_beaten_by_its_rival():
     options = SolveOptions(rival=Fraction(5))
     assert options.gap_is_met(None, Fraction(5))
     assert not options.gap_is_met(None, Fraction(4))
@@ -196,15 +190,15 @@ def test_a_bound_is_beaten_by_its_rival() -> None:
 
 
 def test_every_workload_has_its_turn_before_any_has_a_second(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    monkeypatch,
+):
     """No layer of a network may be left without an incumbent because others have many designs."""
     problems = [mm_problem((n, n, n), d) for n in (48, 40, 32) for d in MM_DATAFLOWS]
     layers = [n // len(MM_DATAFLOWS) for n in range(len(problems))]
     begun: list[Problem] = []
     advance = schedule.advance
 
-    def note(entry: schedule.Entry, step: schedule.Step, *rest: Any) -> Solution:
+    def note(entry, step, *rest):
         begun.append(entry.course.problem)
         return advance(entry, step, *rest)
 
@@ -230,7 +224,7 @@ def test_every_workload_has_its_turn_before_any_has_a_second(
 
 
 @pytest.mark.ci
-def test_processes_come_to_the_same_best_within_a_limit() -> None:
+def test_processes_come_to_the_same_best_within_a_limit():
     problems = [mm_problem((48, 40, 32), d) for d in MM_DATAFLOWS]
     optimum = min(solve_exact(p).value or 0 for p in problems)
     for threads in (1, 2):
@@ -243,14 +237,12 @@ def test_processes_come_to_the_same_best_within_a_limit() -> None:
         assert (found.value, found.certificate.status) == (optimum, Status.OPTIMAL)
 
 
-def steps_of(
-    problems: list[Problem], options: SolveOptions, monkeypatch: pytest.MonkeyPatch
-) -> list[tuple[schedule.Step, str]]:
+def steps_of(problems, options, monkeypatch):
     """The steps that the default engine takes, with the designs of each."""
     taken: list[tuple[schedule.Step, str]] = []
     advance = schedule.advance
 
-    def note(entry: schedule.Entry, step: schedule.Step, *rest: Any) -> Solution:
+    def note(entry, step, *rest):
         taken.append((step, entry.course.problem.design.name))
         return advance(entry, step, *rest)
 
@@ -261,8 +253,8 @@ def steps_of(
 
 @pytest.mark.usefixtures("counted_time")
 def test_what_exact_search_proves_at_once_needs_no_other_engine_under_a_limit(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    monkeypatch,
+):
     problems = [mm_problem((48, 40, 32), d) for d in MM_DATAFLOWS]
     taken = steps_of(problems, SolveOptions(time_limit=2.0), monkeypatch)
     assert {step for step, _ in taken} <= {schedule.Step.OPENING, schedule.Step.TIES}
@@ -272,7 +264,7 @@ def test_what_exact_search_proves_at_once_needs_no_other_engine_under_a_limit(
 @pytest.mark.usefixtures("counted_time")
 @pytest.mark.parametrize("method", [Method.EXACT, Method.AUTO])
 @pytest.mark.parametrize("looks", [4000, 6000])
-def test_all_designs_are_as_good_as_the_best_of_them_alone(looks: int, method: Method) -> None:
+def test_all_designs_are_as_good_as_the_best_of_them_alone(looks, method):
     """Short limits used to be spent on arrays of one dimension, and on arrays that cannot be
     built."""
     limits = (Limit("dsp", Fraction(12288)), Limit("bram18k", Fraction(5376)))
@@ -295,8 +287,8 @@ def test_all_designs_are_as_good_as_the_best_of_them_alone(looks: int, method: M
 @pytest.mark.ci
 @pytest.mark.usefixtures("counted_time")
 def test_an_opening_that_proves_nothing_ends_and_the_least_bound_evolves_first(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    monkeypatch,
+):
     limits = (Limit("dsp", Fraction(10**9)), Limit("bram18k", Fraction("3763.2")))
     objective = parse_objective("energy/latency-dsp")
     nest = workload("mm", {"i": 4096, "j": 4096, "k": 4096})
@@ -306,7 +298,7 @@ def test_an_opening_that_proves_nothing_ends_and_the_least_bound_evolves_first(
     ]
     built: list[Problem] = []
 
-    def slow(problem: Problem, checkpoint: Any, *more: Any) -> Any:
+    def slow(problem, checkpoint, *more):
         built.append(problem)
         while True:
             checkpoint()

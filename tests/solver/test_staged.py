@@ -3,21 +3,18 @@ outer ones."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import inf
-from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.rounding import least_double
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.stage import Block, Cutoff, Stage
+from ithaca.formulations.stage import Block
 from ithaca.solver.certificate import Status, Termination
 from ithaca.solver.engines import Method, engine
 from ithaca.solver.options import SolveOptions
@@ -41,7 +38,7 @@ class ChainFirst:
     least: float = -inf
     dropped: Fraction | float = inf
 
-    def points(self, blocks: int) -> list[tuple[Fraction, Configuration]]:
+    def points(self, blocks):
         problem = self.problem
         found = [
             (problem.feasible_value(point), point)
@@ -50,15 +47,13 @@ class ChainFirst:
         ]
         return [(value, Configuration(point)) for value, point in found if value is not None]
 
-    def incumbents(
-        self, cutoff: Cutoff, *, hurried: bool = False
-    ) -> Iterator[Configuration | None]:
+    def incumbents(self, cutoff, *, hurried=False):
         yield None
         yield Configuration(
             {"blocks": 1, "fold": 1, "word": 4, "burst": 1}
         )  # illegal: the reference refuses it
 
-    def blocks(self, cutoff: Cutoff) -> Iterator[Block]:
+    def blocks(self, cutoff):
         bounds = {
             n: min((float(v) for v, _ in self.points(n)), default=np.inf) for n in range(1, 25)
         }
@@ -73,13 +68,13 @@ class ChainFirst:
                 np.array(chunk, np.int64), np.array([bounds[n] - self.slack for n in chunk]), rest
             )
 
-    def complete(self, rows: NDArray[Any], cutoff: Cutoff) -> Iterator[Configuration | None]:
+    def complete(self, rows, cutoff):
         for row in rows:
             self.completed.append(int(row))
             yield min(self.points(int(row)), key=lambda pair: pair[0])[1]
 
 
-def optimum(problem: Problem) -> Fraction:
+def optimum(problem):
     found = (problem.feasible_value(point) for point, _ in every_point(problem))
     return min(value for value in found if value is not None)
 
@@ -88,7 +83,7 @@ PROBLEM = fir_problem(24, 40, "latency*energy", dsp=9, noise=4)
 
 
 @pytest.mark.parametrize("slack", [0.0, 5e5])
-def test_a_stage_is_searched_to_a_proof(slack: float) -> None:
+def test_a_stage_is_searched_to_a_proof(slack):
     stage = ChainFirst(PROBLEM, slack)
     solution = solve_staged(PROBLEM, stage=stage)
     assert solution.certificate.status is Status.OPTIMAL
@@ -97,7 +92,7 @@ def test_a_stage_is_searched_to_a_proof(slack: float) -> None:
     assert len(stage.completed) == len(set(stage.completed))
 
 
-def test_weak_bounds_cost_completions_not_truth() -> None:
+def test_weak_bounds_cost_completions_not_truth():
     counts = []
     for slack in (0.0, 1e9):
         stage = ChainFirst(PROBLEM, slack, size=30)
@@ -106,7 +101,7 @@ def test_weak_bounds_cost_completions_not_truth() -> None:
     assert counts[0] <= 8 < counts[1] == 9  # the limit leaves nine numbers of blocks
 
 
-def test_what_memory_does_not_hold_keeps_its_bound() -> None:
+def test_what_memory_does_not_hold_keeps_its_bound():
     solution = solve_staged(PROBLEM, stage=ChainFirst(PROBLEM, 1e9, size=2, stop_after=1))
     proof = solution.certificate
     assert proof.status is Status.FEASIBLE
@@ -117,12 +112,12 @@ def test_what_memory_does_not_hold_keeps_its_bound() -> None:
     assert proof.gap is not None
 
 
-def test_infeasible_stages_are_proven_so() -> None:
+def test_infeasible_stages_are_proven_so():
     problem = fir_problem(24, 40, "latency", noise=0)
     assert solve_staged(problem, stage=ChainFirst(problem)).certificate.status is Status.INFEASIBLE
 
 
-def test_a_stop_leaves_incumbent_and_bound() -> None:
+def test_a_stop_leaves_incumbent_and_bound():
     asked = iter(range(1000))
     solution = solve_staged(
         PROBLEM, SolveOptions(stop=lambda: next(asked) > 12), stage=ChainFirst(PROBLEM, 1e9, size=2)
@@ -133,8 +128,8 @@ def test_a_stop_leaves_incumbent_and_bound() -> None:
     assert solution.certificate.lower_bound <= optimum(PROBLEM) <= solution.value
 
 
-def test_auto_takes_the_stage_that_a_design_offers(monkeypatch: pytest.MonkeyPatch) -> None:
-    def stage(design: Fir, problem: Problem) -> Stage:
+def test_auto_takes_the_stage_that_a_design_offers(monkeypatch):
+    def stage(design, problem):
         return ChainFirst(problem)
 
     monkeypatch.setattr(Fir, "stage", stage)
@@ -144,6 +139,6 @@ def test_auto_takes_the_stage_that_a_design_offers(monkeypatch: pytest.MonkeyPat
         assert solution.value == optimum(PROBLEM) == solution.certificate.lower_bound
 
 
-def test_designs_without_a_stage_say_so() -> None:
+def test_designs_without_a_stage_say_so():
     with pytest.raises(InputError, match="no stages; allowed: auto"):
         engine(Method.STAGED)(PROBLEM)

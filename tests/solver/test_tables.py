@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tracemalloc
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -11,21 +10,18 @@ import pytest
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.tables import frame
 from ithaca.solver.tables import table as tables
-from ithaca.solver.tables.table import CandidateTable
-from ithaca.solver.tables.tree import RowTree, build_tree
+from ithaca.solver.tables.tree import build_tree
 from tests.problems import mm_problem
 
 
 @pytest.mark.slow
 def test_the_largest_tables_keep_the_memory_that_is_promised(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    monkeypatch,
+):
     """`ithaca.workloads.nest.MAX_EXTENT` promises less than 2 GiB for a whole solve."""
     counts = []
 
-    def small_tree(
-        table: CandidateTable, checkpoint: Callable[[], None]
-    ) -> RowTree:  # trees of so many rows take longer than their tables
+    def small_tree(table, checkpoint):  # trees of so many rows take longer than their tables
         counts.append(table.count)
         return build_tree(table.only(np.arange(table.count) < 8), checkpoint)
 
@@ -42,9 +38,7 @@ def test_the_largest_tables_keep_the_memory_that_is_promised(
 
 @pytest.mark.ci(every=2)
 @pytest.mark.parametrize("permutation", ["A", "C"])
-def test_tables_taken_in_pieces_hold_the_same_optimum(
-    monkeypatch: pytest.MonkeyPatch, permutation: str
-) -> None:
+def test_tables_taken_in_pieces_hold_the_same_optimum(monkeypatch, permutation):
     problem = mm_problem((48, 60, 33), ("i", "k"), permutation)
     whole = solve_exact(problem)
     monkeypatch.setattr(tables, "PIECE_ROWS", 7)

@@ -3,7 +3,6 @@ proves it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -47,13 +46,13 @@ OBJECTIVES = (
 )
 
 
-def all_configurations(problem: Problem) -> dict[str, np.ndarray]:  # type: ignore[type-arg]
+def all_configurations(problem):  # type: ignore[type-arg]
     """The quantities of every configuration of a space, as its rules say, whatever the solver's
     tables leave out."""
     return linked(problem.space, crossed(tables_of(problem.space)))
 
 
-def first_of(problem: Problem) -> tuple[Fraction, Configuration] | None:
+def first_of(problem):
     """The optimum by enumeration, and of all that have it the least cycles, words, DSP, BRAM, and
     quantities in order."""
     values = all_configurations(problem)
@@ -86,7 +85,7 @@ def first_of(problem: Problem) -> tuple[Fraction, Configuration] | None:
     return problem.value(found), found
 
 
-def check(problem: Problem, *, engines: Sequence[Method] = (Method.EXACT,)) -> None:
+def check(problem, *, engines=(Method.EXACT,)):
     expected = first_of(problem)
     for method in engines:
         solution = engine(method)(problem)
@@ -95,7 +94,7 @@ def check(problem: Problem, *, engines: Sequence[Method] = (Method.EXACT,)) -> N
 
 
 @st.composite
-def small_problems(draw: st.DrawFn) -> Problem:
+def small_problems(draw):
     return mm_problem(
         draw(st.tuples(*[st.integers(1, 6)] * 3)),
         draw(st.sampled_from(MM_DATAFLOWS)),
@@ -124,21 +123,21 @@ def small_problems(draw: st.DrawFn) -> Problem:
 @pytest.mark.ci
 @settings(max_examples=6, deadline=None)
 @given(small_problems())
-def test_the_answer_is_the_first_by_enumeration(problem: Problem) -> None:
+def test_the_answer_is_the_first_by_enumeration(problem):
     check(problem)
 
 
 @pytest.mark.ci
 @settings(max_examples=4, deadline=None)
 @given(small_problems())
-def test_engines_answer_alike(problem: Problem) -> None:
+def test_engines_answer_alike(problem):
     check(problem, engines=(Method.AUTO, Method.CPSAT))
 
 
 @pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(small_problems())
-def test_many_answers(problem: Problem) -> None:
+def test_many_answers(problem):
     check(problem, engines=(Method.EXACT, Method.CPSAT))
 
 
@@ -146,26 +145,24 @@ def test_many_answers(problem: Problem) -> None:
 @pytest.mark.ci
 @pytest.mark.parametrize("edition", ["exact", "odyssey"])
 @pytest.mark.parametrize("dataflow", MM_DATAFLOWS)
-def test_other_editions_prefer_fewer_cycles_as_they_fall(
-    edition: str, dataflow: tuple[str, ...]
-) -> None:
+def test_other_editions_prefer_fewer_cycles_as_they_fall(edition, dataflow):
     check(mm_problem((5, 4, 6), dataflow, "C", edition, dsp="80"))
 
 
 @pytest.mark.slow
-def test_designs_that_cannot_run_are_told_apart_by_words_and_dsp() -> None:
+def test_designs_that_cannot_run_are_told_apart_by_words_and_dsp():
     problem = mm_problem((4, 4, 4), ("i", "j"), "A", dsp="40")
     check(problem)
     assert (problem.preferences(solve_exact(problem).configuration or {}) or ())[0] is None
 
 
-def test_other_families_prefer_what_they_say() -> None:
+def test_other_families_prefer_what_they_say():
     for transposed in (False, True):
         check(fir_problem(24, 40, transposed=transposed, dsp=9, noise=4))
 
 
 @pytest.mark.parametrize("name", ["mttkrp", "ttm"])
-def test_fractional_latencies(name: str) -> None:
+def test_fractional_latencies(name):
     nest = workload(name, dict.fromkeys(workload(name).loops, 4))
     array = choose_designs(nest, Edition.EXACT)[0]
     limits, space = (Limit("dsp", Fraction(40)),), SpaceOptions(divisors_only=True)
@@ -181,7 +178,7 @@ def test_fractional_latencies(name: str) -> None:
 # -- across designs ----------------------------------------------------------------------
 
 
-def symmetric_problems(objective: str, edition: str = "cycle") -> list[Problem]:
+def symmetric_problems(objective, edition="cycle"):
     space = SpaceOptions(divisors_only=True)
     return [
         mm_problem((8, 8, 6), d, "C", edition, dsp="160", objective=objective, space=space)
@@ -201,7 +198,7 @@ def symmetric_problems(objective: str, edition: str = "cycle") -> list[Problem]:
         (Method.CPSAT, "dsp"),
     ],
 )
-def test_of_several_designs_the_preferred_one_answers(method: Method, objective: str) -> None:
+def test_of_several_designs_the_preferred_one_answers(method, objective):
     problems = symmetric_problems(objective)
     enumerated = [(problem, first_of(problem)) for problem in problems]
     expected = min((f[0], p.preferences(f[1]), n) for n, (p, f) in enumerate(enumerated) if f)
@@ -217,7 +214,7 @@ def test_of_several_designs_the_preferred_one_answers(method: Method, objective:
 
 
 @pytest.mark.ci
-def test_ties_are_broken_of_the_best_designs_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ties_are_broken_of_the_best_designs_alone(monkeypatch):
     problems = symmetric_problems("latency", "exact")
     alone = {p.design.name: solve_exact(p).value or 0 for p in problems}
     best = [name for name, value in alone.items() if value == min(alone.values())]
@@ -237,7 +234,7 @@ def test_ties_are_broken_of_the_best_designs_alone(monkeypatch: pytest.MonkeyPat
 @pytest.mark.slow(every=2)
 @pytest.mark.ci
 @pytest.mark.parametrize("threads", [1, 2])
-def test_points_of_fronts_are_the_preferred_ones(threads: int) -> None:
+def test_points_of_fronts_are_the_preferred_ones(threads):
     problems = symmetric_problems("latency")
     front = pareto_front(problems, ["bram18k", "comm"], threads=threads)
     assert front.complete
@@ -263,7 +260,7 @@ def test_points_of_fronts_are_the_preferred_ones(threads: int) -> None:
 # -- what is open ------------------------------------------------------------------------
 
 
-def test_a_search_that_is_cut_short_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_that_is_cut_short_says_so(monkeypatch):
     monkeypatch.setattr("ithaca.solver.ties.MOST_BOXES", 0)
     problem = mm_problem((64, 64, 64), objective="dsp")
     found = solve_exact(problem)
@@ -274,7 +271,7 @@ def test_a_search_that_is_cut_short_says_so(monkeypatch: pytest.MonkeyPatch) -> 
     assert not found.final
 
 
-def test_where_any_will_do_none_is_sought() -> None:
+def test_where_any_will_do_none_is_sought():
     problem = mm_problem((64, 64, 64), objective="dsp")
     found = solve_exact(problem, SolveOptions(any_tie=True))
     assert (found.certificate.status, found.certificate.ties_broken) == (Status.OPTIMAL, None)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,7 +24,7 @@ from ithaca.solver.trace import LONGEST, TraceRecorder
 from tests.problems import mm_problem
 
 
-def told(recorder: TraceRecorder, value: int | None, bound: int | None, nodes: int) -> None:
+def told(recorder, value, bound, nodes):
     recorder(
         Progress(
             None if value is None else Fraction(value),
@@ -37,7 +35,7 @@ def told(recorder: TraceRecorder, value: int | None, bound: int | None, nodes: i
     )
 
 
-def test_only_changes_are_kept() -> None:
+def test_only_changes_are_kept():
     recorder = TraceRecorder()
     for value, bound, nodes in ((None, 3, 1), (None, 3, 2), (10, 3, 3), (10, 3, 4), (8, 5, 5)):
         told(recorder, value, bound, nodes)
@@ -50,7 +48,7 @@ def test_only_changes_are_kept() -> None:
     ]
 
 
-def test_what_is_known_is_not_forgotten_and_nothing_is_beyond_the_outcome() -> None:
+def test_what_is_known_is_not_forgotten_and_nothing_is_beyond_the_outcome():
     recorder = TraceRecorder()
     # the second engine starts with less than the first knew, and shows a rounded incumbent below
     # the exact one
@@ -64,7 +62,7 @@ def test_what_is_known_is_not_forgotten_and_nothing_is_beyond_the_outcome() -> N
     ]
 
 
-def test_length_is_bounded_and_incumbents_come_first() -> None:
+def test_length_is_bounded_and_incumbents_come_first():
     recorder = TraceRecorder()
     for step in range(100_000):
         told(recorder, 10**9 - step // 5_000, step, step)
@@ -79,12 +77,12 @@ def test_length_is_bounded_and_incumbents_come_first() -> None:
     assert max(gaps) < 10_000  # spread over the whole search
 
 
-def test_nothing_known_leaves_no_trace() -> None:
+def test_nothing_known_leaves_no_trace():
     assert TraceRecorder().trace(None, None, 0) == ()
 
 
 @pytest.mark.parametrize("method", [Method.AUTO, Method.EXACT, Method.CPSAT])
-def test_solved_designs_hold_their_course(method: Method) -> None:
+def test_solved_designs_hold_their_course(method):
     reports: list[Progress] = []
     solution = solve_design(mm_problem((40, 36, 64)), SolveOptions(), reports.append, method=method)
     trace = solution.certificate.trace
@@ -106,17 +104,17 @@ def test_solved_designs_hold_their_course(method: Method) -> None:
 
 
 @cache
-def result_text() -> str:
+def result_text():
     designs = solve_designs([mm_problem((40, 36, 64))], method=Method.EXACT)
     return document_text(result_document(Result("none", designs[0], designs)))
 
 
-def document() -> dict[str, Any]:
+def document():
     read: dict[str, Any] = json.loads(result_text())
     return read
 
 
-def test_files_hold_traces_and_older_files_load(tmp_path: Path) -> None:
+def test_files_hold_traces_and_older_files_load(tmp_path):
     written, path = document(), tmp_path / "r.json"
     path.write_text(json.dumps(written), encoding="utf-8")
     loaded = load_result(path)
@@ -147,9 +145,7 @@ def test_files_hold_traces_and_older_files_load(tmp_path: Path) -> None:
         (lambda trace: trace.update(seconds=[0.0] * 2000), ["trace.seconds"]),
     ],
 )
-def test_edited_traces_are_refused(
-    tmp_path: Path, edit: Callable[[Any], object], words: list[str]
-) -> None:
+def test_edited_traces_are_refused(tmp_path, edit, words):
     written, path = document(), tmp_path / "r.json"
     edit(written["best"]["certificate"]["trace"])
     path.write_text(json.dumps(written), encoding="utf-8")
@@ -158,7 +154,7 @@ def test_edited_traces_are_refused(
     assert all(word in str(refused.value) for word in words), refused.value
 
 
-def test_a_search_that_goes_on_is_never_before_what_it_knows() -> None:
+def test_a_search_that_goes_on_is_never_before_what_it_knows():
     recorder = TraceRecorder(time.perf_counter(), [TracePoint(5.0, 3, Fraction(9), None)])
     told(recorder, 8, 1, 4)
     assert [point.seconds for point in recorder.trace(Fraction(8), Fraction(8), 5)] == [

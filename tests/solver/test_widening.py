@@ -4,12 +4,10 @@ is left without an answer."""
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
 import ithaca
-from ithaca.formulations.problem import Problem
 from ithaca.plugins.hierarchies.formulations.design import SpatialDesign
 from ithaca.plugins.hierarchies.formulations.library import find_architecture, fitted
 from ithaca.plugins.hierarchies.formulations.mapping_space import MappingOptions
@@ -26,7 +24,7 @@ from tests.plugins.hierarchies.formulations.test_map_layers import ASKED, tensor
 
 @pytest.mark.ci
 @pytest.mark.usefixtures("counted_time")
-def test_padding_loses_to_no_factors_that_divide() -> None:
+def test_padding_loses_to_no_factors_that_divide():
     """The first beams of padding would be worse."""
     limit = 4e-4  # seconds: forty looks at the clock
     exact, padded = (
@@ -47,7 +45,7 @@ def test_padding_loses_to_no_factors_that_divide() -> None:
 
 @pytest.mark.ci
 @pytest.mark.usefixtures("counted_time")
-def test_padded_tiles_lose_to_no_tiles_that_divide() -> None:
+def test_padded_tiles_lose_to_no_tiles_that_divide():
     exact, padded = (
         ithaca.map(
             "conv2d",
@@ -66,7 +64,7 @@ def test_padded_tiles_lose_to_no_tiles_that_divide() -> None:
     assert padded.value <= exact.value  # type: ignore[operator]
 
 
-def problem(extents: str, *, divisors: bool, free: bool) -> Problem:
+def problem(extents, *, divisors, free):
     nest = workload("mm", dict(zip("ijk", map(int, extents.split()), strict=True)))
     options = MappingOptions(divisors_only=divisors, free_bypass=free)
     return posed(SpatialDesign(nest, fitted(find_architecture("simple"), nest), options), "edp")
@@ -74,7 +72,7 @@ def problem(extents: str, *, divisors: bool, free: bool) -> Problem:
 
 @pytest.mark.ci
 @pytest.mark.parametrize("extents", ["5 7 3"])
-def test_the_best_of_each_part_is_as_good_in_the_whole(extents: str) -> None:
+def test_the_best_of_each_part_is_as_good_in_the_whole(extents):
     whole = problem(extents, divisors=False, free=True)
     parts = [
         problem(extents, divisors=divisors, free=free)
@@ -98,7 +96,7 @@ def test_the_best_of_each_part_is_as_good_in_the_whole(extents: str) -> None:
 
 @pytest.mark.ci
 @pytest.mark.usefixtures("counted_time")
-def test_every_layer_of_a_network_has_a_mapping_before_any_is_proven() -> None:
+def test_every_layer_of_a_network_has_a_mapping_before_any_is_proven():
     found = ithaca.network(
         "resnet18",
         arch="simple",
@@ -122,7 +120,7 @@ def test_every_layer_of_a_network_has_a_mapping_before_any_is_proven() -> None:
 
 @pytest.mark.ci
 @pytest.mark.usefixtures("counted_time")
-def test_every_layer_of_a_file_has_a_mapping_before_any_is_proven(tmp_path: Path) -> None:
+def test_every_layer_of_a_file_has_a_mapping_before_any_is_proven(tmp_path):
     rows = []
     for m in (64, 96, 128, 60):
         sizes = {"N": 1, "M": m, "C": 64, "Ox": 28, "Oy": 28, "Fx": 3, "Fy": 3}
@@ -132,7 +130,7 @@ def test_every_layer_of_a_file_has_a_mapping_before_any_is_proven(tmp_path: Path
     assert [each.value is not None for each in found.results] == [True] * 4  # type: ignore[union-attr]
 
 
-def test_rivals_of_several_keys_are_all_solved() -> None:
+def test_rivals_of_several_keys_are_all_solved():
     problems = [problem(extents, divisors=True, free=False) for extents in ("8 8 8", "4 4 4")]
     both = solve_designs(problems, SolveOptions(time_limit=60.0), method=Method.AUTO, rivals=[0, 1])
     assert [s.value for s in both] == [solve_staged(p).value for p in problems]

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
-from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.metrics import parse_objective
 from tests.solver.enumeration import objectives_of_all
 
 Vectors = NDArray[np.float64]
 
 
-def brute_front(problems: Sequence[Problem], objectives: Sequence[str]) -> set[tuple[float, ...]]:
+def brute_front(problems, objectives):
     """All vectors of objectives that no configuration of any design dominates."""
     expressions = [parse_objective(text).expression for text in objectives]
     fronts = [
@@ -27,7 +24,7 @@ def brute_front(problems: Sequence[Problem], objectives: Sequence[str]) -> set[t
     return {tuple(v) for v in _undominated(np.concatenate(fronts)).tolist()}
 
 
-def _undominated(vectors: Vectors) -> Vectors:
+def _undominated(vectors):
     # in lexicographic order only an earlier vector can dominate a later one
     vectors = np.unique(vectors, axis=0)
     kept: list[NDArray[np.float64]] = []

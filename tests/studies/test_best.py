@@ -27,7 +27,7 @@ from tests.problems import MM_DATAFLOWS, configuration_of, mm_problem
         ("-throughput", "int8"),
     ],
 )
-def test_the_best_of_all_designs_is_found_and_proven(objective: str, dtype: str) -> None:
+def test_the_best_of_all_designs_is_found_and_proven(objective, dtype):
     problems = [
         mm_problem((9, 8, 12), d, objective=objective, dtype=dtype, dsp="200", bram18k="150")
         for d in MM_DATAFLOWS
@@ -53,7 +53,7 @@ def test_the_best_of_all_designs_is_found_and_proven(objective: str, dtype: str)
 
 
 @pytest.mark.ci
-def test_a_gap_is_kept_over_all_designs() -> None:
+def test_a_gap_is_kept_over_all_designs():
     problems = [mm_problem((48, 40, 32), d) for d in MM_DATAFLOWS]
     proven = solve_best(problems).value
     answer = solve_best(problems, SolveOptions(gap=0.3))
@@ -65,7 +65,7 @@ def test_a_gap_is_kept_over_all_designs() -> None:
     assert answer.certificate.gap <= 0.3
 
 
-def test_infeasible_everywhere_says_why() -> None:
+def test_infeasible_everywhere_says_why():
     answer = solve_best([mm_problem((9, 8, 12), d, dsp="4") for d in MM_DATAFLOWS])
     assert answer.configured is None
     assert answer.certificate.status is Status.INFEASIBLE
@@ -75,7 +75,7 @@ def test_infeasible_everywhere_says_why() -> None:
     )
 
 
-def test_some_infeasible_designs_do_not_matter() -> None:
+def test_some_infeasible_designs_do_not_matter():
     problems = [
         mm_problem((9, 8, 12), ("i", "j"), dsp="4"),
         mm_problem((9, 8, 12), ("i",), dsp="50"),
@@ -85,7 +85,7 @@ def test_some_infeasible_designs_do_not_matter() -> None:
     assert answer.value == solve_exact(problems[1]).value
 
 
-def test_stopped_before_it_began_knows_what_needs_no_search() -> None:
+def test_stopped_before_it_began_knows_what_needs_no_search():
     problems = [mm_problem((9, 8, 12), d) for d in MM_DATAFLOWS]
     answer, optimum = (
         solve_best(problems, SolveOptions(stop=lambda: True)),
@@ -97,7 +97,7 @@ def test_stopped_before_it_began_knows_what_needs_no_search() -> None:
     assert 0 < answer.certificate.lower_bound <= optimum
 
 
-def test_time_limits_leave_a_true_bound() -> None:
+def test_time_limits_leave_a_true_bound():
     problems = [mm_problem((200, 180, 160), d) for d in MM_DATAFLOWS]
     answer = solve_best(problems, SolveOptions(time_limit=0.6))
     proven = solve_best(problems).value
@@ -108,7 +108,7 @@ def test_time_limits_leave_a_true_bound() -> None:
         assert answer.value >= proven
 
 
-def test_starts_from_elsewhere_are_checked_in_full() -> None:
+def test_starts_from_elsewhere_are_checked_in_full():
     problem = mm_problem((32, 24, 16), ("i", "k"))
     foreign = solve_exact(mm_problem((32, 24, 16), ("i", "k"), dtype="int8")).configuration
     solved = solve_exact(problem)

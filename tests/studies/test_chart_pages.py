@@ -4,8 +4,6 @@ keyboard."""
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -28,7 +26,7 @@ Math.min(...[...document.querySelectorAll('.chart svg text')]
 
 @pytest.mark.ci(every=6)
 @pytest.mark.parametrize("kind", CHARTS)
-def test_fits_the_page_and_loads_nothing(browser: Any, tmp_path: Path, kind: str) -> None:
+def test_fits_the_page_and_loads_nothing(browser, tmp_path, kind):
     save_page(replace(CHARTS[kind], title=LONG), tmp_path / "p.html")
     assert (tmp_path / "p.html").stat().st_size < 1_000_000
     page, wrong = shown(browser, tmp_path / "p.html")
@@ -46,7 +44,7 @@ def test_fits_the_page_and_loads_nothing(browser: Any, tmp_path: Path, kind: str
     assert wrong == []
 
 
-def test_marks_are_told_by_pointer_and_keyboard(browser: Any, tmp_path: Path) -> None:
+def test_marks_are_told_by_pointer_and_keyboard(browser, tmp_path):
     save_page(CHARTS["cells"], tmp_path / "p.html")
     page, wrong = shown(browser, tmp_path / "p.html")
     told = "document.querySelector('.tip').textContent"
@@ -71,7 +69,7 @@ def test_marks_are_told_by_pointer_and_keyboard(browser: Any, tmp_path: Path) ->
     assert wrong == []
 
 
-def test_cells_of_an_image_are_told_too(browser: Any, tmp_path: Path) -> None:
+def test_cells_of_an_image_are_told_too(browser, tmp_path):
     values = np.full((60, 60), np.nan)
     values[40, 20] = 12345.678
     many = np.arange(60) * 2
@@ -89,7 +87,7 @@ def test_cells_of_an_image_are_told_too(browser: Any, tmp_path: Path) -> None:
     assert wrong == []
 
 
-def test_series_hide_and_the_drawing_enlarges(browser: Any, tmp_path: Path) -> None:
+def test_series_hide_and_the_drawing_enlarges(browser, tmp_path):
     chart = LineChart("two", "x", "y", (STEPS, replace(STEPS, name="other", y=(1.0, 2.0, 3.0))))
     save_page(chart, tmp_path / "p.html")
     page, wrong = shown(browser, tmp_path / "p.html")
@@ -107,7 +105,7 @@ def test_series_hide_and_the_drawing_enlarges(browser: Any, tmp_path: Path) -> N
 
 
 @pytest.mark.ci
-def test_pages_stay_small() -> None:
+def test_pages_stay_small():
     most = 244
     values = np.arange(most * most, dtype=float).reshape(most, most) + 1
     many = HeatMap("many", "x", "y", "z", np.arange(most), np.arange(most), values)
@@ -125,7 +123,7 @@ def test_pages_stay_small() -> None:
     assert "data:" not in of_cells.partition("<main>")[2]
 
 
-def test_the_figures_are_all_there() -> None:
+def test_the_figures_are_all_there():
     columns, rows = CHARTS["cells"].figures
     assert columns == ("y ↓ x →", "1", "3")
     assert rows == (("4", "20", "300"), ("2", "1", "nothing within the limits"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import numpy as np
@@ -89,9 +88,7 @@ CHARTS: dict[str, Chart] = {
     ("kind", "ending"),
     [*((kind, "svg") for kind in CHARTS), *(("lines", end) for end in ("png", "pdf", "html"))],
 )
-def test_every_kind_is_written_to_every_kind_of_file(
-    tmp_path: Path, kind: str, ending: str
-) -> None:
+def test_every_kind_is_written_to_every_kind_of_file(tmp_path, kind, ending):
     path = tmp_path / f"chart.{ending}"
     save_plot(CHARTS[kind], path)
     content = path.read_bytes()
@@ -103,7 +100,7 @@ def test_every_kind_is_written_to_every_kind_of_file(
 
 @pytest.mark.ci(every=3)
 @pytest.mark.parametrize("kind", CHARTS)
-def test_part_of_a_page(kind: str) -> None:
+def test_part_of_a_page(kind):
     text = inline_svg(CHARTS[kind], "name")
     drawing = ET.fromstring(text)
     assert text == inline_svg(CHARTS[kind], "name")
@@ -119,7 +116,7 @@ def test_part_of_a_page(kind: str) -> None:
                 assert value.removeprefix("url(").strip("#)") in named
 
 
-def test_words_stay_words() -> None:
+def test_words_stay_words():
     drawing = ET.fromstring(inline_svg(CHARTS["steps"], "name"))
     words = [element.text for element in drawing.iter("text")]
     assert STEPS.name in words
@@ -132,7 +129,7 @@ def test_words_stay_words() -> None:
     assert [tip for tip in tips if tip] == ["first: 3 of 4", "last: 1 of 4"]
 
 
-def test_bars_down_to_bounds_are_explained_where_there_are_some() -> None:
+def test_bars_down_to_bounds_are_explained_where_there_are_some():
     for kind, said in (("lines", True), ("layers", False)):
         chart = CHARTS[kind]
         assert isinstance(chart, LineChart)
@@ -140,7 +137,7 @@ def test_bars_down_to_bounds_are_explained_where_there_are_some() -> None:
         assert (chart.bars in words) is said
 
 
-def test_a_chart_in_a_notebook_has_a_text_alternative() -> None:
+def test_a_chart_in_a_notebook_has_a_text_alternative():
     from ithaca.exports.report.cell import cell
 
     text = cell("headline", drawings=[inline_svg(CHARTS["bars"], "chart")])
@@ -149,7 +146,7 @@ def test_a_chart_in_a_notebook_has_a_text_alternative() -> None:
 
 
 @pytest.mark.parametrize("log_x", [False, True])
-def test_ticks_are_the_values_as_far_as_they_do_not_touch(log_x: bool) -> None:
+def test_ticks_are_the_values_as_far_as_they_do_not_touch(log_x):
     x = (500.0, 1000.0, 1010.0, 4000.0, 8000.0)
     drawing = ET.fromstring(
         inline_svg(LineChart("t", "x", "y", (Series("", x, x),), log_x=log_x), "name")
@@ -160,7 +157,7 @@ def test_ticks_are_the_values_as_far_as_they_do_not_touch(log_x: bool) -> None:
     assert {"4,000", "8,000"} <= set(words)
 
 
-def test_a_part_of_a_bar_is_strong_and_the_rest_pale() -> None:
+def test_a_part_of_a_bar_is_strong_and_the_rest_pale():
     drawing = ET.fromstring(
         inline_svg(BarChart("bar", "cycles", (Bar("a", 8.0, "8", part=2.0),)), "name")
     )
@@ -172,7 +169,7 @@ def test_a_part_of_a_bar_is_strong_and_the_rest_pale() -> None:
     assert widths["main"] == pytest.approx(widths["rest"] / 4, rel=0.01)
 
 
-def test_points_of_one_name_stand_side_by_side() -> None:
+def test_points_of_one_name_stand_side_by_side():
     drawing = ET.fromstring(inline_svg(CHARTS["layers"], "name"))
     places = [
         [
@@ -190,7 +187,7 @@ def test_points_of_one_name_stand_side_by_side() -> None:
         assert y == pytest.approx(same, abs=0.02)
 
 
-def test_labels_cover_no_point_and_each_other() -> None:
+def test_labels_cover_no_point_and_each_other():
     series = Series(
         "",
         (1.0, 1.02, 2.0, 2.001),
@@ -213,7 +210,7 @@ def test_labels_cover_no_point_and_each_other() -> None:
     assert len({tuple(place) for _, place in boxes}) == 4
 
 
-def test_another_unit_stands_on_the_other_side() -> None:
+def test_another_unit_stands_on_the_other_side():
     also = AxisUnit("ms at 300 MHz", 1 / 300_000)
     chart = LineChart(
         "y", "x", "latency (cycles)", (Series("", (1.0, 2.0), (300_000.0, 900_000.0)),), y_also=also
@@ -226,7 +223,7 @@ def test_another_unit_stands_on_the_other_side() -> None:
     assert other_unit("pJ") == AxisUnit("µJ", 1e-6)
 
 
-def test_expressions_are_shortened_and_said_in_full() -> None:
+def test_expressions_are_shortened_and_said_in_full():
     long = "latency + " * 40 + "latency"
     drawing = ET.fromstring(
         inline_svg(BarChart("bars", long, (Bar(long, 1.0, long), Bar("short", 2.0, "2"))), "name")

@@ -7,8 +7,6 @@ import random
 import signal
 import subprocess
 import time
-from pathlib import Path
-from typing import Any
 
 import pytest
 import xarray as xr
@@ -20,7 +18,7 @@ TWO = ("--dataflow", "i,k")
 
 
 @pytest.mark.ci
-def test_whatif_prints_a_table_and_writes_dataset_and_plot(tmp_path: Path) -> None:
+def test_whatif_prints_a_table_and_writes_dataset_and_plot(tmp_path):
     data, plot, page = tmp_path / "study.nc", tmp_path / "study.png", tmp_path / "study.html"
     arguments = (
         "whatif",
@@ -62,7 +60,7 @@ def test_whatif_prints_a_table_and_writes_dataset_and_plot(tmp_path: Path) -> No
 
 
 @pytest.mark.ci
-def test_limits_that_vary_may_be_shares_or_lifted(tmp_path: Path) -> None:
+def test_limits_that_vary_may_be_shares_or_lifted(tmp_path):
     vary = ("--vary", "bram18k=70%,50%", "--vary", "bandwidth=5,none")
     done = succeed(
         "whatif", *MM, *TWO, "--platform", "zcu102", *vary, "-o", tmp_path / "s.nc", "--json"
@@ -78,7 +76,7 @@ def test_limits_that_vary_may_be_shares_or_lifted(tmp_path: Path) -> None:
 
 
 @pytest.mark.ci
-def test_a_regime_holds_for_every_platform_that_is_varied() -> None:
+def test_a_regime_holds_for_every_platform_that_is_varied():
     words = ("--dataflow", "i,j", "--edition", "cycle", "--json")
     best = {}
     for regime in ("rtl", "hls"):
@@ -100,7 +98,7 @@ def test_a_regime_holds_for_every_platform_that_is_varied() -> None:
 
 
 @pytest.mark.ci
-def test_whatif_varies_everything_it_says() -> None:
+def test_whatif_varies_everything_it_says():
     vary = (
         "platform=zcu102",
         "dtype=int16",
@@ -125,14 +123,14 @@ def test_whatif_varies_everything_it_says() -> None:
 
 
 @pytest.mark.ci
-def test_marginal_values_alone() -> None:
+def test_marginal_values_alone():
     """Simulated, the optima take 567 cycles and 445."""
     done = succeed("whatif", *MM, *TWO, "--limit", "dsp=155", "--marginal", "5")
     assert done.stdout.splitlines()[-1] == "dsp +5 %: latency −21.5 %; bram18k +5 %: no change"
 
 
 @pytest.mark.ci
-def test_an_infeasible_study_exits_1_and_says_why() -> None:
+def test_an_infeasible_study_exits_1_and_says_why():
     done = ithaca("whatif", *MM, *TWO, "--vary", "dsp=3,4", "--json")
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1
@@ -143,7 +141,7 @@ def test_an_infeasible_study_exits_1_and_says_why() -> None:
 
 
 @pytest.mark.ci
-def test_ctrl_c_ends_a_study_with_what_it_has_and_the_next_run_goes_on(tmp_path: Path) -> None:
+def test_ctrl_c_ends_a_study_with_what_it_has_and_the_next_run_goes_on(tmp_path):
     kept = tmp_path / "kept"
     arguments = [
         "whatif",
@@ -175,7 +173,7 @@ def test_ctrl_c_ends_a_study_with_what_it_has_and_the_next_run_goes_on(tmp_path:
 
 
 @pytest.mark.slow
-def test_a_front_killed_at_random_moments_resumes_to_the_same_front(tmp_path: Path) -> None:
+def test_a_front_killed_at_random_moments_resumes_to_the_same_front(tmp_path):
     kept = tmp_path / "kept"
     arguments = [
         "pareto",
@@ -213,7 +211,7 @@ def test_a_front_killed_at_random_moments_resumes_to_the_same_front(tmp_path: Pa
     ]
 
 
-def timeless(document: Any) -> Any:
+def timeless(document):
     """A document without seconds."""
     if isinstance(document, dict):
         return {name: timeless(value) for name, value in document.items() if name != "seconds"}
@@ -221,7 +219,7 @@ def timeless(document: Any) -> Any:
 
 
 @pytest.mark.ci
-def test_pareto_prints_a_proven_front(tmp_path: Path) -> None:
+def test_pareto_prints_a_proven_front(tmp_path):
     plot, data = tmp_path / "front.png", tmp_path / "front.nc"
     arguments = (
         "pareto",
@@ -253,7 +251,7 @@ def test_pareto_prints_a_proven_front(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_pareto_of_three_objectives_is_plotted_too(tmp_path: Path) -> None:
+def test_pareto_of_three_objectives_is_plotted_too(tmp_path):
     arguments = ("pareto", "mm", "-s", "i=8,j=8,k=8", "--dataflow", "i", "--divisors-only")
     for name in ("front.svg", "front.html"):
         succeed(
@@ -266,7 +264,7 @@ def test_pareto_of_three_objectives_is_plotted_too(tmp_path: Path) -> None:
         assert (tmp_path / name).stat().st_size > 10_000
 
 
-def test_an_infeasible_or_hasty_front_exits_1() -> None:
+def test_an_infeasible_or_hasty_front_exits_1():
     done = ithaca("pareto", *MM, *TWO, "--objectives", "latency,dsp", "--limit", "dsp=4")
     assert done.returncode == 1
     assert "limit dsp = 4 cannot be met" in done.stderr

@@ -7,19 +7,17 @@ import json
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ithaca.commands.api.explaining import _effect
-from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.derivation import designs
 from ithaca.formulations.systolic.design import SystolicDesign, systolic
 from ithaca.formulations.systolic.insight.cycles import PES, ArrayBottleneck, Contender, LoopPadding
-from ithaca.formulations.systolic.insight.facts import Facts, _binding, _loop, _times_as_many, facts
+from ithaca.formulations.systolic.insight.facts import _binding, _loop, _times_as_many, facts
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.results.explanation import (
     Change,
@@ -44,12 +42,12 @@ from tests.problems import MM_DATAFLOWS, configuration_of, mm_points, mm_problem
 from tests.refusals import refusals
 
 
-def facts_of(problem: Problem, configuration: Configuration) -> Facts:
+def facts_of(problem, configuration):
     """All facts about a configuration."""
     return facts(systolic(problem).nest, systolic(problem).costs(configuration), problem.limits)
 
 
-def best_of_1024() -> tuple[Problem, Configuration]:
+def best_of_1024():
     """The proven optimum of 1024³ on the U250, (205,172,64 | 41,4,8)."""
     problem = mm_problem((1024, 1024, 1024))
     tiling = mm_tiling(systolic(problem).array, (205, 172, 64), (41, 4), 8, A=16, B=16, C_drain=4)
@@ -57,12 +55,12 @@ def best_of_1024() -> tuple[Problem, Configuration]:
 
 
 @pytest.fixture(scope="module")
-def known() -> Facts:
+def known():
     """Facts about that optimum."""
     return facts_of(*best_of_1024())
 
 
-def test_the_binding_module_and_the_next(known: Facts) -> None:
+def test_the_binding_module_and_the_next(known):
     # 5·6·16 = 480 tiles; a PE works (64/8)·41·4 cycles a tile, an L2 buffer of A swaps in one more
     assert (known.binding.first.name, known.binding.first.cycles) == (PES, 480 * 8 * 41 * 4)
     assert known.binding.first.takes == known.binding.main == 480 * (8 * 41 * 4 + 1)
@@ -77,7 +75,7 @@ def test_the_binding_module_and_the_next(known: Facts) -> None:
     assert known.binding.share == Fraction(629_760, 639_876)
 
 
-def test_where_the_cycles_go(known: Facts) -> None:
+def test_where_the_cycles_go(known):
     # 5·43 PEs of 8 MAC units
     assert known.cycles.useful == Fraction(1024**3, 5 * 43 * 8)
     assert known.cycles.useful + known.cycles.padding == 629_760
@@ -86,7 +84,7 @@ def test_where_the_cycles_go(known: Facts) -> None:
     assert known.cycles.latency == 639_876
 
 
-def test_padding(known: Facts) -> None:
+def test_padding(known):
     assert known.padding.padded_operations == 1025 * 1032 * 1024
     assert known.padding.share == 1 - Fraction(1024 * 1024, 1025 * 1032)
     i, j, k = known.padding.loops
@@ -96,7 +94,7 @@ def test_padding(known: Facts) -> None:
     assert (k.padded, k.lanes, k.idle_simd) == (1024, 1, 0)
 
 
-def test_slack_of_the_limits() -> None:
+def test_slack_of_the_limits():
     dsp, bram = limit_uses(*best_of_1024())
     assert (dsp.metric, dsp.slack, dsp.slack_share) == (
         "dsp",
@@ -106,7 +104,7 @@ def test_slack_of_the_limits() -> None:
     assert (bram.metric, bram.slack) == ("bram18k", Fraction("1248.2"))
 
 
-def test_roofs(known: Facts) -> None:
+def test_roofs(known):
     assert (known.roofs.array.units, known.roofs.array.cycles) == (1720, Fraction(1024**3, 1720))
     assert known.roofs.budget is not None
     assert known.roofs.budget.units == 1720  # of five DSP blocks each: 8,600 of 8,601.6
@@ -117,7 +115,7 @@ def test_roofs(known: Facts) -> None:
     assert known.roofs.intensity == Fraction(1024**3, 12_639_240)
 
 
-def test_idle_simd_lanes_and_partial_sums() -> None:
+def test_idle_simd_lanes_and_partial_sums():
     problem = mm_problem((8, 8, 13), ("i", "j"), "A")
     tiling = mm_tiling(
         systolic(problem).array,
@@ -133,7 +131,7 @@ def test_idle_simd_lanes_and_partial_sums() -> None:
     assert found.cycles.partial_sums == 2 * 16
 
 
-def check(problem: Problem, configuration: Configuration) -> None:
+def check(problem, configuration):
     """Check what holds of every configuration."""
     found = facts_of(problem, configuration)
     costs = systolic(problem).costs(configuration)
@@ -157,7 +155,7 @@ def check(problem: Problem, configuration: Configuration) -> None:
 
 @pytest.mark.ci
 @given(mm_points())
-def test_shares_and_roofs_of_random_configurations(point: tuple[Problem, Configuration]) -> None:
+def test_shares_and_roofs_of_random_configurations(point):
     check(*point)
 
 
@@ -170,9 +168,7 @@ def test_shares_and_roofs_of_random_configurations(point: tuple[Problem, Configu
     st.sampled_from(["20", "155", "8601.6"]),
 )
 @settings(max_examples=12)
-def test_shares_and_roofs_of_optima(
-    sizes: tuple[int, int, int], dataflow: tuple[str, ...], permutation: str, edition: str, dsp: str
-) -> None:
+def test_shares_and_roofs_of_optima(sizes, dataflow, permutation, edition, dsp):
     solution = solve_exact(
         mm_problem(sizes, dataflow, permutation, edition, dsp=dsp), SolveOptions()
     )
@@ -184,7 +180,7 @@ def test_shares_and_roofs_of_optima(
 
 @pytest.mark.ci(every=2)
 @pytest.mark.parametrize("edition", [Edition.EXACT, Edition.ODYSSEY])
-def test_roofs_of_a_strided_convolution(edition: Edition) -> None:
+def test_roofs_of_a_strided_convolution(edition):
     nest = workload("conv2d", {"r": 5, "c": 4, "o": 3, "i": 8, "p": 3, "q": 1, "s": 4})
     like = mm_problem((2, 2, 2))
     solved = 0
@@ -208,9 +204,7 @@ access_terms = st.lists(
 
 
 @given(st.lists(access_terms, min_size=1, max_size=2), st.tuples(*[st.integers(1, 6)] * 3))
-def test_a_footprint_counts_elements(
-    subscripts: list[list[tuple[str, int]]], extents: tuple[int, int, int]
-) -> None:
+def test_a_footprint_counts_elements(subscripts, extents):
     sizes = dict(zip("abc", extents, strict=True))
     read = Access("X", tuple(Affine(tuple(terms), 1) for terms in subscripts))
     nest = LoopNest(
@@ -236,7 +230,7 @@ def test_a_footprint_counts_elements(
 @pytest.mark.slow(every=4)
 @pytest.mark.ci
 @pytest.mark.parametrize("name", list(workload_names()))
-def test_every_workload_has_its_facts(name: str) -> None:
+def test_every_workload_has_its_facts(name):
     small = workload(name, dict.fromkeys(workload(name).loops, 4))
     like = mm_problem((2, 2, 2))
     solved = 0
@@ -252,10 +246,10 @@ def test_every_workload_has_its_facts(name: str) -> None:
 
 
 @pytest.mark.ci
-def test_raised_limits_are_solved_again() -> None:
+def test_raised_limits_are_solved_again():
     problems = [mm_problem((32, 24, 16), ("i", "k"), dsp="155")]
 
-    def solve(asked: list[Problem], starts: list[Configuration | None]):  # type: ignore[no-untyped-def]
+    def solve(asked, starts):  # type: ignore[no-untyped-def]
         return solve_best(asked, starts=starts)
 
     changes = raised_limits(problems, solve(problems, [None]), solve)
@@ -279,8 +273,8 @@ def test_raised_limits_are_solved_again() -> None:
     assert (first.what, first.after) == ("dsp", min(c.after for c in changes))
 
 
-def test_the_largest_proven_gain_comes_first() -> None:
-    def change(after: int, proven: bool = True) -> Change:
+def test_the_largest_proven_gain_comes_first():
+    def change(after, proven=True):
         return Change(
             ChangeKind.LIMIT,
             "dsp",
@@ -300,7 +294,7 @@ def test_the_largest_proven_gain_comes_first() -> None:
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def results(tmp_path_factory):
     """A folder of results."""
     folder = tmp_path_factory.mktemp("results")
     mm = ("solve", "mm", "-s", "i=32,j=24,k=16")
@@ -311,7 +305,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.ci
-def test_the_command_says_it_in_words(results: Path) -> None:
+def test_the_command_says_it_in_words(results):
     done = succeed("explain", str(results / "mm.json"))
     lines = done.stdout.splitlines()
     for start in (
@@ -335,7 +329,7 @@ def test_the_command_says_it_in_words(results: Path) -> None:
 
 
 @pytest.mark.ci
-def test_another_design_is_compared_with_the_best(results: Path) -> None:
+def test_another_design_is_compared_with_the_best(results):
     whole = json.loads(ithaca("explain", str(results / "mm.json"), "--quick", "--json").stdout)
     done = succeed("explain", str(results / "mm.json"), "--design", "[k] C", "--json")
     document = json.loads(done.stdout)
@@ -352,7 +346,7 @@ def test_another_design_is_compared_with_the_best(results: Path) -> None:
 
 
 @pytest.mark.ci
-def test_it_is_told_when_no_limit_binds(results: Path) -> None:
+def test_it_is_told_when_no_limit_binds(results):
     words = ("-s", "i=16,j=16,k=16,l=16", "--dataflow", "i,j", "-o", str(results / "mttkrp.json"))
     succeed("solve", "mttkrp", *words)
     lines = ithaca("explain", str(results / "mttkrp.json")).stdout.splitlines()
@@ -370,7 +364,7 @@ def test_it_is_told_when_no_limit_binds(results: Path) -> None:
 
 
 @pytest.mark.ci
-def test_an_unbuildable_design_is_called_so_by_solve_explain_and_report(results: Path) -> None:
+def test_an_unbuildable_design_is_called_so_by_solve_explain_and_report(results):
     words = (
         "-s",
         "i=16,j=16,k=16",
@@ -389,7 +383,7 @@ def test_an_unbuildable_design_is_called_so_by_solve_explain_and_report(results:
     assert "buildable" not in ithaca("explain", str(results / "mm.json"), "--quick").stdout
 
 
-def test_counts_of_one_and_of_none() -> None:
+def test_counts_of_one_and_of_none():
     assert _loop(LoopPadding("i", 63, 64, 8, 1, 0)) == (
         "Padding: loop i runs 64 iterations for 63; 1 of its 8 lanes has nothing to do in the last tile."
     )
@@ -411,7 +405,7 @@ def test_counts_of_one_and_of_none() -> None:
 
 
 @pytest.mark.ci
-def test_no_configuration_and_other_platforms(results: Path) -> None:
+def test_no_configuration_and_other_platforms(results):
     done = succeed("explain", str(results / "infeasible.json"))
     assert "limit dsp = 4 cannot be met; the smallest that could be met" in done.stdout
     assert "infeasible.json, not proven again" in done.stdout
@@ -427,7 +421,7 @@ def test_no_configuration_and_other_platforms(results: Path) -> None:
     ("arguments", "piece"),
     refusals("studies-explain", "bad_input_is_one_line"),
 )
-def test_bad_input_is_one_line(results: Path, arguments: tuple[str, ...], piece: str) -> None:
+def test_bad_input_is_one_line(results, arguments, piece):
     (results / "notes.json").write_text('{"schema": "ithaca/1"}')
     done = refused("explain", str(results / arguments[0]), *arguments[1:])
     assert piece in done

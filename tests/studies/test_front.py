@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 
@@ -20,8 +19,7 @@ from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.formulations.technology import Technology
 from ithaca.solver.options import SolveOptions
 from ithaca.studies.best import solve_best
-from ithaca.studies.front import Front, pareto_front
-from ithaca.studies.prover import ProofStep
+from ithaca.studies.front import pareto_front
 from ithaca.studies.region import admits
 from ithaca.studies.store import Store, Trust
 from ithaca.workloads.library import workload
@@ -126,7 +124,7 @@ SLOW = {"larger, without padding", "the cycle edition", "four"}
 @pytest.mark.parametrize(
     "case", [pytest.param(c, marks=pytest.mark.slow) if c in SLOW else c for c in CASES]
 )
-def test_the_front_is_what_brute_force_finds(case: str) -> None:
+def test_the_front_is_what_brute_force_finds(case):
     sizes, divisors, dataflows, permutation, edition, objectives = CASES[case]
     space = SpaceOptions(divisors_only=divisors)
     problems = [
@@ -144,7 +142,7 @@ def test_the_front_is_what_brute_force_finds(case: str) -> None:
 
 @pytest.mark.ci
 @pytest.mark.parametrize("regime", REGIMES)
-def test_fed_tiles_are_divided_among_their_turns_on_a_grid(regime: str) -> None:
+def test_fed_tiles_are_divided_among_their_turns_on_a_grid(regime):
     nest = workload("mttkrp", {"i": 4, "j": 4, "k": 2, "l": 2})
     array = derive(nest, ("j",), "D", Edition.CYCLE)
     assert any(buffer.intra != array.pe.trips for group in array.groups for buffer in group.buffers)
@@ -164,7 +162,7 @@ def test_fed_tiles_are_divided_among_their_turns_on_a_grid(regime: str) -> None:
     check_points(front)
 
 
-def check_points(front: Front) -> None:
+def check_points(front):
     """Values are the reference's, limits are met, and the proof says what it must."""
     for point in front.points:
         metrics = point.problem.metrics(point.configuration)
@@ -182,7 +180,7 @@ def check_points(front: Front) -> None:
 
 
 @pytest.mark.ci
-def test_quotients_have_fronts_too() -> None:
+def test_quotients_have_fronts_too():
     space = SpaceOptions(divisors_only=True)
     problems = [mm_problem((5, 4, 4), d, dsp="40", bram18k="60", space=space) for d in DATAFLOWS]
     by_latency = pareto_front(problems, ("latency", "dsp"))
@@ -208,9 +206,7 @@ def test_quotients_have_fronts_too() -> None:
         ),
     ],
 )
-def test_fronts_of_true_quotients_are_what_brute_force_finds(
-    sizes: tuple[int, int, int], objectives: tuple[str, ...]
-) -> None:
+def test_fronts_of_true_quotients_are_what_brute_force_finds(sizes, objectives):
     space = SpaceOptions(divisors_only=True)
     problems = [
         mm_problem(sizes, d, dsp="80", bram18k="100", space=space) for d in (("i", "j"), ("k",))
@@ -228,16 +224,16 @@ def test_fronts_of_true_quotients_are_what_brute_force_finds(
 class Stop:
     """Says stop once so many proofs are in a folder."""
 
-    def __init__(self, folder: Path, count: int) -> None:
+    def __init__(self, folder, count):
         self.folder = folder
         self.count = count
 
-    def __call__(self) -> bool:
+    def __call__(self):
         return len(list(self.folder.glob("*.json"))) >= self.count
 
 
-def timeless(front: Front) -> Front:
-    def step(proof: ProofStep) -> ProofStep:
+def timeless(front):
+    def step(proof):
         return replace(proof, seconds=0.0)
 
     points = tuple(replace(p, proof=tuple(map(step, p.proof))) for p in front.points)
@@ -256,9 +252,7 @@ def timeless(front: Front) -> Front:
         ((2, 3, 2), ("-throughput", "power"), 4),
     ],
 )
-def test_an_interrupted_front_resumes_to_the_same_front(
-    tmp_path: Path, sizes: tuple[int, int, int], objectives: tuple[str, ...], count: int
-) -> None:
+def test_an_interrupted_front_resumes_to_the_same_front(tmp_path, sizes, objectives, count):
     problems = [
         mm_problem(sizes, d, dsp="60", space=SpaceOptions(divisors_only=True)) for d in DATAFLOWS
     ]
@@ -280,7 +274,7 @@ def test_an_interrupted_front_resumes_to_the_same_front(
 
 
 @pytest.mark.ci
-def test_a_spoilt_proof_is_made_anew(tmp_path: Path) -> None:
+def test_a_spoilt_proof_is_made_anew(tmp_path):
     notes: list[str] = []
     problems = [
         mm_problem((6, 5, 4), d, dsp="60", space=SpaceOptions(divisors_only=True))
@@ -301,7 +295,7 @@ def test_a_spoilt_proof_is_made_anew(tmp_path: Path) -> None:
 
 
 @pytest.mark.ci
-def test_a_front_of_five_points_at_most_is_labelled_partial_and_holds_the_extremes() -> None:
+def test_a_front_of_five_points_at_most_is_labelled_partial_and_holds_the_extremes():
     problems = [mm_problem((6, 4, 4), d, dsp="60") for d in DATAFLOWS]
     whole = pareto_front(problems, ("latency", "dsp"))
     part = pareto_front(problems, ("latency", "dsp"), max_points=5)
@@ -318,7 +312,7 @@ def test_a_front_of_five_points_at_most_is_labelled_partial_and_holds_the_extrem
 
 
 @pytest.mark.ci
-def test_a_partial_front_begins_with_the_minimum_of_every_objective() -> None:
+def test_a_partial_front_begins_with_the_minimum_of_every_objective():
     problems = [
         mm_problem((6, 5, 4), d, dsp="60", space=SpaceOptions(divisors_only=True))
         for d in DATAFLOWS
@@ -330,7 +324,7 @@ def test_a_partial_front_begins_with_the_minimum_of_every_objective() -> None:
         assert min(p.values[number] for p in front.points) == least
 
 
-def test_no_time_gives_no_points_and_says_so() -> None:
+def test_no_time_gives_no_points_and_says_so():
     front = pareto_front(
         [mm_problem((16, 12, 8))], ("latency", "dsp"), SolveOptions(time_limit=1e-9)
     )
@@ -338,11 +332,11 @@ def test_no_time_gives_no_points_and_says_so() -> None:
 
 
 @pytest.mark.ci
-def test_interruption_keeps_the_points_found() -> None:
+def test_interruption_keeps_the_points_found():
     problems = [mm_problem((8, 6, 4), d, dsp="60") for d in DATAFLOWS]
     found = 0
 
-    def report(points: int, design: str, progress: object) -> None:
+    def report(points, design, progress):
         nonlocal found
         found = points
 
@@ -354,7 +348,7 @@ def test_interruption_keeps_the_points_found() -> None:
     check_points(front)
 
 
-def test_an_infeasible_front_is_complete_and_names_the_limit() -> None:
+def test_an_infeasible_front_is_complete_and_names_the_limit():
     front = pareto_front([mm_problem((6, 5, 4), d, dsp="4") for d in DATAFLOWS], ("latency", "dsp"))
     assert front.complete
     assert not front.points
@@ -362,7 +356,7 @@ def test_an_infeasible_front_is_complete_and_names_the_limit() -> None:
 
 
 @pytest.mark.ci
-def test_limits_on_an_objective_hold() -> None:
+def test_limits_on_an_objective_hold():
     problem = mm_problem(
         (6, 5, 4),
         more_limits=(Limit("latency", Fraction(200)),),
@@ -386,6 +380,6 @@ def test_limits_on_an_objective_hold() -> None:
         (("latency", "area"), "area"),
     ],
 )
-def test_bad_objectives_are_refused(objectives: tuple[str, ...], told: str) -> None:
+def test_bad_objectives_are_refused(objectives, told):
     with pytest.raises(InputError, match=told):
         pareto_front([mm_problem((6, 5, 4))], objectives)

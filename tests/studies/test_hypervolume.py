@@ -11,7 +11,7 @@ import pytest
 from ithaca.studies.hypervolume import hypervolume, nondominated
 
 
-def test_two_objectives_by_hand() -> None:
+def test_two_objectives_by_hand():
     points = [
         (Fraction(1), Fraction(3)),
         (Fraction(2), Fraction(1)),
@@ -24,7 +24,7 @@ def test_two_objectives_by_hand() -> None:
 
 
 @pytest.mark.parametrize("objectives", [1, 2, 3, 4])
-def test_volumes_are_the_dominated_cells(objectives: int) -> None:
+def test_volumes_are_the_dominated_cells(objectives):
     generator = np.random.default_rng(objectives)
     for _ in range(20):
         points = [

@@ -16,7 +16,7 @@ from tests.whole_spaces import every_row
 SIZES = {"i": 4, "j": 4, "k": 2}
 
 
-def test_each_figure_is_varied_as_if_the_file_said_so() -> None:
+def test_each_figure_is_varied_as_if_the_file_said_so():
     simple = find_architecture("simple")
     study = ithaca.whatif(
         "mm",
@@ -33,7 +33,7 @@ def test_each_figure_is_varied_as_if_the_file_said_so() -> None:
         assert point.answer.certificate.status.value == "optimal"
 
 
-def test_figures_change_the_architecture_that_is_varied_too() -> None:
+def test_figures_change_the_architecture_that_is_varied_too():
     vary = {"Buffer.read_bandwidth": ["1", "none"], "arch": ["simple", "tpu-like"]}
     with pytest.raises(
         InputError, match=r"tpu-like has no Buffer.read_bandwidth; its parts are DRAM, "
@@ -41,7 +41,7 @@ def test_figures_change_the_architecture_that_is_varied_too() -> None:
         ithaca.whatif("mm", sizes=SIZES, arch="simple", vary=vary)
 
 
-def test_meshes_grow_with_what_is_inside() -> None:
+def test_meshes_grow_with_what_is_inside():
     simple = find_architecture("simple")
     narrow = with_figure(simple, "RF.mesh_x", Fraction(4))
     assert (narrow.levels[-1].instances, narrow.compute.instances, narrow.compute.mesh_x) == (
@@ -52,7 +52,7 @@ def test_meshes_grow_with_what_is_inside() -> None:
     assert with_figure(narrow, "RF.mesh_x", Fraction(16)) == simple
 
 
-def test_words_of_half_the_width_are_twice_as_many() -> None:
+def test_words_of_half_the_width_are_twice_as_many():
     simple = find_architecture("simple")
     narrow = with_figure(simple, "word_bits", Fraction(8))
     for old, new in zip(simple.levels, narrow.levels, strict=True):
@@ -76,14 +76,14 @@ def test_words_of_half_the_width_are_twice_as_many() -> None:
         ("platform=u250", "vary 'platform' is unknown"),
     ],
 )
-def test_bad_figures_are_refused(vary: str, complaint: str) -> None:
+def test_bad_figures_are_refused(vary, complaint):
     with pytest.raises(InputError) as refused:
         ithaca.whatif("mm", sizes=SIZES, arch="simple", vary=[vary])
     assert complaint in str(refused.value)
 
 
 @pytest.mark.ci
-def test_a_front_is_that_of_all_mappings() -> None:
+def test_a_front_is_that_of_all_mappings():
     front = ithaca.pareto(
         "mm",
         sizes={"i": 2, "j": 2, "k": 2},
@@ -105,7 +105,7 @@ def test_a_front_is_that_of_all_mappings() -> None:
     assert front.title == "mm (i=2, j=2, k=2), simple, timeloop model edition"
 
 
-def test_studies_of_mappings_are_documents_and_tables() -> None:
+def test_studies_of_mappings_are_documents_and_tables():
     study = ithaca.whatif(
         "mm", sizes=SIZES, arch="simple", vary={"limit.pes": [0.5, 4]}, divisors_only=True
     )

@@ -16,7 +16,7 @@ vectors = st.integers(2, 3).flatmap(
 
 
 @given(vectors)
-def test_boxes_cover_what_is_not_dominated(points: list[tuple[Fraction, ...]]) -> None:
+def test_boxes_cover_what_is_not_dominated(points):
     count = len(points[0])
     uppers: list[Region] = [(None,) * count]
     found: list[tuple[Fraction, ...]] = []
@@ -34,9 +34,7 @@ bounds = st.none() | st.builds(Bound, st.integers(0, 4).map(Fraction), st.boolea
 
 
 @given(*[st.tuples(bounds, bounds)] * 2)
-def test_a_region_is_inside_another_if_all_its_points_are(
-    inner: tuple[Bound | None, ...], outer: tuple[Bound | None, ...]
-) -> None:
+def test_a_region_is_inside_another_if_all_its_points_are(inner, outer):
     steps = [Fraction(n, 2) for n in range(-1, 11)]
     points = list(product(steps, repeat=2))
     assert inside(inner, outer) == all(admits(outer, p) for p in points if admits(inner, p))

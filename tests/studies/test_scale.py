@@ -44,9 +44,7 @@ OBJECTIVES = (
 
 
 @st.composite
-def problems_and_configurations(
-    draw: st.DrawFn, objective: str
-) -> tuple[Problem, list[Configuration]]:
+def problems_and_configurations(draw, objective):
     problem = mm_problem(
         (6, 5, 4),
         draw(st.sampled_from(MM_DATAFLOWS)),
@@ -57,7 +55,7 @@ def problems_and_configurations(
     )
     tables = tables_of(problem.space)
 
-    def below(count: int) -> int:
+    def below(count):
         return draw(st.integers(0, count - 1))
 
     return problem, [Configuration(some_row(tables, below)) for _ in range(5)]
@@ -68,9 +66,7 @@ def problems_and_configurations(
 @given(
     st.sampled_from(OBJECTIVES).flatmap(problems_and_configurations), st.booleans(), st.booleans()
 )
-def test_limits_are_met_by_exactly_what_a_bound_admits(
-    drawn: tuple[Problem, list[Configuration]], strict: bool, halfway: bool
-) -> None:
+def test_limits_are_met_by_exactly_what_a_bound_admits(drawn, strict, halfway):
     problem, configurations = drawn
     scale = find_scale(problem, problem.objective)
     values = [problem.value(configuration) for configuration in configurations]
@@ -91,7 +87,7 @@ def test_limits_are_met_by_exactly_what_a_bound_admits(
     ("text", "grid"),
     [("latency", True), ("2*dsp - 7", True), ("power", False), ("dsp/latency", False)],
 )
-def test_only_quotients_lack_a_grid(text: str, grid: bool) -> None:
+def test_only_quotients_lack_a_grid(text, grid):
     scale = find_scale(mm_problem((6, 5, 4), ("i",)), parse_objective(text))
     assert bool(scale.step) == grid
     below = scale.normal(Bound(Fraction(100), strict=True))
@@ -99,7 +95,7 @@ def test_only_quotients_lack_a_grid(text: str, grid: bool) -> None:
     assert (below.value < 100) == grid
 
 
-def test_a_grid_is_unknown_where_one_of_several_designs_has_none() -> None:
+def test_a_grid_is_unknown_where_one_of_several_designs_has_none():
     problem = mm_problem((6, 5, 4), ("i",))
     assert objective_step([problem, problem]) > 0
     assert objective_step([problem, replace(problem, objective=parse_objective("power"))]) == 0
@@ -107,7 +103,7 @@ def test_a_grid_is_unknown_where_one_of_several_designs_has_none() -> None:
 
 @pytest.mark.ci
 @pytest.mark.parametrize("kernel", workload_names())
-def test_cycles_lie_on_a_grid(kernel: str) -> None:
+def test_cycles_lie_on_a_grid(kernel):
     nest, objective = workload(kernel), parse_objective("latency")
     for machine in REGIMES.values():
         for array in choose_designs(nest, Edition.CYCLE):
@@ -118,7 +114,7 @@ def test_cycles_lie_on_a_grid(kernel: str) -> None:
             assert find_scale(problem, objective).step >= Fraction(1, 16)
 
 
-def test_what_has_no_scale_is_refused() -> None:
+def test_what_has_no_scale_is_refused():
     problem = mm_problem((6, 5, 4), ("i",))
     for text in ("1/(latency - dsp)", "latency/(dsp - 5)"):
         with pytest.raises(
@@ -140,9 +136,7 @@ def test_what_has_no_scale_is_refused() -> None:
 )
 @settings(max_examples=10)
 @given(st.data())
-def test_constants_over_something_are_ordered_as_their_equivalent(
-    text: str, other: str | None, data: st.DataObject
-) -> None:
+def test_constants_over_something_are_ordered_as_their_equivalent(text, other, data):
     problem, configurations = data.draw(problems_and_configurations(text))
     instead = equivalent_objective([problem], problem.objective)
     assert instead.constant is not None
@@ -155,7 +149,7 @@ def test_constants_over_something_are_ordered_as_their_equivalent(
     assert [original for _, original in sorted(pairs)] == sorted(original for _, original in pairs)
 
 
-def test_others_stand_for_themselves() -> None:
+def test_others_stand_for_themselves():
     problems = [mm_problem((6, 5, 4), d) for d in MM_DATAFLOWS]
     for text in ("latency", "power", "1/(latency - dsp)"):
         objective = parse_objective(text)

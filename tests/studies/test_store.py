@@ -7,8 +7,6 @@ import json
 import os
 import stat
 from collections.abc import Callable
-from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,11 +14,9 @@ import pytest
 from ithaca.files.errors import InputError
 from ithaca.files.seals import VARIABLE, own_key, seal
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.design import SpaceOptions
 from ithaca.solver.certificate import Status
 from ithaca.solver.options import SolveOptions
-from ithaca.solver.solution import Solution
 from ithaca.studies import store as stores
 from ithaca.studies.best import solve_best
 from ithaca.studies.proving_code import proving_code
@@ -36,13 +32,13 @@ PROBLEMS = [
 ]
 
 
-def best(store: Store, problems: list[Problem] = PROBLEMS) -> Solution:
+def best(store, problems=PROBLEMS):
     """The answer of a study that keeps its results in a store."""
     (point,) = run_study((), lambda values: problems, store=store).points.values()
     return point.answer
 
 
-def worse() -> tuple[Configuration, Fraction]:
+def worse():
     """A configuration of the first design that is not the best, with its value."""
     least = solve_best(PROBLEMS[:1])
     assert least.configuration is not None
@@ -54,20 +50,20 @@ def worse() -> tuple[Configuration, Fraction]:
     raise AssertionError("all packs are 1")
 
 
-def suboptimal(document: dict[str, Any]) -> dict[str, Any]:
+def suboptimal(document):
     """A worse configuration that is said to be optimal."""
     configuration, value = worse()
     changes = {"design": 0, "configuration": dict(configuration), "value": str(value)}
     return {**document, **changes, "lower_bound": str(value), "ties_broken": None}
 
 
-def infeasible(document: dict[str, Any]) -> dict[str, Any]:
+def infeasible(document):
     """The claim that nothing is possible."""
     changes: dict[str, Any] = dict.fromkeys(("design", "configuration", "value", "lower_bound"))
     return {**document, **changes, "status": "infeasible", "ties_broken": None}
 
 
-def without_lanes(document: dict[str, Any]) -> dict[str, Any]:
+def without_lanes(document):
     """The claim that nothing of the best configuration has any size."""
     return {**document, "configuration": dict.fromkeys(document["configuration"], 0)}
 
@@ -77,7 +73,7 @@ LIES = [suboptimal, infeasible]
 Lie = Callable[[dict[str, Any]], dict[str, Any]]
 
 
-def change(path: Path, lie: Lie, key: bytes | None = None) -> None:
+def change(path, lie, key=None):
     """Have a file claim something else, perhaps with a seal."""
     document = lie(json.loads(path.read_text()))
     if key is not None:
@@ -87,9 +83,7 @@ def change(path: Path, lie: Lie, key: bytes | None = None) -> None:
 
 @pytest.mark.ci(every=2)
 @pytest.mark.parametrize("lie", LIES)
-def test_a_changed_proof_is_made_anew_unless_such_files_are_trusted(
-    lie: Lie, tmp_path: Path
-) -> None:
+def test_a_changed_proof_is_made_anew_unless_such_files_are_trusted(lie, tmp_path):
     notes: list[str] = []
     honest = best(Store(tmp_path))
     (path,) = tmp_path.iterdir()
@@ -106,7 +100,7 @@ def test_a_changed_proof_is_made_anew_unless_such_files_are_trusted(
     assert len(notes) == 1
 
 
-def test_a_configuration_of_no_size_is_ignored_in_one_line(tmp_path: Path) -> None:
+def test_a_configuration_of_no_size_is_ignored_in_one_line(tmp_path):
     notes: list[str] = []
     honest = best(Store(tmp_path))
     (path,) = tmp_path.iterdir()
@@ -118,7 +112,7 @@ def test_a_configuration_of_no_size_is_ignored_in_one_line(tmp_path: Path) -> No
 
 @pytest.mark.ci(every=2)
 @pytest.mark.parametrize("lie", LIES[::-1])
-def test_a_false_proof_of_ones_own_is_found_by_proving_it_again(lie: Lie, tmp_path: Path) -> None:
+def test_a_false_proof_of_ones_own_is_found_by_proving_it_again(lie, tmp_path):
     notes: list[str] = []
     honest = best(Store(tmp_path))
     (path,) = tmp_path.iterdir()
@@ -133,9 +127,7 @@ def test_a_false_proof_of_ones_own_is_found_by_proving_it_again(lie: Lie, tmp_pa
     assert notes[1:] == [f"1 kept result of {tmp_path}: proven again"]
 
 
-def test_as_many_are_proven_again_as_are_asked_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_as_many_are_proven_again_as_are_asked_for(tmp_path, monkeypatch):
     questions = [[problem] for problem in PROBLEMS]
     for problems in questions:
         best(Store(tmp_path), problems)
@@ -149,7 +141,7 @@ def test_as_many_are_proven_again_as_are_asked_for(
         assert len(checked) == expected
 
 
-def test_what_is_not_proven_again_in_time_is_not_taken(tmp_path: Path) -> None:
+def test_what_is_not_proven_again_in_time_is_not_taken(tmp_path):
     notes: list[str] = []
     best(Store(tmp_path))
     hasty = Trust(recheck=1, search=SolveOptions(time_limit=0.0))
@@ -158,7 +150,7 @@ def test_what_is_not_proven_again_in_time_is_not_taken(tmp_path: Path) -> None:
 
 
 @pytest.mark.ci
-def test_answers_that_rest_on_what_was_taken_on_trust_have_no_seal(tmp_path: Path) -> None:
+def test_answers_that_rest_on_what_was_taken_on_trust_have_no_seal(tmp_path):
     best(Store(tmp_path))
     (path,) = tmp_path.iterdir()
     change(path, lambda document: {**document, "seal": "0" * 64})
@@ -175,7 +167,7 @@ def test_answers_that_rest_on_what_was_taken_on_trust_have_no_seal(tmp_path: Pat
     assert notes[1:] == [f"2 kept results of {tmp_path}: solved again, {stores.FOREIGN}"]
 
 
-def test_an_entry_under_another_name_is_of_no_use(tmp_path: Path) -> None:
+def test_an_entry_under_another_name_is_of_no_use(tmp_path):
     notes: list[str] = []
     best(Store(tmp_path), PROBLEMS[:1])
     (path,) = tmp_path.iterdir()
@@ -184,9 +176,7 @@ def test_an_entry_under_another_name_is_of_no_use(tmp_path: Path) -> None:
     assert "fingerprint is not the file's name" in notes[0]
 
 
-def test_other_code_that_proves_finds_nothing_here(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_other_code_that_proves_finds_nothing_here(tmp_path, monkeypatch):
     best(Store(tmp_path))
     document = json.loads(next(tmp_path.iterdir()).read_text())
     assert document["code"] == proving_code()
@@ -197,9 +187,7 @@ def test_other_code_that_proves_finds_nothing_here(
     assert Store(tmp_path).load(PROBLEMS) is None
 
 
-def test_the_code_that_proves_is_what_its_sources_say(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_code_that_proves_is_what_its_sources_say(tmp_path, monkeypatch):
     import ithaca
     from ithaca.studies import proving_code as module
 
@@ -224,7 +212,7 @@ def test_the_code_that_proves_is_what_its_sources_say(
         compute()
 
 
-def test_fractions_are_kept(tmp_path: Path) -> None:
+def test_fractions_are_kept(tmp_path):
     notes: list[str] = []
     thirds = [mm_problem((4, 4, 4), dsp="40", objective="latency/11")]
     first = best(Store(tmp_path, notes.append), thirds)
@@ -234,7 +222,7 @@ def test_fractions_are_kept(tmp_path: Path) -> None:
     assert notes == []
 
 
-def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
+def test_what_is_no_file_is_refused(tmp_path):
     """A pipe in the place of a kept result would be written to for ever."""
     problems = [mm_problem((4, 4, 4), dsp="40")]
     store = Store(tmp_path)
@@ -243,7 +231,7 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
         store.load(problems)
 
 
-def test_the_key_is_the_users_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_key_is_the_users_own(tmp_path, monkeypatch):
     monkeypatch.delenv(VARIABLE)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     first = own_key()
@@ -262,9 +250,7 @@ def test_the_key_is_the_users_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.ci
-def test_commands_say_what_became_of_kept_results(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_commands_say_what_became_of_kept_results(tmp_path, monkeypatch):
     asked = ("whatif", "mm", "-s", "i=4,j=4", "--vary", "k=2,4", "--dataflow", "i,j")
     asked += ("--divisors-only", "--results", "kept")
     for more, words in (
@@ -298,7 +284,7 @@ def test_commands_say_what_became_of_kept_results(
         ),
     ],
 )
-def test_options_of_a_folder_need_one(options: tuple[str, ...], words: str, tmp_path: Path) -> None:
+def test_options_of_a_folder_need_one(options, words, tmp_path):
     assert words in refused(
         "whatif", "mm", "-s", "i=4,j=4", "--vary", "k=2,4", *options, cwd=tmp_path
     )

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,20 +13,20 @@ import xarray as xr
 
 from ithaca.files.errors import InputError
 from ithaca.files.netcdf import save_netcdf
-from ithaca.formulations.problem import Limit, Problem
+from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic.design import SpaceOptions, systolic
 from ithaca.results.datasets import front_dataset, study_dataset
 from ithaca.solver.certificate import Status
 from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import solve_designs
-from ithaca.solver.solution import Solution, best_solution
+from ithaca.solver.solution import best_solution
 from ithaca.studies.best import solve_best
 from ithaca.studies.front import pareto_front
 from ithaca.studies.grid import MAX_POINTS, StudyAxis
 from ithaca.studies.marginal import marginal_values
 from ithaca.studies.store import Store, Trust, fingerprint
-from ithaca.studies.whatif import Study, run_study
+from ithaca.studies.whatif import run_study
 from tests.problems import mm_problem
 
 DATAFLOWS = (("i", "j"), ("i", "k"))
@@ -38,21 +36,21 @@ AXES = (
 )
 
 
-def build(values: Mapping[str, Any]) -> Sequence[Problem]:
+def build(values):
     return [mm_problem((values["i"], 24, 16), d, dsp=str(values["dsp_limit"])) for d in DATAFLOWS]
 
 
-def timeless(dataset: xr.Dataset) -> xr.Dataset:
+def timeless(dataset):
     return dataset.drop_vars("seconds")
 
 
 @pytest.fixture(scope="module")
-def study() -> Study:
+def study():
     return run_study(AXES, build, percent=Fraction(5))
 
 
 @pytest.mark.ci
-def test_every_point_is_what_a_separate_solve_finds(study: Study) -> None:
+def test_every_point_is_what_a_separate_solve_finds(study):
     assert study.complete
     assert list(study.points) == [(a, b) for a in range(2) for b in range(3)]
     for index, point in study.points.items():
@@ -75,7 +73,7 @@ def test_every_point_is_what_a_separate_solve_finds(study: Study) -> None:
 
 
 @pytest.mark.ci
-def test_neighbours_warm_start_each_other() -> None:
+def test_neighbours_warm_start_each_other():
     alone = [
         run_study((StudyAxis("i", (i,)),), lambda v: build({**v, "dsp_limit": 400})).points[0,]
         for i in (16, 32, 48)
@@ -89,7 +87,7 @@ def test_neighbours_warm_start_each_other() -> None:
 
 
 @pytest.mark.ci
-def test_marginal_values_are_proven_by_solving_again(study: Study) -> None:
+def test_marginal_values_are_proven_by_solving_again(study):
     point = study.points[0, 2]  # i = 32, 100 DSPs
     by_limit = {m.limit.metric: m for m in point.marginals}
     assert list(by_limit) == ["dsp", "bram18k"]
@@ -114,12 +112,12 @@ def test_marginal_values_are_proven_by_solving_again(study: Study) -> None:
     assert by_limit["bram18k"].change == 0
 
 
-def _raised(limit: Limit, metric: str) -> Limit:
+def _raised(limit, metric):
     return Limit(metric, limit.bound * Fraction(105, 100)) if limit.metric == metric else limit
 
 
 @pytest.mark.ci
-def test_marginal_values_of_repeated_limits_raise_the_tightest() -> None:
+def test_marginal_values_of_repeated_limits_raise_the_tightest():
     problems = [
         mm_problem((32, 24, 16), d, dsp="100", more_limits=(Limit("dsp", Fraction(102)),))
         for d in DATAFLOWS
@@ -134,7 +132,7 @@ def test_marginal_values_of_repeated_limits_raise_the_tightest() -> None:
     )
 
 
-def test_the_dataset_is_labelled_and_complete(study: Study) -> None:
+def test_the_dataset_is_labelled_and_complete(study):
     data = study_dataset(study)
     assert data.sizes == {"i": 2, "dsp_limit": 3, "loop": 3, "limit": 2}
     point = data.sel(i=32, dsp_limit=100)
@@ -163,7 +161,7 @@ def test_the_dataset_is_labelled_and_complete(study: Study) -> None:
 
 
 @pytest.mark.ci
-def test_netcdf_keeps_everything(study: Study, tmp_path: Path) -> None:
+def test_netcdf_keeps_everything(study, tmp_path):
     front = pareto_front(
         [mm_problem((6, 5, 4), d) for d in DATAFLOWS], ("latency", "dsp"), max_points=3
     )
@@ -178,7 +176,7 @@ def test_netcdf_keeps_everything(study: Study, tmp_path: Path) -> None:
     assert len(list(tmp_path.iterdir())) == 3
 
 
-def test_an_empty_front_is_a_dataset_too(tmp_path: Path) -> None:
+def test_an_empty_front_is_a_dataset_too(tmp_path):
     front = pareto_front([mm_problem((6, 5, 4), dsp="4")], ("latency", "dsp"))
     save_netcdf(front_dataset(front), tmp_path / "empty.nc")
     with xr.open_dataset(tmp_path / "empty.nc") as back:
@@ -188,20 +186,18 @@ def test_an_empty_front_is_a_dataset_too(tmp_path: Path) -> None:
 class Stop:
     """Says stop once so many answers are in a folder."""
 
-    def __init__(self, folder: Path, count: int) -> None:
+    def __init__(self, folder, count):
         self.folder = folder
         self.count = count
 
-    def __call__(self) -> bool:
+    def __call__(self):
         return len(list(self.folder.glob("*.json"))) >= self.count
 
 
 @pytest.mark.slow(every=2)
 @pytest.mark.ci
 @pytest.mark.parametrize("count", [1, 6])
-def test_an_interrupted_study_resumes_to_the_same_dataset(
-    study: Study, tmp_path: Path, count: int
-) -> None:
+def test_an_interrupted_study_resumes_to_the_same_dataset(study, tmp_path, count):
     store = Store(tmp_path / "results")
     part = run_study(
         AXES, build, SolveOptions(stop=Stop(store.folder, count)), store=store, percent=Fraction(5)
@@ -222,7 +218,7 @@ def test_an_interrupted_study_resumes_to_the_same_dataset(
     xr.testing.assert_identical(study_dataset(again), study_dataset(whole))
 
 
-def one_point(store: Store, options: SolveOptions | None = None, dsp: int = 400) -> Study:
+def one_point(store, options=None, dsp=400):
     return run_study(
         (StudyAxis("i", (32,)),), lambda v: build({**v, "dsp_limit": dsp}), options, store=store
     )
@@ -249,7 +245,7 @@ CORRUPT = {
 @pytest.mark.ci(every=5)
 @pytest.mark.slow(every=4)
 @pytest.mark.parametrize("case", CORRUPT)
-def test_corrupt_files_are_solved_again_with_a_note(case: str, tmp_path: Path) -> None:
+def test_corrupt_files_are_solved_again_with_a_note(case, tmp_path):
     notes: list[str] = []
     # a seal tells them all, but for who trusts files without
     store = Store(tmp_path / "results", notes.append, trust=Trust(foreign=True))
@@ -273,7 +269,7 @@ def test_corrupt_files_are_solved_again_with_a_note(case: str, tmp_path: Path) -
     assert len(notes) == 1
 
 
-def test_unproven_answers_are_improved_on_but_not_repeated(tmp_path: Path) -> None:
+def test_unproven_answers_are_improved_on_but_not_repeated(tmp_path):
     store = Store(tmp_path / "results")
     hasty = SolveOptions(gap=0.9)
     first = one_point(store, hasty).points[0,].answer
@@ -289,10 +285,10 @@ def test_unproven_answers_are_improved_on_but_not_repeated(tmp_path: Path) -> No
 
 
 @pytest.mark.ci
-def test_the_time_limit_is_shared_by_all_searches(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_time_limit_is_shared_by_all_searches(monkeypatch):
     limits: list[float] = []
 
-    def record(problems: Sequence[Problem], options: SolveOptions, **more: Any) -> Solution:
+    def record(problems, options, **more):
         assert options.time_limit is not None
         limits.append(options.time_limit)
         return solve_best(problems, **more)
@@ -308,12 +304,12 @@ def test_the_time_limit_is_shared_by_all_searches(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.ci
-def test_a_study_is_resumed_under_its_time_limit_without_solving_again(tmp_path: Path) -> None:
+def test_a_study_is_resumed_under_its_time_limit_without_solving_again(tmp_path):
     store = Store(tmp_path / "results")
     hasty = SolveOptions(time_limit=1e-9)
     axes = (StudyAxis("i", (16, 32)),)
 
-    def build_one(values: Mapping[str, Any]) -> Sequence[Problem]:
+    def build_one(values):
         return build({**values, "dsp_limit": 400})
 
     first = run_study(axes, build_one, hasty, store=store)
@@ -333,7 +329,7 @@ def test_a_study_is_resumed_under_its_time_limit_without_solving_again(tmp_path:
     assert {p.answer.certificate.status for p in whole.points.values()} == {Status.OPTIMAL}
 
 
-def test_fingerprints_tell_problems_apart() -> None:
+def test_fingerprints_tell_problems_apart():
     base = mm_problem((32, 24, 16))
     others = [
         mm_problem((32, 24, 17)),
@@ -364,12 +360,12 @@ def test_fingerprints_tell_problems_apart() -> None:
         ),
     ],
 )
-def test_bad_grids_are_refused(axes: tuple[StudyAxis, ...], told: str) -> None:
+def test_bad_grids_are_refused(axes, told):
     with pytest.raises(InputError, match=told):
         run_study(axes, build)
 
 
-def test_bad_axes_are_refused() -> None:
+def test_bad_axes_are_refused():
     with pytest.raises(InputError, match="twice"):
         StudyAxis("i", (1, 2, 1))
     with pytest.raises(InputError, match="no values"):
@@ -379,7 +375,7 @@ def test_bad_axes_are_refused() -> None:
         study_dataset(study)
 
 
-def test_a_results_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
+def test_a_results_folder_that_cannot_be_made_is_refused(tmp_path):
     (tmp_path / "file").write_text("")
     for folder in (tmp_path / "file", tmp_path / "no" / "such", Path("a\0b")):
         with pytest.raises(InputError, match="results folder"):

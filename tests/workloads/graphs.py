@@ -9,9 +9,7 @@ import onnx
 from hypothesis import strategies as st
 from onnx import TensorProto, helper
 
-from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.networks.find import find_network
-from ithaca.workloads.networks.network import Network, OmissionKind
 
 LIGHT = Path(onnx.__file__).parent / "backend" / "test" / "data" / "light"
 
@@ -19,7 +17,7 @@ LIGHT = Path(onnx.__file__).parent / "backend" / "test" / "data" / "light"
 class Graph:
     """A model under construction; weights have shapes, and data in a file that does not exist."""
 
-    def __init__(self, **inputs: list[int | str | None]) -> None:
+    def __init__(self, **inputs):
         self.inputs = [
             helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
             for name, shape in inputs.items()
@@ -27,49 +25,49 @@ class Graph:
         self.nodes: list[onnx.NodeProto] = []
         self.weights: list[onnx.TensorProto] = []
 
-    def weight(self, *shape: int) -> str:
+    def weight(self, *shape):
         tensor = TensorProto(name=f"w{len(self.weights)}", data_type=TensorProto.FLOAT, dims=shape)
         tensor.data_location = TensorProto.EXTERNAL
         tensor.external_data.add(key="location", value="elsewhere.bin")
         self.weights.append(tensor)
         return tensor.name
 
-    def integers(self, *values: int) -> str:
+    def integers(self, *values):
         tensor = helper.make_tensor(
             f"w{len(self.weights)}", TensorProto.INT64, [len(values)], values
         )
         self.weights.append(tensor)
         return tensor.name
 
-    def add(self, operator: str, *inputs: str, **attributes: object) -> str:
+    def add(self, operator, *inputs, **attributes):
         output = f"{operator}{len(self.nodes)}"
         self.nodes.append(helper.make_node(operator, inputs, [output], name=output, **attributes))
         return output
 
-    def model(self) -> onnx.ModelProto:
+    def model(self):
         output = helper.make_empty_tensor_value_info(self.nodes[-1].output[0])
         graph = helper.make_graph(self.nodes, "graph", self.inputs, [output], self.weights)
         imports = [helper.make_opsetid("", 17), helper.make_opsetid("com.example", 1)]
         return helper.make_model(graph, opset_imports=imports, ir_version=9)
 
-    def network(self, folder: Path, sizes: dict[str, int] | None = None) -> Network:
+    def network(self, folder, sizes=None):
         path = folder / "model.onnx"
         path.write_bytes(self.model().SerializeToString())
         return find_network(str(path), sizes)
 
 
-def nests(network: Network) -> Counter[LoopNest]:
+def nests(network):
     return Counter({layer.nest: layer.count for layer in network.layers})
 
 
-def listed(network: Network) -> dict[str, tuple[int, OmissionKind, str]]:
+def listed(network):
     return {
         omission.operator: (omission.count, omission.kind, omission.reason)
         for omission in network.unsupported
     }
 
 
-def vgg16() -> Graph:
+def vgg16():
     graph = Graph(image=["N", 3, 224, 224])
     x, channels = "image", 3
     for stage, width in zip((2, 2, 3, 3, 3), (64, 128, 256, 512, 512), strict=True):
@@ -92,7 +90,7 @@ def vgg16() -> Graph:
     return graph
 
 
-def mobilenetv2() -> Graph:
+def mobilenetv2():
     graph = Graph(image=[1, 3, 224, 224])
     x = graph.add("Conv", "image", graph.weight(32, 3, 3, 3), strides=[2, 2], auto_pad="SAME_UPPER")
     channels = 32
@@ -119,18 +117,18 @@ def mobilenetv2() -> Graph:
     return graph
 
 
-def bert_base() -> Graph:
+def bert_base():
     """The encoder as exporters write it: heads split by Reshape and Transpose, products by
     MatMul."""
     graph = Graph(tokens=["batch", "sequence", 768])
     x = "tokens"
 
-    def linear(x: str, inputs: int, outputs: int) -> str:
+    def linear(x, inputs, outputs):
         return graph.add(
             "Add", graph.add("MatMul", x, graph.weight(inputs, outputs)), graph.weight(outputs)
         )
 
-    def heads(x: str, permutation: list[int]) -> str:
+    def heads(x, permutation):
         return graph.add(
             "Transpose", graph.add("Reshape", x, graph.integers(0, 0, 12, 64)), perm=permutation
         )

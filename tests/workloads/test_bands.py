@@ -14,7 +14,7 @@ from ithaca.workloads.densities import Banded, density_fields, read_densities
 Tile = list[list[int]]
 
 
-def cut(matrix: Tile, sides: tuple[int, int]) -> list[Tile]:
+def cut(matrix, sides):
     """The tiles of a matrix; not those that its end cuts."""
     (rows, columns), (height, breadth) = sides, (len(matrix), len(matrix[0]))
     return [
@@ -24,12 +24,12 @@ def cut(matrix: Tile, sides: tuple[int, int]) -> list[Tile]:
     ]
 
 
-def words(tile: Tile) -> int:
+def words(tile):
     return sum(map(sum, tile))
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_tiles_are_those_of_the_matrix(seed: int) -> None:
+def test_tiles_are_those_of_the_matrix(seed):
     rng = Random(seed)
     height, breadth = rng.randint(1, 14), rng.randint(1, 14)
     width = rng.randrange(7)
@@ -54,7 +54,7 @@ def test_tiles_are_those_of_the_matrix(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_no_fewer_tiles_than_words_are_of_the_band(seed: int) -> None:
+def test_no_fewer_tiles_than_words_are_of_the_band(seed):
     """Bounds rest on it, also for tiles that do not divide the matrix."""
     rng = Random(seed)
     side = rng.randint(1, 40)
@@ -63,14 +63,14 @@ def test_no_fewer_tiles_than_words_are_of_the_band(seed: int) -> None:
         assert 1 - density.empty(tile) >= density.share - 1e-12
 
 
-def test_large_matrices_are_counted_without_their_tiles() -> None:
+def test_large_matrices_are_counted_without_their_tiles():
     side, width = 10**9, 5
     assert words_in((side, side), 0, width) == side + 2 * sum(side - n for n in range(1, 6))
     tiles = tiles_with_words((side, side), (4, 2), width)
     assert sum(n * words_in((4, 2), at, width) for at, n in tiles.items()) == words_in((side, side), 0, width)  # fmt: skip
 
 
-def test_bands_are_stated_as_files_state_them() -> None:
+def test_bands_are_stated_as_files_state_them():
     stated = {"densities": {"A": {"distribution": "banded", "band_width": 3}}}
     read = read_densities(stated, ["A"], "problem")
     assert read == (("A", Banded(1.0, width=3)),)

@@ -36,7 +36,7 @@ MAY_WRITE = {
 }
 
 
-def kills(case: str, *every: str) -> dict[str, object]:
+def kills(case, *every):
     """Remains of a writer that is killed."""
     command = [sys.executable, "-m", "tests.crashes", ".", case, *every]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -48,7 +48,7 @@ def kills(case: str, *every: str) -> dict[str, object]:
 
 
 @pytest.fixture(autouse=True)
-def _room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _room(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", f"{ROOT / '.typing'}{os.pathsep}{ROOT}")
     monkeypatch.chdir(tmp_path)
 
@@ -60,7 +60,7 @@ def _room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         for name in CASES
     ],
 )
-def test_a_kill_before_any_change_leaves_all_or_nothing(case: str) -> None:
+def test_a_kill_before_any_change_leaves_all_or_nothing(case):
     found = kills(case)
     assert found["wrong"] == []
     assert found["old"]
@@ -69,17 +69,17 @@ def test_a_kill_before_any_change_leaves_all_or_nothing(case: str) -> None:
 
 @pytest.mark.ci
 @pytest.mark.parametrize("case", CASES)
-def test_a_kill_at_some_system_calls(case: str) -> None:
+def test_a_kill_at_some_system_calls(case):
     assert kills(case, "60")["wrong"] == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
-def test_a_kill_at_every_system_call(case: str) -> None:
+def test_a_kill_at_every_system_call(case):
     assert kills(case, "1")["wrong"] == []
 
 
-def test_a_living_writers_folder_is_not_swept(tmp_path: Path) -> None:
+def test_a_living_writers_folder_is_not_swept(tmp_path):
     with staging.staging(tmp_path) as place:
         (place / "mine").write_text("mine")
         write_text_atomically(tmp_path / "a", "new")
@@ -88,9 +88,7 @@ def test_a_living_writers_folder_is_not_swept(tmp_path: Path) -> None:
     assert left(tmp_path) == []
 
 
-def test_leftovers_are_swept_wherever_one_writes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_leftovers_are_swept_wherever_one_writes(tmp_path, monkeypatch):
     stale = ".ithaca-0123456789ab.tmp"
     for here in (tmp_path, tmp_path / "out"):
         for place in (tmp_path, tmp_path / "out"):
@@ -101,7 +99,7 @@ def test_leftovers_are_swept_wherever_one_writes(
         assert left(tmp_path) == [".ithaca-notes.tmp", "out/.ithaca-notes.tmp"]
 
 
-def test_what_a_folder_holds_besides_stays(tmp_path: Path) -> None:
+def test_what_a_folder_holds_besides_stays(tmp_path):
     out = tmp_path / "out"
     (out / "own" / "deep").mkdir(parents=True)
     (out / "own" / "deep" / "mine").write_text("mine")
@@ -119,15 +117,13 @@ def test_what_a_folder_holds_besides_stays(tmp_path: Path) -> None:
     assert left(tmp_path) == []
 
 
-def test_what_comes_while_a_folder_is_exchanged_stays(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_comes_while_a_folder_is_exchanged_stays(tmp_path, monkeypatch):
     out, exchange = tmp_path / "out", staging._rename_exchange
     (out / "own").mkdir(parents=True)
     for name in ("one", "own/saved"):
         (out / name).write_text("old\n")
 
-    def late(new: Path, old: Path) -> None:
+    def late(new, old):
         (out / "late").write_text("late")
         (out / "own" / "late").write_text("late")
         (out / "fresh").mkdir()
@@ -143,15 +139,13 @@ def test_what_comes_while_a_folder_is_exchanged_stays(
 
 
 @pytest.mark.parametrize("why", ["no such call", "no links", "read-only parent", "many files"])
-def test_a_folder_that_cannot_be_exchanged_gets_file_after_file(
-    why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_that_cannot_be_exchanged_gets_file_after_file(why, tmp_path, monkeypatch):
     out = tmp_path / "out"
     out.mkdir()
     (out / "mine").write_text("mine")
     node = out.stat().st_ino
 
-    def refuse(*_: object, **__: object) -> None:
+    def refuse(*_, **__):
         raise PermissionError(1, "Operation not permitted")
 
     if why == "no such call":
@@ -170,7 +164,7 @@ def test_a_folder_that_cannot_be_exchanged_gets_file_after_file(
     assert left(tmp_path) == []
 
 
-def test_a_reader_undoes_what_was_cut_off(tmp_path: Path) -> None:
+def test_a_reader_undoes_what_was_cut_off(tmp_path):
     case = CASES["recovery"]
     for name, text in case.before.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -183,7 +177,7 @@ def test_a_reader_undoes_what_was_cut_off(tmp_path: Path) -> None:
     assert left(tmp_path) == []
 
 
-def test_what_strangers_packed_is_not_undone(tmp_path: Path) -> None:
+def test_what_strangers_packed_is_not_undone(tmp_path):
     (tmp_path / UNDO / "none").mkdir(parents=True)
     (tmp_path / UNDO / "none" / "mine").touch()
     (tmp_path / "mine").write_text("mine")
@@ -203,14 +197,12 @@ def test_what_strangers_packed_is_not_undone(tmp_path: Path) -> None:
         recover(tmp_path / "other")
 
 
-def test_strangers_who_may_write_in_a_folder_for_all_stop_nobody(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_strangers_who_may_write_in_a_folder_for_all_stop_nobody(tmp_path, monkeypatch):
     (tmp_path / UNDO).mkdir()
     (tmp_path / "mine").mkdir()
     state = os.lstat
 
-    def of_another(path: str | Path) -> object:
+    def of_another(path):
         found = state(path)
         return os.stat_result((*found[:4], 12345, *found[5:])) if Path(path).name == UNDO else found
 
@@ -219,12 +211,12 @@ def test_strangers_who_may_write_in_a_folder_for_all_stop_nobody(
     assert read_text(tmp_path / "mine" / "a", 99) == "new"
 
 
-def test_folders_that_are_locked_can_be_opened_by_nobody_else(tmp_path: Path) -> None:
+def test_folders_that_are_locked_can_be_opened_by_nobody_else(tmp_path):
     with staging.staging(tmp_path) as place:
         assert place.stat().st_mode & 0o777 == 0o700
 
 
-def test_a_folder_within_that_is_a_link_is_refused(tmp_path: Path) -> None:
+def test_a_folder_within_that_is_a_link_is_refused(tmp_path):
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "sub").symlink_to(tmp_path / "elsewhere")
@@ -233,7 +225,7 @@ def test_a_folder_within_that_is_a_link_is_refused(tmp_path: Path) -> None:
     assert not list((tmp_path / "elsewhere").iterdir())
 
 
-def test_a_link_to_a_folder_stays_one(tmp_path: Path) -> None:
+def test_a_link_to_a_folder_stays_one(tmp_path):
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")
     write_folder(tmp_path / "link", FILES)
@@ -241,10 +233,10 @@ def test_a_link_to_a_folder_stays_one(tmp_path: Path) -> None:
     assert tree(tmp_path / "real") == FILES
 
 
-def test_writers_at_once_leave_one_of_theirs(tmp_path: Path) -> None:
+def test_writers_at_once_leave_one_of_theirs(tmp_path):
     contents = [dict.fromkeys(FILES, f"{n}") for n in range(4)]
 
-    def write(files: dict[str, str]) -> None:
+    def write(files):
         for _ in range(5):
             write_folder(tmp_path / "out", files)
 
@@ -258,7 +250,7 @@ def test_writers_at_once_leave_one_of_theirs(tmp_path: Path) -> None:
     assert left(tmp_path) == []
 
 
-def test_nothing_else_in_the_package_writes_files() -> None:
+def test_nothing_else_in_the_package_writes_files():
     writing = ("write_text", "write_bytes", "savefig", "savez", "copytree", "to_csv")
     own = {path.parts[0] for path in map(Path, MAY_WRITE)} | {
         "commands",

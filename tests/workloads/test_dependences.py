@@ -16,7 +16,7 @@ from ithaca.workloads.library import workload
 from ithaca.workloads.statement import parse_statement
 
 
-def test_mm_reuses_each_array_along_the_loop_that_does_not_index_it() -> None:
+def test_mm_reuses_each_array_along_the_loop_that_does_not_index_it():
     found = {(d.kind, d.tensor): d.distance for d in dependences(workload("mm"))}
     assert found == {
         (DependenceKind.READ, "A"): (0, 1, 0),
@@ -26,7 +26,7 @@ def test_mm_reuses_each_array_along_the_loop_that_does_not_index_it() -> None:
     }
 
 
-def test_a_convolution_window_slides() -> None:
+def test_a_convolution_window_slides():
     nest = workload("conv2d")
     position = {loop: n for n, loop in enumerate(nest.loops)}
     window = next(
@@ -37,7 +37,7 @@ def test_a_convolution_window_slides() -> None:
 
 
 @pytest.mark.parametrize(("stride", "dilation"), [(1, 1), (2, 1), (1, 2), (2, 3), (2, 2)])
-def test_a_strided_window_slides_by_its_stride(stride: int, dilation: int) -> None:
+def test_a_strided_window_slides_by_its_stride(stride, dilation):
     nest = workload("conv2d", {"s": stride, "d": dilation})
     (rows,) = (
         d.distance
@@ -66,9 +66,7 @@ def test_a_strided_window_slides_by_its_stride(stride: int, dilation: int) -> No
         ("i][j][p", ("i", "j", "p"), []),
     ],
 )
-def test_null_space(
-    subscripts: str, loops: tuple[str, ...], vectors: list[tuple[int, int, int]]
-) -> None:
+def test_null_space(subscripts, loops, vectors):
     _, (access,) = parse_statement(f"y[0] += x[{subscripts}]")
     assert sorted(null_space(access, loops)) == sorted(vectors)
 
@@ -84,7 +82,7 @@ subscripts = st.lists(st.integers(-3, 3), min_size=4, max_size=4).map(
 @pytest.mark.ci
 @settings(max_examples=60)
 @given(st.lists(subscripts, min_size=1, max_size=3))
-def test_the_basis_generates_exactly_the_distances_that_occur(forms: list[Affine]) -> None:
+def test_the_basis_generates_exactly_the_distances_that_occur(forms):
     """Every pair of iterations of a small nest is looked at: do they touch the same element?"""
     access = Access("x", tuple(forms))
     iterations = list(product(range(EXTENT), repeat=len(LOOPS)))
@@ -104,7 +102,7 @@ def test_the_basis_generates_exactly_the_distances_that_occur(forms: list[Affine
         assert _is_combination(distance, basis) == (distance in occurring), (distance, basis)
 
 
-def _is_combination(vector: tuple[int, ...], basis: tuple[tuple[int, ...], ...]) -> bool:
+def _is_combination(vector, basis):
     """Whether a vector is an integer combination of linearly independent ones (Gaussian
     elimination)."""
     rows = [[Fraction(b[i]) for b in basis] + [Fraction(vector[i])] for i in range(len(vector))]

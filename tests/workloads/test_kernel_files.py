@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from importlib.resources import files
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -19,7 +18,6 @@ from ithaca.workloads.library import (
     workload_document,
     workload_names,
 )
-from ithaca.workloads.nest import LoopNest
 from tests.refusals import refusals
 
 OWN = """\
@@ -34,13 +32,13 @@ simd: c
 """
 
 
-def write(folder: Path, text: str) -> Path:
+def write(folder, text):
     path = folder / "own.yaml"
     path.write_text(text, encoding="utf-8")
     return path
 
 
-def refusal(path: Path) -> str:
+def refusal(path):
     """The error line of a file, without its path."""
     with pytest.raises(InputError) as caught:
         workload(str(path))
@@ -54,7 +52,7 @@ def refusal(path: Path) -> str:
 # -- what a file says ----------------------------------------------------------------------
 
 
-def test_own_kernel(tmp_path: Path) -> None:
+def test_own_kernel(tmp_path):
     nest = workload(str(write(tmp_path, OWN)))
     assert (nest.name, nest.description) == ("mine", "my layer")
     assert nest.extents == (("f", 20), ("t", 8), ("c", 6), ("p", 3))
@@ -63,7 +61,7 @@ def test_own_kernel(tmp_path: Path) -> None:
     assert str(nest) == "y[f][t] += x[2*f+p][c] * w[t][p][c]"
 
 
-def test_parameters_are_set_like_sizes(tmp_path: Path) -> None:
+def test_parameters_are_set_like_sizes(tmp_path):
     path = str(write(tmp_path, OWN))
     nest = workload(path, {"d": 3, "f": 7})
     assert str(nest) == "y[f][t] += x[2*f+3*p][c] * w[t][p][c]"
@@ -80,7 +78,7 @@ def test_parameters_are_set_like_sizes(tmp_path: Path) -> None:
         ("k,k->", "[a, b, sum]", "sum[0] += a[k] * b[k]"),
     ],
 )
-def test_einsum(tmp_path: Path, einsum: str, arrays: str, statement: str) -> None:
+def test_einsum(tmp_path, einsum, arrays, statement):
     extents = ", ".join(f"{letter}: 4" for letter in sorted(set(einsum) & set("abcdefghijklm")))
     more = f"arrays: {arrays}\n" if arrays else ""
     nest = workload(
@@ -104,7 +102,7 @@ def test_einsum(tmp_path: Path, einsum: str, arrays: str, statement: str) -> Non
         ("C[j][i] += A[k][j][i] * B[k][j]", "k", "i"),  # j is not the last subscript of C
     ],
 )
-def test_default_simd(tmp_path: Path, statement: str, untiled: str, simd: str) -> None:
+def test_default_simd(tmp_path, statement, untiled, simd):
     text = f"name: e\nstatement: {statement}\nextents: {{i: 4, j: 4, k: 4}}\nuntiled: [{untiled}]\n"
     nest = workload(str(write(tmp_path, text)))
     assert nest.simd == simd
@@ -116,7 +114,7 @@ def test_default_simd(tmp_path: Path, statement: str, untiled: str, simd: str) -
             designs(nest)
 
 
-def test_subscripts_may_share_brackets_and_have_signs(tmp_path: Path) -> None:
+def test_subscripts_may_share_brackets_and_have_signs(tmp_path):
     text = "name: e\nstatement: C[i, j] += A[-k+i+9, 0] * B[(j)*2-1][k]\nextents: {i: 4, j: 4, k: 4}\nsimd: k\n"
     assert "SIMD loop 'k' is no subscript by itself in A[-1*k+i+9][0]" in refusal(
         write(tmp_path, text)
@@ -128,7 +126,7 @@ def test_subscripts_may_share_brackets_and_have_signs(tmp_path: Path) -> None:
 # -- the library ---------------------------------------------------------------------------
 
 
-def test_the_library_is_its_files() -> None:
+def test_the_library_is_its_files():
     found = {
         entry.name
         for entry in files("ithaca.workloads.kernels").iterdir()
@@ -157,13 +155,13 @@ def test_the_library_is_its_files() -> None:
         ("ttmc", "D[i][j][k] += A[i][l][m] * B[l][j] * C[k][m]", dict.fromkeys("ijklm", 128)),
     ],
 )
-def test_published_sizes(name: str, statement: str, extents: dict[str, int]) -> None:
+def test_published_sizes(name, statement, extents):
     nest = workload(name)
     assert str(nest) == statement
     assert nest.sizes == extents
 
 
-def test_a_lookup_reads_one_file(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lookup_reads_one_file(monkeypatch):
     library._packaged.cache_clear()
     assert "ttm" in workload_names()
     workload("mm")
@@ -177,7 +175,7 @@ def test_a_lookup_reads_one_file(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("name", "sizes"), [("mm", {"i": 5}), ("conv2d", {"s": 2, "o": 9}), ("depthwise_conv2d", {})]
 )
-def test_library_workloads_are_documented_by_their_sizes(name: str, sizes: dict[str, int]) -> None:
+def test_library_workloads_are_documented_by_their_sizes(name, sizes):
     nest = workload(name, sizes)
     document = workload_document(nest)
     assert document["sizes"] == nest.sizes
@@ -186,7 +184,7 @@ def test_library_workloads_are_documented_by_their_sizes(name: str, sizes: dict[
     assert documented(document) == nest
 
 
-def test_other_workloads_are_documented_whole(tmp_path: Path) -> None:
+def test_other_workloads_are_documented_whole(tmp_path):
     nest = workload(str(write(tmp_path, OWN)), {"d": 2})
     document = workload_document(nest)
     assert document["kernel"] == {
@@ -197,14 +195,14 @@ def test_other_workloads_are_documented_whole(tmp_path: Path) -> None:
     assert documented(document) == nest
 
 
-def test_a_kernel_that_borrows_a_name_is_documented_whole(tmp_path: Path) -> None:
+def test_a_kernel_that_borrows_a_name_is_documented_whole(tmp_path):
     text = "name: mm\nstatement: C[i][j] += A[i][k] * B[k][j]\nextents: {i: 4, j: 4, k: 4}\n"
     nest = workload(str(write(tmp_path, text)))
     assert workload_document(nest)["kernel"]["statement"] == "C[i][j] += A[i][k] * B[k][j]"
     assert documented(workload_document(nest)) == nest != workload("mm", {"i": 4, "j": 4, "k": 4})
 
 
-def documented(document: dict) -> LoopNest:  # type: ignore[type-arg]
+def documented(document):  # type: ignore[type-arg]
     return documented_workload(
         document["name"], document["sizes"], document.get("parameters", {}), document.get("kernel")
     )
@@ -214,7 +212,7 @@ def documented(document: dict) -> LoopNest:  # type: ignore[type-arg]
     ("change", "told"),
     refusals("workloads-kernel_files", "bad_documents"),
 )
-def test_bad_documents(change: dict, told: str) -> None:  # type: ignore[type-arg]
+def test_bad_documents(change, told):  # type: ignore[type-arg]
     document = {**workload_document(workload("mm")), **change}
     with pytest.raises(InputError) as caught:
         documented(document)
@@ -234,7 +232,7 @@ def test_bad_documents(change: dict, told: str) -> None:  # type: ignore[type-ar
         ("statement: y", f"statement: {'y' * 600}", ["characters; allowed: at most 500"]),
     ],
 )
-def test_bad_fields(tmp_path: Path, old: str, new: str, words: list[str]) -> None:
+def test_bad_fields(tmp_path, old, new, words):
     assert OWN.count(old) == 1
     message = refusal(write(tmp_path, OWN.replace(old, new)))
     for word in words:
@@ -245,7 +243,7 @@ def test_bad_fields(tmp_path: Path, old: str, new: str, words: list[str]) -> Non
     ("einsum", "arrays", "words"),
     refusals("workloads-kernel_files", "bad_einsums"),
 )
-def test_bad_einsums(tmp_path: Path, einsum: str, arrays: str, words: list[str]) -> None:
+def test_bad_einsums(tmp_path, einsum, arrays, words):
     more = f"arrays: {arrays}\n" if arrays else ""
     message = refusal(
         write(tmp_path, f'name: e\neinsum: "{einsum}"\nextents: {{i: 4, j: 4, k: 4}}\n{more}')
@@ -254,7 +252,7 @@ def test_bad_einsums(tmp_path: Path, einsum: str, arrays: str, words: list[str])
         assert word in message
 
 
-def test_a_stride_can_forbid_a_simd_loop(tmp_path: Path) -> None:
+def test_a_stride_can_forbid_a_simd_loop(tmp_path):
     text = "name: e\nstatement: y[f] += x[f*s][p] * w[p]\nextents: {f: 8, p: 4}\nparameters: {s: 1}\nuntiled: [p]\nsimd: f\n"
     path = str(write(tmp_path, text))
     assert workload(str(path)).simd == "f"
@@ -275,7 +273,7 @@ def test_a_stride_can_forbid_a_simd_loop(tmp_path: Path) -> None:
         (b"name: {", ["not YAML", "line"]),
     ],
 )
-def test_bad_files(tmp_path: Path, content: bytes, words: list[str]) -> None:
+def test_bad_files(tmp_path, content, words):
     path = tmp_path / "own.yaml"
     path.write_bytes(content)
     message = refusal(path)
@@ -283,7 +281,7 @@ def test_bad_files(tmp_path: Path, content: bytes, words: list[str]) -> None:
         assert word in message
 
 
-def test_paths_and_names() -> None:
+def test_paths_and_names():
     with pytest.raises(InputError, match=r"^/nowhere/k\.yaml: no such file"):
         workload("/nowhere/k.yaml")
     with pytest.raises(InputError, match=r"^k\.yml: no such file"):
@@ -299,9 +297,7 @@ def test_paths_and_names() -> None:
     length=st.integers(0, 40),
     inserted=st.text(max_size=20) | st.sampled_from("*&!{}[]:-#|>%@`\t\n+=()2sdp"),
 )
-def test_mutations_load_or_are_refused(
-    tmp_path: Path, start: int, length: int, inserted: str
-) -> None:
+def test_mutations_load_or_are_refused(tmp_path, start, length, inserted):
     path = tmp_path / "fuzz.yaml"
     path.write_bytes(
         (OWN[:start] + inserted + OWN[start + length :]).encode("utf-8", "surrogatepass")

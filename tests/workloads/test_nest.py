@@ -11,7 +11,7 @@ from ithaca.workloads.statement import parse_statement
 from tests.refusals import refusals
 
 
-def test_mm_is_derived() -> None:
+def test_mm_is_derived():
     nest = workload("mm", {"i": 3})
     assert nest.band == ("i", "j", "k")
     assert nest.parallel_loops == ("i", "j")
@@ -21,13 +21,13 @@ def test_mm_is_derived() -> None:
     assert str(nest) == "C[i][j] += A[i][k] * B[j][k]"
 
 
-def test_conv2d_is_derived() -> None:
+def test_conv2d_is_derived():
     nest = workload("conv2d")
     assert nest.band == ("o", "r", "c", "i")
     assert nest.reduction_loops == ("i", "p", "q")
 
 
-def test_sizes_do_not_change_the_library() -> None:
+def test_sizes_do_not_change_the_library():
     workload("mm", {"i": 7})
     assert workload("mm").sizes["i"] == 1024
 
@@ -41,12 +41,12 @@ def test_sizes_do_not_change_the_library() -> None:
         ({"i": 10**9}, f"from 1 to {MAX_EXTENT}"),
     ],
 )
-def test_bad_sizes_are_refused(sizes: dict[str, int], told: str) -> None:
+def test_bad_sizes_are_refused(sizes, told):
     with pytest.raises(InputError, match=told):
         workload("mm", sizes)
 
 
-def test_unknown_workload_lists_the_known() -> None:
+def test_unknown_workload_lists_the_known():
     with pytest.raises(
         InputError,
         match=r"unknown workload 'nm'; known: attention_scores, .* or a path to a \.yaml file",
@@ -66,12 +66,12 @@ def test_unknown_workload_lists_the_known() -> None:
         ("C[i] += A[True]", "not affine"),
     ],
 )
-def test_bad_statements_are_refused(text: str, told: str) -> None:
+def test_bad_statements_are_refused(text, told):
     with pytest.raises(InputError, match=told):
         parse_statement(text)
 
 
-def test_statements_keep_coefficients() -> None:
+def test_statements_keep_coefficients():
     _, (access,) = parse_statement("y[i] += x[2*i+3*p-1]")
     subscript = access.subscripts[0]
     assert dict(subscript.terms) == {"i": 2, "p": 3}
@@ -82,7 +82,7 @@ def test_statements_keep_coefficients() -> None:
     ("statement", "simd", "told"),
     refusals("workloads-nest", "bad_nests_are_refused"),
 )
-def test_bad_nests_are_refused(statement: str, simd: str, told: str) -> None:
+def test_bad_nests_are_refused(statement, simd, told):
     output, inputs = parse_statement(statement)
     with pytest.raises(InputError, match=told):
         LoopNest("test", (("i", 2), ("j", 2), ("k", 2)), output, inputs, simd)
@@ -95,13 +95,13 @@ def test_bad_nests_are_refused(statement: str, simd: str, told: str) -> None:
         ({"i", "j", "k"}, "no loop is tiled; allowed: at least one of i, j, k"),
     ],
 )
-def test_bad_untiled_loops_are_refused(untiled: set[str], told: str) -> None:
+def test_bad_untiled_loops_are_refused(untiled, told):
     output, inputs = parse_statement("C[i][j] += A[i][k] * B[j][k]")
     with pytest.raises(InputError, match=told):
         LoopNest("test", (("i", 2), ("j", 2), ("k", 2)), output, inputs, "k", frozenset(untiled))
 
 
-def test_reductions_that_are_not_vectorised_are_sequential() -> None:
+def test_reductions_that_are_not_vectorised_are_sequential():
     assert workload("mm").sequential_loops == ()
     assert workload("conv2d").sequential_loops == ()
     assert workload("ttmc").sequential_loops == ("l",)
@@ -112,12 +112,12 @@ def test_reductions_that_are_not_vectorised_are_sequential() -> None:
     ("sizes", "told"),
     [({"s": 0}, "parameter 's' is 0"), ({"d": 10**6}, "parameter 'd' is 1000000")],
 )
-def test_bad_parameters_are_refused(sizes: dict[str, int], told: str) -> None:
+def test_bad_parameters_are_refused(sizes, told):
     with pytest.raises(InputError, match=f"{told}; allowed: an integer from 1 to {MAX_EXTENT}"):
         workload("conv2d", sizes)
 
 
-def test_unknown_sizes_list_loops_and_parameters() -> None:
+def test_unknown_sizes_list_loops_and_parameters():
     with pytest.raises(
         InputError,
         match="unknown loop 'x' in sizes: conv2d has loops o, r, c, i, p, q and parameters s, d",

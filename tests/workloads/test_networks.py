@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -21,12 +20,12 @@ DATA = Path(__file__).parent / "data"
 IMAGE_NETWORKS = ("vgg16", "resnet18", "resnet50", "mobilenetv2")
 
 
-def rows(name: str) -> list[dict[str, str]]:
+def rows(name):
     with (DATA / f"{name}.csv").open(newline="") as file:
         return list(csv.DictReader(file))
 
 
-def weights(layer: Layer) -> int:
+def weights(layer):
     """Elements of a layer's weights: its operations per element of the output map, or per row of a
     product."""
     sizes = layer.nest.sizes
@@ -35,12 +34,12 @@ def weights(layer: Layer) -> int:
     )
 
 
-def channels(layer: Layer) -> int:
+def channels(layer):
     return layer.nest.sizes["o" if "conv" in layer.nest.name else "j"]
 
 
 @pytest.mark.parametrize("name", IMAGE_NETWORKS)
-def test_layers_have_the_published_shapes(name: str) -> None:
+def test_layers_have_the_published_shapes(name):
     """Feature maps and weights of every layer.
 
     VGG16: Stanford CS231n course notes, "VGGNet in detail". ResNet-18 and ResNet-50: summaries of
@@ -60,7 +59,7 @@ def test_layers_have_the_published_shapes(name: str) -> None:
 
 
 @pytest.mark.parametrize("row", rows("networks"), ids=lambda row: row["network"])
-def test_totals_are_the_published_ones(row: Mapping[str, str]) -> None:
+def test_totals_are_the_published_ones(row):
     """Operations and parameters as torchvision states them for its models, and Caffe's for AlexNet
     (a run per group)."""
     network = find_network(row["network"])
@@ -79,7 +78,7 @@ def test_totals_are_the_published_ones(row: Mapping[str, str]) -> None:
     assert parameters == int(row["parameters"])
 
 
-def test_operations_of_vgg16_by_kind() -> None:
+def test_operations_of_vgg16_by_kind():
     """15.3 billion in convolutions, 124 million in fully connected layers (Sze et al., Proc. IEEE
     2017, Table II)."""
     network = find_network("vgg16")
@@ -88,7 +87,7 @@ def test_operations_of_vgg16_by_kind() -> None:
     assert network.operations - linear == 15_346_630_656
 
 
-def test_operations_of_alexnet_by_kind() -> None:
+def test_operations_of_alexnet_by_kind():
     """666 million in convolutions, 58.6 million in fully connected layers (Sze et al., Proc. IEEE
     2017, Table II)."""
     network = find_network("alexnet")
@@ -97,7 +96,7 @@ def test_operations_of_alexnet_by_kind() -> None:
     assert network.operations - linear == 665_784_864
 
 
-def test_xception_has_the_published_size() -> None:
+def test_xception_has_the_published_size():
     """8.4 billion multiply-accumulates (timm), 22,910,480 parameters (Keras applications), four a
     normalised channel."""
     network = find_network("xception")
@@ -118,13 +117,13 @@ def test_xception_has_the_published_size() -> None:
 @pytest.mark.parametrize(
     ("name", "depthwise_layers"), [("mobilenetv2", 17), ("efficientnet-b0", 16)]
 )
-def test_depthwise_layers_are_one_a_block(name: str, depthwise_layers: int) -> None:
+def test_depthwise_layers_are_one_a_block(name, depthwise_layers):
     network = find_network(name)
     depthwise = [layer for layer in network.layers if layer.nest.name == "depthwise_conv2d"]
     assert sum(layer.count for layer in depthwise) == depthwise_layers
 
 
-def products_of_attention(network: Network) -> int:
+def products_of_attention(network):
     return sum(layer.count for layer in network.layers if layer.nest.name == "batched_mm") // 2
 
 
@@ -138,9 +137,7 @@ def products_of_attention(network: Network) -> int:
         ("bert-base", 84, None),
     ],
 )
-def test_layers_and_operations_are_the_published_ones(
-    name: str, layers: int, gmacs: str | None
-) -> None:
+def test_layers_and_operations_are_the_published_ones(name, layers, gmacs):
     """Layers as the dissertation of S. Dave counts them (section 3.6; of BERT one more, a head):
     the two products of attention are one. Operations as torchvision states them, of the detector
     without its box heads; 16.5 billion floating-point operations of YOLOv5s (release 6.0)."""
@@ -154,7 +151,7 @@ def test_layers_and_operations_are_the_published_ones(
         assert f"{operations / 10**9:.{digits}f}" == gmacs
 
 
-def test_163_layers_of_the_transformer_are_those_here_with_normalisations() -> None:
+def test_163_layers_of_the_transformer_are_those_here_with_normalisations():
     """The dissertation's count: six encoder layers of 8 and six decoder layers of 14 products, the
     vocabulary, and 30 layers more, as many as there are normalisations (and additions)."""
     network = find_network("transformer")
@@ -164,12 +161,12 @@ def test_163_layers_of_the_transformer_are_those_here_with_normalisations() -> N
     assert products + others["LayerNormalization"] == products + others["Add"] == 163
 
 
-def test_parameters_of_networks_of_the_dissertation() -> None:
+def test_parameters_of_networks_of_the_dissertation():
     """ViT-B/16 86,567,656 and the detector 19,386,354 (torchvision), YOLOv5s 7,235,389 (release
     6.0), wav2vec 2.0 94,396,320 with 32 characters, all without attention's products; the base
     Transformer about 65 million (Vaswani et al., Table 3)."""
 
-    def total(name: str) -> int:
+    def total(name):
         return sum(
             layer.count * weights(layer)
             for layer in find_network(name).layers
@@ -193,7 +190,7 @@ def test_parameters_of_networks_of_the_dissertation() -> None:
     assert total("transformer") == pytest.approx(65e6, rel=0.04)
 
 
-def encoder_weights(network: Network) -> int:
+def encoder_weights(network):
     return sum(
         layer.count * layer.nest.sizes["j"] * layer.nest.sizes["k"]
         for layer in network.layers
@@ -201,7 +198,7 @@ def encoder_weights(network: Network) -> int:
     )
 
 
-def test_bert_base_has_the_published_size() -> None:
+def test_bert_base_has_the_published_size():
     """109,482,240 parameters, of which the encoder has what embeddings and pooler leave (released
     model)."""
     embeddings = (30_522 + 512 + 2) * 768 + 2 * 768
@@ -213,13 +210,13 @@ def test_bert_base_has_the_published_size() -> None:
     )
 
 
-def test_bert_base_at_128_is_as_published() -> None:
+def test_bert_base_at_128_is_as_published():
     """22.5 billion floating-point operations (Jiao et al., TinyBERT, 2020, Table 1; Sun et al.,
     MobileBERT, 2020, Table 4)."""
     assert 2 * find_network("bert-base").operations == pytest.approx(22.5e9, rel=0.01)
 
 
-def test_gpt2_block_has_the_published_size() -> None:
+def test_gpt2_block_has_the_published_size():
     """124,439,808 parameters (released model): 12 blocks, embeddings of 50,257 tokens and 1,024
     positions, a norm."""
     blocks = 124_439_808 - (50_257 + 1_024) * 768 - 2 * 768
@@ -229,7 +226,7 @@ def test_gpt2_block_has_the_published_size() -> None:
 
 @pytest.mark.parametrize(("name", "blocks"), [("bert-base", 12), ("gpt2-block", 1)])
 @pytest.mark.parametrize("sequence", [1, 128, 384, 1024])
-def test_operations_per_token(name: str, blocks: int, sequence: int) -> None:
+def test_operations_per_token(name, blocks, sequence):
     """2 N + 4 L H Q T floating-point operations per token forward (Chowdhery et al., PaLM, 2022,
     appendix B)."""
     network = find_network(name, {"sequence": sequence})
@@ -237,7 +234,7 @@ def test_operations_per_token(name: str, blocks: int, sequence: int) -> None:
     assert 2 * network.operations == per_token * sequence
 
 
-def test_identical_layers_are_merged_under_the_first_name() -> None:
+def test_identical_layers_are_merged_under_the_first_name():
     network = find_network("bert-base")
     first = network.layers[0]
     assert (first.name, first.count) == ("layer1.query", 48)
@@ -252,21 +249,21 @@ def test_identical_layers_are_merged_under_the_first_name() -> None:
 
 
 @pytest.mark.parametrize("name", network_names())
-def test_batch_multiplies_the_operations(name: str) -> None:
+def test_batch_multiplies_the_operations(name):
     one, four = find_network(name), find_network(name, {"batch": 4})
     assert four.operations == 4 * one.operations
     assert dict(four.parameters)["batch"] == 4
 
 
 @pytest.mark.parametrize("name", network_names())
-def test_every_network_says_where_it_is_published_and_what_it_leaves_out(name: str) -> None:
+def test_every_network_says_where_it_is_published_and_what_it_leaves_out(name):
     network = find_network(name)
     assert network.name == name
     assert any(f"{year}" in network.description for year in (2012, *range(2015, 2022)))
     assert {omission.kind for omission in network.unsupported} == {OmissionKind.ELEMENTWISE}
 
 
-def test_networks_have_the_elementwise_operators_of_their_architectures() -> None:
+def test_networks_have_the_elementwise_operators_of_their_architectures():
     counts = {
         name: {o.operator: o.count for o in find_network(name).unsupported}
         for name in network_names()
@@ -289,7 +286,7 @@ def test_networks_have_the_elementwise_operators_of_their_architectures() -> Non
     ("text", "sizes", "told"),
     refusals("workloads-networks", "bad_names_and_sizes_are_refused"),
 )
-def test_bad_names_and_sizes_are_refused(text: str, sizes: dict[str, int], told: str) -> None:
+def test_bad_names_and_sizes_are_refused(text, sizes, told):
     with pytest.raises(InputError, match=told) as error:
         find_network(text, sizes)
     assert "\n" not in str(error.value)
@@ -307,7 +304,7 @@ layers = st.builds(
 
 
 @given(st.lists(layers, min_size=1))
-def test_merging_keeps_operations_sources_and_order(found: list[Layer]) -> None:
+def test_merging_keeps_operations_sources_and_order(found):
     merged = merge(found)
     assert sum(layer.operations for layer in merged) == sum(layer.operations for layer in found)
     assert len({layer.nest for layer in merged}) == len(merged)
@@ -320,14 +317,14 @@ def test_merging_keeps_operations_sources_and_order(found: list[Layer]) -> None:
 
 
 @pytest.mark.parametrize("count", [0, -1, True, 1.5])
-def test_counts_are_positive_integers(count: int) -> None:
+def test_counts_are_positive_integers(count):
     with pytest.raises(InputError, match="layer l: count is"):
         Layer("l", workload("mm"), count, ("l",))
     with pytest.raises(InputError, match="operator Relu: count is"):
         Omission("Relu", count, OmissionKind.ELEMENTWISE)
 
 
-def test_names_sources_and_layers_must_be_there() -> None:
+def test_names_sources_and_layers_must_be_there():
     layer = Layer("l", workload("mm"), 1, ("l",))
     with pytest.raises(InputError, match="name of a layer is empty"):
         Layer("", workload("mm"), 1, ("l",))

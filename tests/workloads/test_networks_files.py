@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import textwrap
-from pathlib import Path
 
 import pytest
 
@@ -16,19 +15,19 @@ from ithaca.workloads.networks.network_files import read_network
 from tests.refusals import refusals
 
 
-def read(text: str, **sizes: int):
+def read(text, **sizes):
     return read_network(parse_yaml(textwrap.dedent(text), "net.yaml"), "net.yaml", sizes)
 
 
 IMAGE = "input: {batch: 1, channels: 3, height: 32, width: 24}\n"
 
 
-def convolution(fields: str):
+def convolution(fields):
     """The nest of one convolution that reads 3 channels of 32×24."""
     return read(f"name: n\n{IMAGE}layers: [{{op: conv, name: c, {fields}}}]").layers[0]
 
 
-def test_a_file_of_the_users_is_found_by_its_ending(tmp_path: Path) -> None:
+def test_a_file_of_the_users_is_found_by_its_ending(tmp_path):
     path = tmp_path / "mine.yaml"
     path.write_text(
         "name: mine\nlayers:\n  - {op: kernel, name: a, kernel: mm, sizes: {i: 2, j: 3, k: 4}, count: 5}\n"
@@ -38,7 +37,7 @@ def test_a_file_of_the_users_is_found_by_its_ending(tmp_path: Path) -> None:
     assert network.layers[0].nest == workload("mm", {"i": 2, "j": 3, "k": 4})
 
 
-def test_the_example_in_the_documentation() -> None:
+def test_the_example_in_the_documentation():
     from ithaca.workloads.networks import network_files
 
     example = (network_files.__doc__ or "").split("::\n", 1)[1].split("\n\nEach", 1)[0]
@@ -73,15 +72,13 @@ def test_the_example_in_the_documentation() -> None:
         ("channels: 6, kernel: 3, padding: 1, groups: 3", (32, 24), 2),
     ],
 )
-def test_feature_maps_follow_from_kernel_stride_and_padding(
-    fields: str, size: tuple[int, int], count: int
-) -> None:
+def test_feature_maps_follow_from_kernel_stride_and_padding(fields, size, count):
     layer = convolution(fields)
     assert (layer.nest.sizes["r"], layer.nest.sizes["c"]) == size
     assert layer.count == count
 
 
-def test_a_side_layer_leaves_the_feature_map() -> None:
+def test_a_side_layer_leaves_the_feature_map():
     network = read(f"""\
         name: n
         {IMAGE}
@@ -93,7 +90,7 @@ def test_a_side_layer_leaves_the_feature_map() -> None:
     assert network.layers[1].nest.sizes["r"] == 32
 
 
-def test_published_sizes_are_checked_at_the_parameters_own_values() -> None:
+def test_published_sizes_are_checked_at_the_parameters_own_values():
     text = """\
         name: n
         parameters: {image: 32}
@@ -113,14 +110,14 @@ CONV = "{op: conv, name: c, channels: 8, kernel: 3}"
     ("text", "told"),
     refusals("workloads-networks_files", "bad_files_are_refused_in_one_line"),
 )
-def test_bad_files_are_refused_in_one_line(text: str, told: str) -> None:
+def test_bad_files_are_refused_in_one_line(text, told):
     with pytest.raises(InputError, match=told) as error:
         read(text)
     assert str(error.value).startswith("net.yaml: ")
     assert "\n" not in str(error.value)
 
 
-def test_repeated_blocks_are_limited() -> None:
+def test_repeated_blocks_are_limited():
     """Nested repetitions end at the limit, before they take time."""
     inner = "{op: pool, kernel: 1}"
     for name in "ab":

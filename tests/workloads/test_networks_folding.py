@@ -9,7 +9,6 @@ from itertools import product
 import pytest
 
 from ithaca.workloads.library import workload
-from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.networks.find import find_network
 from ithaca.workloads.networks.folding import fold
 from ithaca.workloads.networks.network import Layer, Network, OmissionKind
@@ -20,14 +19,14 @@ POINTWISE = ("pointwise_conv2d", {"o": 3, "r": 2, "c": 3, "i": 2, "s": 2})
 BATCH = ("batched_mm", {"b": 3, "i": 2, "j": 4, "k": 5})
 
 
-def network_of(*kernels: tuple[str, dict[str, int]]) -> Network:
+def network_of(*kernels):
     nests = [workload(name, sizes) for name, sizes in kernels]
     return Network(
         "mixed", tuple(Layer(f"layer{n}", nest, 2, (f"layer{n}",)) for n, nest in enumerate(nests))
     )
 
 
-def statements(nest: LoopNest) -> set[tuple[tuple[int, ...], ...]]:
+def statements(nest):
     """The elements that each multiply-accumulate touches: of the output, of each input, without
     dimensions of one element."""
     found = []
@@ -48,7 +47,7 @@ def statements(nest: LoopNest) -> set[tuple[tuple[int, ...], ...]]:
 
 
 @pytest.mark.parametrize("kernel", [PRODUCT, POINTWISE])
-def test_a_folded_layer_touches_the_same_elements(kernel: tuple[str, dict[str, int]]) -> None:
+def test_a_folded_layer_touches_the_same_elements(kernel):
     network = network_of(CONVOLUTION, kernel)
     before, after = network.layers[1], fold(network).layers[1]
     assert after.nest.name == "conv2d"
@@ -59,7 +58,7 @@ def test_a_folded_layer_touches_the_same_elements(kernel: tuple[str, dict[str, i
     assert fold(network).layers[0] == network.layers[0]
 
 
-def test_a_batch_of_products_is_as_many_runs() -> None:
+def test_a_batch_of_products_is_as_many_runs():
     network = network_of(PRODUCT, BATCH)
     before, after = network.layers[1], fold(network).layers[1]
     assert (after.nest, after.count) == (workload("mm", {"i": 2, "j": 4, "k": 5}), 6)
@@ -69,7 +68,7 @@ def test_a_batch_of_products_is_as_many_runs() -> None:
     assert (last.nest.name, last.count, last.operations) == ("conv2d", 6, before.operations)
 
 
-def test_networks_that_come_with_ithaca() -> None:
+def test_networks_that_come_with_ithaca():
     for name, kernel in (
         ("resnet50", "conv2d"),
         ("vgg16", "conv2d"),
@@ -88,12 +87,12 @@ def test_networks_that_come_with_ithaca() -> None:
     )  # depthwise layers fold into nothing
 
 
-def test_one_kernel_stays_as_it_is() -> None:
+def test_one_kernel_stays_as_it_is():
     network = network_of(PRODUCT, PRODUCT)
     assert fold(network) is network
 
 
-def test_a_nest_that_only_has_the_name_is_not_folded() -> None:
+def test_a_nest_that_only_has_the_name_is_not_folded():
     network = network_of(CONVOLUTION, PRODUCT)
     own = Layer("own", replace(workload("mv"), name="mm"), 1, ("own",))
     mixed = Network("mixed", (network.layers[0], own))

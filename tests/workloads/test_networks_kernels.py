@@ -11,7 +11,6 @@ from ithaca.files.errors import InputError
 from ithaca.workloads.networks.network_documents import quantity
 from ithaca.workloads.networks.operators import (
     FeatureMap,
-    KernelUse,
     convolution,
     matrix_product,
     output_extent,
@@ -21,13 +20,13 @@ extents = st.integers(1, 4)
 
 
 def convolved(
-    batch: int,
-    inputs: int,
-    outputs: int,
-    size: tuple[int, int],
-    *window: tuple[int, int],
-    **rest: int,
-) -> KernelUse:
+    batch,
+    inputs,
+    outputs,
+    size,
+    *window,
+    **rest,
+):
     """The kernel of a convolution with an output of a size; window, stride and dilation follow."""
     return convolution(
         FeatureMap(batch, inputs, 99, 99), FeatureMap(batch, outputs, *size), *window, **rest
@@ -41,9 +40,7 @@ def convolved(
     extents,
     st.integers(0, 3),
 )
-def test_matrix_products_count_what_numpy_computes(
-    batch: list[tuple[int, bool, bool]], rows: int, columns: int, inner: int, cut: int
-) -> None:
+def test_matrix_products_count_what_numpy_computes(batch, rows, columns, inner, cut):
     left = (*(1 if one else n for n, one, _ in batch), rows, inner)
     right = (*(1 if one else n for n, _, one in batch), inner, columns)[min(cut, len(batch)) :]
     result = np.matmul(np.zeros(left), np.zeros(right))
@@ -65,9 +62,7 @@ def test_matrix_products_count_what_numpy_computes(
         ((2, 3, 5, 7), (3, 7, 9), "batched_mm", {"b": 3, "i": 10, "j": 9, "k": 7}),
     ],
 )
-def test_batch_dimensions_of_one_factor_become_rows_or_columns(
-    left: tuple[int, ...], right: tuple[int, ...], kernel: str, sizes: dict[str, int]
-) -> None:
+def test_batch_dimensions_of_one_factor_become_rows_or_columns(left, right, kernel, sizes):
     use = matrix_product(left, right)
     assert use.kernel == kernel
     assert dict(use.sizes) == sizes
@@ -81,17 +76,13 @@ def test_batch_dimensions_of_one_factor_become_rows_or_columns(
         ((), (3,), "at least one dimension each"),
     ],
 )
-def test_products_that_do_not_fit_are_refused(
-    left: tuple[int, ...], right: tuple[int, ...], told: str
-) -> None:
+def test_products_that_do_not_fit_are_refused(left, right, told):
     with pytest.raises(InputError, match=told):
         matrix_product(left, right)
 
 
 @given(st.integers(1, 30), extents, extents, extents, st.integers(0, 6))
-def test_output_extents_count_the_windows(
-    extent: int, window: int, stride: int, dilation: int, padding: int
-) -> None:
+def test_output_extents_count_the_windows(extent, window, stride, dilation, padding):
     reach = dilation * (window - 1)
     starts = [
         start for start in range(0, extent + padding, stride) if start + reach < extent + padding
@@ -104,15 +95,13 @@ def test_output_extents_count_the_windows(
 
 
 @given(st.integers(1, 3), extents, extents, st.integers(1, 5), extents, extents, extents)
-def test_convolutions_count_their_operations(
-    batch: int, groups: int, inputs: int, outputs: int, size: int, window: int, stride: int
-) -> None:
+def test_convolutions_count_their_operations(batch, groups, inputs, outputs, size, window, stride):
     shape = (size, size + 1), (window, 2), (stride, stride)
     layer = convolved(batch, groups * inputs, groups * outputs, *shape, groups=groups).layer("l")
     assert layer.operations == batch * groups * outputs * inputs * size * (size + 1) * window * 2
 
 
-def test_depthwise_convolutions_are_one_nest_over_all_channels() -> None:
+def test_depthwise_convolutions_are_one_nest_over_all_channels():
     use = convolved(1, 32, 32, (8, 8), (3, 3), groups=32)
     assert (use.kernel, use.count) == ("depthwise_conv2d", 1)
     doubled = convolved(1, 32, 64, (8, 8), (3, 3), groups=32)
@@ -121,7 +110,7 @@ def test_depthwise_convolutions_are_one_nest_over_all_channels() -> None:
     assert (single.kernel, single.count) == ("conv2d", 1)
 
 
-def test_strides_and_dilations_count_only_where_there_is_a_choice() -> None:
+def test_strides_and_dilations_count_only_where_there_is_a_choice():
     row = convolved(1, 4, 4, (1, 8), (1, 3), (5, 2), (7, 3))
     assert (dict(row.sizes)["s"], dict(row.sizes)["d"]) == (2, 3)
     point = convolved(1, 4, 4, (1, 1), (1, 1), (5, 2), (7, 3))
@@ -132,7 +121,7 @@ def test_strides_and_dilations_count_only_where_there_is_a_choice() -> None:
         convolved(1, 4, 4, (2, 8), (3, 3), (1, 1), (7, 3))
 
 
-def test_quantities_are_exact() -> None:
+def test_quantities_are_exact():
     parameters = {"a": 12, "b": 5}
     assert quantity(7, parameters) == 7
     assert quantity("a * b / 4", parameters) == 15

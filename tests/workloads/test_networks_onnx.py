@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import onnx
 import pytest
 from hypothesis import given, settings
@@ -18,7 +16,7 @@ from ithaca.workloads.networks.onnx_import import import_onnx
 from tests.workloads.graphs import LIGHT, Graph, bert_base, listed, mobilenetv2, nests, sizes, vgg16
 
 
-def test_vgg16_comes_back(tmp_path: Path) -> None:
+def test_vgg16_comes_back(tmp_path):
     network = vgg16().network(tmp_path)
     assert nests(network) == nests(find_network("vgg16"))
     assert network.name == "model"
@@ -31,17 +29,17 @@ def test_vgg16_comes_back(tmp_path: Path) -> None:
     }
 
 
-def test_mobilenetv2_comes_back(tmp_path: Path) -> None:
+def test_mobilenetv2_comes_back(tmp_path):
     assert nests(mobilenetv2().network(tmp_path)) == nests(find_network("mobilenetv2"))
 
 
-def test_bert_base_comes_back(tmp_path: Path) -> None:
+def test_bert_base_comes_back(tmp_path):
     network = bert_base().network(tmp_path, {"sequence": 384, "batch": 2})
     assert nests(network) == nests(find_network("bert-base", {"sequence": 384, "batch": 2}))
     assert network.parameters == (("batch", 2), ("sequence", 384))
 
 
-def test_symbols_without_a_size_are_told(tmp_path: Path) -> None:
+def test_symbols_without_a_size_are_told(tmp_path):
     """Products over a sequence of unknown length are listed; the batch alone is assumed to be 1."""
     graph = bert_base()
     graph.add("Gemm", graph.add("Flatten", "tokens"), graph.weight(768, 4))
@@ -63,7 +61,7 @@ def test_symbols_without_a_size_are_told(tmp_path: Path) -> None:
         ("light_vgg19", 19.632),
     ],
 )
-def test_models_of_the_onnx_zoo_have_the_published_operations(name: str, gmacs: float) -> None:
+def test_models_of_the_onnx_zoo_have_the_published_operations(name, gmacs):
     """Operations as torchvision states them for the same architectures."""
     path = LIGHT / f"{name}.onnx"
     if not path.exists():
@@ -71,7 +69,7 @@ def test_models_of_the_onnx_zoo_have_the_published_operations(name: str, gmacs: 
     assert round(import_onnx(path).operations / 10**9, 3) == gmacs
 
 
-def test_resnet50_of_the_onnx_zoo_is_ours() -> None:
+def test_resnet50_of_the_onnx_zoo_is_ours():
     path = LIGHT / "light_resnet50.onnx"
     if not path.exists():
         pytest.skip("this version of onnx comes without its light models")
@@ -90,13 +88,13 @@ def test_resnet50_of_the_onnx_zoo_is_ours() -> None:
     ),
 )
 def test_feature_maps_are_those_of_onnx(
-    tmp_path_factory: pytest.TempPathFactory,
-    size: int,
-    window: int,
-    stride: int,
-    dilation: int,
-    padding: tuple[str, list[int] | None],
-) -> None:
+    tmp_path_factory,
+    size,
+    window,
+    stride,
+    dilation,
+    padding,
+):
     """ONNX's own shape inference is the reference for every kind of padding."""
     graph = Graph(image=[1, 4, size, 6])
     mode, pads = padding
@@ -128,13 +126,13 @@ def test_feature_maps_are_those_of_onnx(
     ],
 )
 def test_groups_and_batches_are_multiplicities(
-    tmp_path: Path,
-    image: list[int | str | None],
-    weights: tuple[int, ...],
-    attributes: dict[str, int],
-    kernel: str,
-    count: int,
-) -> None:
+    tmp_path,
+    image,
+    weights,
+    attributes,
+    kernel,
+    count,
+):
     graph = Graph(image=image)
     graph.add("Conv", "image", graph.weight(*weights), **attributes)
     (layer,) = graph.network(tmp_path).layers
@@ -143,7 +141,7 @@ def test_groups_and_batches_are_multiplicities(
     assert layer.operations == int(str(image[0])) * 7 * 7 * elements
 
 
-def supported() -> Graph:
+def supported():
     """One product that is imported, so that the rest is listed and not refused."""
     graph = Graph(
         a=[2, 3],
@@ -241,12 +239,12 @@ def supported() -> Graph:
     ],
 )
 def test_arithmetic_that_is_not_imported_is_listed_with_its_reason(
-    tmp_path: Path,
-    operator: str,
-    inputs: tuple[str, tuple[int, ...]],
-    attributes: dict[str, object],
-    told: str,
-) -> None:
+    tmp_path,
+    operator,
+    inputs,
+    attributes,
+    told,
+):
     graph = supported()
     name = graph.add(operator, inputs[0], graph.weight(*inputs[1]), **attributes)
     network = graph.network(tmp_path)
@@ -262,7 +260,7 @@ def test_arithmetic_that_is_not_imported_is_listed_with_its_reason(
     assert told in omission.reason
 
 
-def test_operators_of_other_domains_are_listed(tmp_path: Path) -> None:
+def test_operators_of_other_domains_are_listed(tmp_path):
     """An operator that shares its name with one of ONNX is listed, too; what it feeds has no known
     shape."""
     graph = supported()
@@ -272,13 +270,13 @@ def test_operators_of_other_domains_are_listed(tmp_path: Path) -> None:
     assert "shape of tensor 'MatMul1' is unknown" in reasons["MatMul"]
 
 
-def test_transposed_factors_of_gemm(tmp_path: Path) -> None:
+def test_transposed_factors_of_gemm(tmp_path):
     graph = Graph(a=[7, 2])
     graph.add("Gemm", "a", graph.weight(5, 7), transA=1, transB=1)
     assert graph.network(tmp_path).layers[0].nest.sizes == {"i": 2, "j": 5, "k": 7}
 
 
-def test_functions_of_a_model_are_written_out(tmp_path: Path) -> None:
+def test_functions_of_a_model_are_written_out(tmp_path):
     body = [helper.make_node("MatMul", ["x", "y"], ["z"])]
     function = helper.make_function(
         "com.example", "Twice", ["x", "y"], ["z"], body, [helper.make_opsetid("", 17)]
@@ -294,7 +292,7 @@ def test_functions_of_a_model_are_written_out(tmp_path: Path) -> None:
     assert network.unsupported == ()
 
 
-def test_shapes_that_are_computed_are_followed(tmp_path: Path) -> None:
+def test_shapes_that_are_computed_are_followed(tmp_path):
     """Exporters flatten with Shape, Gather and Concat; the batch they pass on is the one given."""
     graph = Graph(image=["N", 4, 6, 6])
     batch = graph.add("Gather", graph.add("Shape", "image"), graph.integers(0), axis=0)
@@ -303,14 +301,14 @@ def test_shapes_that_are_computed_are_followed(tmp_path: Path) -> None:
     assert graph.network(tmp_path, {"N": 3}).layers[0].nest.sizes == {"i": 3, "j": 10, "k": 144}
 
 
-def test_first_dimensions_without_a_name_are_one_unless_given(tmp_path: Path) -> None:
+def test_first_dimensions_without_a_name_are_one_unless_given(tmp_path):
     graph = Graph(image=[None, 4, 6, 6])
     graph.add("Conv", "image", graph.weight(2, 4, 3, 3))
     assert graph.network(tmp_path).parameters == (("image[0]", 1),)
     assert graph.network(tmp_path, {"image[0]": 3}).layers[0].count == 3
 
 
-def test_models_without_a_layer_are_refused(tmp_path: Path) -> None:
+def test_models_without_a_layer_are_refused(tmp_path):
     graph = Graph(a=[2, 3])
     graph.add("Relu", "a")
     with pytest.raises(
@@ -326,7 +324,7 @@ def test_models_without_a_layer_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"name: vgg16\n", b"\x00\x01\x02", b"\xff" * 100, "cut"])
-def test_files_that_are_no_models_are_refused(tmp_path: Path, content: bytes | str) -> None:
+def test_files_that_are_no_models_are_refused(tmp_path, content):
     path = tmp_path / "bad.onnx"
     path.write_bytes(
         content if isinstance(content, bytes) else vgg16().model().SerializeToString()[:-7]
@@ -336,7 +334,7 @@ def test_files_that_are_no_models_are_refused(tmp_path: Path, content: bytes | s
     assert "\n" not in str(error.value)
 
 
-def test_names_that_are_no_text_are_refused(tmp_path: Path) -> None:
+def test_names_that_are_no_text_are_refused(tmp_path):
     graph = Graph(image=["batch", 3, 8, 8])
     graph.add("Conv", "image", graph.weight(4, 3, 3, 3))
     content = graph.model().SerializeToString()
@@ -347,7 +345,7 @@ def test_names_that_are_no_text_are_refused(tmp_path: Path) -> None:
             find_network(str(path))
 
 
-def test_models_without_operator_sets_are_refused(tmp_path: Path) -> None:
+def test_models_without_operator_sets_are_refused(tmp_path):
     model = vgg16().model()
     del model.opset_import[:]
     path = tmp_path / "bad.onnx"
@@ -357,13 +355,13 @@ def test_models_without_operator_sets_are_refused(tmp_path: Path) -> None:
     assert "\n" not in str(error.value)
 
 
-def test_directories_are_refused(tmp_path: Path) -> None:
+def test_directories_are_refused(tmp_path):
     (tmp_path / "bad.onnx").mkdir()
     with pytest.raises(InputError, match=r"bad\.onnx: is a directory"):
         find_network(str(tmp_path / "bad.onnx"))
 
 
-def test_operators_are_classified_once_and_exist() -> None:
+def test_operators_are_classified_once_and_exist():
     assert not onnx_operators.MOVEMENT & onnx_operators.ELEMENTWISE
     known = {schema.name for schema in defs.get_all_schemas_with_history() if schema.domain == ""}
     named = onnx_operators.MOVEMENT | onnx_operators.ELEMENTWISE | set(onnx_operators.REASONS)

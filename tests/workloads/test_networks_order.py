@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
 import pytest
 
 from ithaca.files.errors import InputError
 from ithaca.workloads.networks.find import find_network, network_names
-from ithaca.workloads.networks.network import Network
 from ithaca.workloads.networks.network_files import read_network
 from tests.workloads.graphs import Graph, vgg16
 
 
-def following(network: Network) -> list[str]:
+def following(network):
     return [run.source for run in network.order if run.follows]
 
 
-def small(*layers: dict[str, Any], **fields: Any) -> Network:
+def small(*layers, **fields):
     document = {
         "name": "small",
         "input": {"batch": 2, "channels": 8, "height": 8, "width": 8},
@@ -28,12 +24,12 @@ def small(*layers: dict[str, Any], **fields: Any) -> Network:
     return read_network(document, "small.yaml", {})
 
 
-def conv(name: str, **fields: Any) -> dict[str, Any]:
+def conv(name, **fields):
     return {"op": "conv", "name": name, "channels": 8, "kernel": 3, "padding": 1, **fields}
 
 
 @pytest.mark.parametrize("name", network_names())
-def test_the_order_has_all_layers_of_a_network_as_often_as_they_run(name: str) -> None:
+def test_the_order_has_all_layers_of_a_network_as_often_as_they_run(name):
     network = find_network(name)
     assert sorted(run.source for run in network.order) == sorted(
         s for layer in network.layers for s in layer.sources
@@ -45,11 +41,11 @@ def test_the_order_has_all_layers_of_a_network_as_often_as_they_run(name: str) -
         assert [run.source for run in runs] == list(layer.sources)
 
 
-def test_pooling_separates_layers() -> None:
+def test_pooling_separates_layers():
     assert following(find_network("alexnet")) == ["conv4", "conv5", "fc7", "fc8"]
 
 
-def test_what_a_shortcut_reads_too_stays_off_chip() -> None:
+def test_what_a_shortcut_reads_too_stays_off_chip():
     blocks = [f"conv{stage}_{number}.conv2" for stage in (2, 3, 4, 5) for number in (1, 2)]
     assert following(find_network("resnet18")) == blocks
     mobile = following(find_network("mobilenetv2"))
@@ -61,7 +57,7 @@ def test_what_a_shortcut_reads_too_stays_off_chip() -> None:
     assert len(mobile) == 17 + 17 + 2  # all depthwise, all project, that expand and the last
 
 
-def test_side_branches_and_residual_blocks_separate_layers() -> None:
+def test_side_branches_and_residual_blocks_separate_layers():
     inner = [conv("a"), conv("b")]
     plain = small(conv("first"), *inner, conv("last"))
     assert following(plain) == ["a", "b", "last"]
@@ -81,7 +77,7 @@ def test_side_branches_and_residual_blocks_separate_layers() -> None:
     ]
 
 
-def test_a_file_with_more_sums_than_residual_blocks_does_not_say() -> None:
+def test_a_file_with_more_sums_than_residual_blocks_does_not_say():
     network = small(conv("a"), conv("b"), elementwise={"Add": 1})
     assert (network.order, network.unordered) == (
         (),
@@ -89,11 +85,11 @@ def test_a_file_with_more_sums_than_residual_blocks_does_not_say() -> None:
     )
 
 
-def product_of(name: str, follows: bool, **sizes: int) -> dict[str, Any]:
+def product_of(name, follows, **sizes):
     return {"op": "kernel", "name": name, "kernel": "mm", "sizes": sizes, "follows": follows}
 
 
-def test_kernels_follow_where_they_say_so() -> None:
+def test_kernels_follow_where_they_say_so():
     first = product_of("a", False, i=4, j=8, k=16)
     assert following(
         small(first, product_of("b", True, i=4, j=2, k=8), product_of("c", False, i=4, j=2, k=2))
@@ -107,8 +103,8 @@ def test_kernels_follow_where_they_say_so() -> None:
         small(product_of("b", True, i=4, j=2, k=7))
 
 
-def test_a_strided_convolution_follows_where_its_windows_read_all_that_was_written() -> None:
-    def frames(name: str, follows: bool, c: int) -> dict[str, Any]:
+def test_a_strided_convolution_follows_where_its_windows_read_all_that_was_written():
+    def frames(name, follows, c):
         sizes = {"o": 8, "i": 8, "r": 1, "c": c, "p": 1, "q": 3, "s": 2}
         return {**product_of(name, follows, **sizes), "kernel": "conv2d"}
 
@@ -121,12 +117,12 @@ def test_a_strided_convolution_follows_where_its_windows_read_all_that_was_writt
     ]
 
 
-def test_runs_write_all_images_and_groups() -> None:
+def test_runs_write_all_images_and_groups():
     (run,) = small(conv("a", groups=4)).order
     assert (run.count, run.written_words) == (8, 2 * 8 * 8 * 8)
 
 
-def test_onnx_models_say_it_by_their_tensors(tmp_path: Path) -> None:
+def test_onnx_models_say_it_by_their_tensors(tmp_path):
     by_file, by_model = find_network("vgg16").order, vgg16().network(tmp_path).order
     assert [run.follows for run in by_model] == [run.follows for run in by_file]
     graph = Graph(x=["N", 8, 8, 8])
@@ -137,7 +133,7 @@ def test_onnx_models_say_it_by_their_tensors(tmp_path: Path) -> None:
     assert [run.follows for run in graph.network(tmp_path).order] == [False, False, True, False]
 
 
-def test_what_a_model_returns_is_read_by_who_runs_it(tmp_path: Path) -> None:
+def test_what_a_model_returns_is_read_by_who_runs_it(tmp_path):
     graph = Graph(x=["N", 8, 8, 8])
     first = graph.add("Conv", "x", graph.weight(8, 8, 1, 1))
     graph.add("Conv", first, graph.weight(8, 8, 1, 1))

@@ -20,7 +20,7 @@ SMALL = {"s": 1, "d": 1, "p": 2, "q": 2}
 
 
 @pytest.mark.parametrize("name", workload_names())
-def test_a_statement_of_the_library_is_the_librarys_nest(name: str) -> None:
+def test_a_statement_of_the_library_is_the_librarys_nest(name):
     kernel = workload(name)
     nest = read_nest(kernel.template or str(kernel), kernel.settings)
     assert nest == kernel
@@ -30,7 +30,7 @@ def test_a_statement_of_the_library_is_the_librarys_nest(name: str) -> None:
 @pytest.mark.slow(every=4)
 @pytest.mark.ci
 @pytest.mark.parametrize("name", workload_names())
-def test_other_names_have_the_same_space_and_optimum(name: str) -> None:
+def test_other_names_have_the_same_space_and_optimum(name):
     kernel = workload(name).with_sizes(
         {loop: SMALL.get(loop, 4) for loop in workload(name).settings}
     )
@@ -56,7 +56,7 @@ CONV = "out[o,y,x] += image[c,2*y+r,2*x+t] * w[o,c,r,t]"
 SIZES = {"o": 4, "y": 4, "x": 4, "c": 4, "r": 2, "t": 2}
 
 
-def test_literal_strides_slide_windows_too() -> None:
+def test_literal_strides_slide_windows_too():
     nest = ithaca.nest(CONV, sizes=SIZES)
     assert (nest.untiled, nest.simd) == ({"r", "t"}, "c")
     assert nest.loops == ("o", "y", "x", "c", "r", "t")
@@ -64,13 +64,13 @@ def test_literal_strides_slide_windows_too() -> None:
     assert ithaca.nest(CONV, sizes=SIZES, untiled=[]).untiled == frozenset()
 
 
-def test_windows_stay_tiled_where_nothing_else_could_be_vectorised() -> None:
+def test_windows_stay_tiled_where_nothing_else_could_be_vectorised():
     nest = ithaca.nest("y[i] += h[k] * x[i + k]", sizes={"i": 8, "k": 4})
     assert nest.untiled == frozenset()
 
 
 @pytest.mark.ci
-def test_options_say_which_loops_are_untiled_and_vectorised() -> None:
+def test_options_say_which_loops_are_untiled_and_vectorised():
     sizes = ",".join(f"{name}={n}" for name, n in SIZES.items())
     words = (CONV, "-s", sizes, "--dataflow", "o")
     told = succeed("solve", *words)

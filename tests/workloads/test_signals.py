@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -16,7 +15,7 @@ from ithaca.files import signals
 HIT = "import os, signal; hit = lambda number=signal.SIGINT: os.kill(os.getpid(), number)"
 
 
-def ran(script: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+def ran(script, cwd):
     """Run a script with the handlers installed; SIGINT is handled however the tests were
     started."""
     begin = f"{HIT}; signal.signal(signal.SIGINT, signal.default_int_handler); from ithaca.files import signals; signals.install()"
@@ -31,7 +30,7 @@ def ran(script: str, cwd: Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("number", ["SIGINT", "SIGTERM"])
-def test_the_first_raises_where_nobody_asks(number: str, tmp_path: Path) -> None:
+def test_the_first_raises_where_nobody_asks(number, tmp_path):
     done = ran(
         f"try:\n    hit(signal.{number})\nexcept KeyboardInterrupt:\n    print(signals.came())",
         tmp_path,
@@ -39,7 +38,7 @@ def test_the_first_raises_where_nobody_asks(number: str, tmp_path: Path) -> None
     assert (done.returncode, done.stdout) == (0, "True\n")
 
 
-def test_the_first_answers_who_asks_and_the_second_ends_at_once(tmp_path: Path) -> None:
+def test_the_first_answers_who_asks_and_the_second_ends_at_once(tmp_path):
     script = """
 with signals.Interrupt() as asked:
     print(asked())
@@ -58,7 +57,7 @@ with signals.Interrupt() as asked:
     )
 
 
-def test_where_it_is_deferred_it_raises_at_the_end(tmp_path: Path) -> None:
+def test_where_it_is_deferred_it_raises_at_the_end(tmp_path):
     script = """
 try:
     with signals.deferred():
@@ -71,12 +70,12 @@ except KeyboardInterrupt:
     assert ran(script, tmp_path).stdout == "inner\nraised\n"
 
 
-def test_deferred_within_a_search_that_asks_it_never_raises(tmp_path: Path) -> None:
+def test_deferred_within_a_search_that_asks_it_never_raises(tmp_path):
     script = "with signals.Interrupt() as asked:\n    with signals.deferred():\n        hit()\n    print(asked())"
     assert ran(script, tmp_path).stdout == "True\n"
 
 
-def test_a_search_that_never_asks_ends_at_once(tmp_path: Path) -> None:
+def test_a_search_that_never_asks_ends_at_once(tmp_path):
     script = """
 with signals.Interrupt() as asked:
     try:
@@ -100,9 +99,7 @@ with signals.Interrupt() as asked:
 )
 @pytest.mark.parametrize("exists", [False, True])
 @pytest.mark.parametrize("place", ["open", "replace", "rename", "unlink", "fsync"])
-def test_a_second_signal_leaves_nothing_half_written(
-    writer: str, exists: bool, place: str, tmp_path: Path
-) -> None:
+def test_a_second_signal_leaves_nothing_half_written(writer, exists, place, tmp_path):
     """Two signals come within a call that writes: every file is as before or new, all of a folder's
     alike."""
     if exists:
@@ -139,7 +136,7 @@ struck(os if {place!r} == "fsync" else builtins if {place!r} == "open" else Path
     assert texts <= {"old"} or texts == {"new"}
 
 
-def test_signals_that_are_to_be_ignored_stay_so() -> None:
+def test_signals_that_are_to_be_ignored_stay_so():
     before = {number: signal.getsignal(number) for number in signals.SIGNALS}
     try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -155,7 +152,7 @@ def test_signals_that_are_to_be_ignored_stay_so() -> None:
             signal.signal(number, handler)
 
 
-def test_a_guest_leaves_sigterm_and_ignored_signals_to_the_host() -> None:
+def test_a_guest_leaves_sigterm_and_ignored_signals_to_the_host():
     for handler in (signal.SIG_IGN, signal.default_int_handler):
         before = {number: signal.getsignal(number) for number in signals.SIGNALS}
         try:

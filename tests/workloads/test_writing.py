@@ -20,15 +20,13 @@ from ithaca.files.writing import write_folder, write_text_atomically
 FILES = {"one.txt": "1\n", "two.sh": "#!/bin/sh\n", "three.txt": "3\n"}
 
 
-def content(folder: Path) -> dict[str, str]:
+def content(folder):
     return {
         str(p.relative_to(folder)): p.read_text() for p in sorted(folder.rglob("*")) if p.is_file()
     }
 
 
-def fail_at(
-    monkeypatch: pytest.MonkeyPatch, owner: object, name: str, call: int, error: BaseException
-) -> None:
+def fail_at(monkeypatch, owner, name, call, error):
     """Let the call of a function raise; calls count from 1, other calls go through."""
     real, count = getattr(owner, name), [0]
 

@@ -47,14 +47,14 @@ layers:
 
 
 @pytest.fixture
-def files(tmp_path: Path) -> tuple[Path, Path]:
+def files(tmp_path):
     space, network = tmp_path / "split.yaml", tmp_path / "two.yaml"
     space.write_text(SPACE)
     network.write_text(NETWORK)
     return space, network
 
 
-def test_the_shipped_space_divides_the_device() -> None:
+def test_the_shipped_space_divides_the_device():
     space = find_space("u250-arrays")
     assert space.accelerator.sizes(space) == {  # type: ignore[attr-defined]
         "dsp": Fraction("8601.6") / 32,
@@ -65,9 +65,7 @@ def test_the_shipped_space_divides_the_device() -> None:
 
 
 @pytest.mark.slow
-def test_shares_are_proven_and_say_what_more_would_buy(
-    files: tuple[Path, Path], tmp_path: Path
-) -> None:
+def test_shares_are_proven_and_say_what_more_would_buy(files, tmp_path):
     path = tmp_path / "found.json"
     result = succeed("codesign", str(files[0]), "--workload", str(files[1]), "-o", str(path))
     found = ithaca.load(path)
@@ -100,12 +98,12 @@ def test_shares_are_proven_and_say_what_more_would_buy(
     ],
 )
 def test_other_spaces_are_refused(
-    files: tuple[Path, Path],
-    old: str,
-    new: str,
-    message: str,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    files,
+    old,
+    new,
+    message,
+    monkeypatch,
+):
     monkeypatch.chdir(files[0].parent)
     Path("own.yaml").write_text("{name: own, resources: {dsp: {total: 8}, bram18k: {total: 8}}}")
     files[0].write_text(SPACE.replace(old, new))
@@ -114,9 +112,7 @@ def test_other_spaces_are_refused(
 
 
 @pytest.mark.slow
-def test_what_stays_on_chip_is_chosen_with_the_arrays(
-    files: tuple[Path, Path], tmp_path: Path
-) -> None:
+def test_what_stays_on_chip_is_chosen_with_the_arrays(files, tmp_path):
     path = tmp_path / "found.json"
     small = NETWORK.replace("i: 8, j: 6, k: 8", "i: 4, j: 3, k: 4")
     files[1].write_text(small.replace("{i: 3, j: 4, k: 8}}", "{i: 4, j: 2, k: 3}, follows: true}"))
@@ -136,7 +132,7 @@ def test_what_stays_on_chip_is_chosen_with_the_arrays(
 
 
 @pytest.mark.slow
-def test_limits_hold_of_all_arrays_together(files: tuple[Path, Path]) -> None:
+def test_limits_hold_of_all_arrays_together(files):
     # of 40 DSP blocks arrays have one whole share: that is one array for both layers
     limited = ithaca.codesign(files[0], workload=str(files[1]), limit={"dsp": 40})
     share = {"dsp": "21.504", "bram18k": "3763.2"}
@@ -150,9 +146,7 @@ def test_limits_hold_of_all_arrays_together(files: tuple[Path, Path]) -> None:
 
 
 @pytest.mark.slow
-def test_several_networks_are_rounds_of_their_inputs(
-    files: tuple[Path, Path], tmp_path: Path
-) -> None:
+def test_several_networks_are_rounds_of_their_inputs(files, tmp_path):
     path, whole = tmp_path / "found.json", tmp_path / "whole.yaml"
     extra = "  - {op: kernel, name: NAME, kernel: mm, sizes: {i: 4, j: 4, k: 4}}\n"
     whole.write_text(NETWORK + extra.replace("NAME", "once") + extra.replace("NAME", "again"))
@@ -165,7 +159,7 @@ def test_several_networks_are_rounds_of_their_inputs(
 
 
 @pytest.mark.slow
-def test_studies_and_fronts_are_files_that_verify(files: tuple[Path, Path], tmp_path: Path) -> None:
+def test_studies_and_fronts_are_files_that_verify(files, tmp_path):
     path = tmp_path / "study.json"
     small = NETWORK.replace("i: 8, j: 6, k: 8", "i: 4, j: 3, k: 4").replace("k: 8", "k: 2")
     files[1].write_text(small)
@@ -199,9 +193,7 @@ def test_studies_and_fronts_are_files_that_verify(files: tuple[Path, Path], tmp_
     ("options", "message"),
     refusals("studies-network-device_split", "what_says_nothing_of_arrays_is_refused"),
 )
-def test_what_says_nothing_of_arrays_is_refused(
-    files: tuple[Path, Path], options: list[str], message: str
-) -> None:
+def test_what_says_nothing_of_arrays_is_refused(files, options, message):
     network, *others = options
     refused = command("codesign", str(files[0]), str(files[1].with_name(network)), *others)
     assert refused.returncode == 2
@@ -231,7 +223,7 @@ layers:
 
 
 @pytest.fixture
-def thirds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def thirds(tmp_path, monkeypatch):
     """A folder with them, and in it: 12 DSP blocks and 60 of block RAM, of which 70 % are free."""
     (tmp_path / "tiny.yaml").write_text(
         "{name: tiny, resources: {dsp: {total: 12}, bram18k: {total: 60}}}"
@@ -255,9 +247,7 @@ def thirds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("bram18k", "14.01", "14", True),
     ],
 )
-def test_limits_between_shares_have_one_answer(
-    thirds: Path, metric: str, limit: str, whole: str, fuse: bool
-) -> None:
+def test_limits_between_shares_have_one_answer(thirds, metric, limit, whole, fuse):
     question = {"workload": "two.yaml", "fuse": fuse}
     truth = ithaca.codesign("thirds.yaml", **question, limit={metric: whole})
     assert truth.status == "optimal"
@@ -290,9 +280,7 @@ def test_limits_between_shares_have_one_answer(
          "the other limits as they are is 14 (design [i] C)"),
     ],
 )  # fmt: skip
-def test_less_than_a_share_cannot_be_met(
-    thirds: Path, limit: str, line: str, options: tuple[str, ...]
-) -> None:
+def test_less_than_a_share_cannot_be_met(thirds, limit, line, options):
     words = ("codesign", "thirds.yaml", "two.yaml", "--limit", limit, *options, "-o", "none.json")
     done = command(*words)
     assert done.returncode == 1
@@ -303,8 +291,8 @@ def test_less_than_a_share_cannot_be_met(
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("counted_time")
-def test_fronts_that_are_cut_short_are_not_proven(thirds: Path) -> None:
-    def front(**options: float) -> tuple[str, list[Fraction | None]]:
+def test_fronts_that_are_cut_short_are_not_proven(thirds):
+    def front(**options):
         study = ithaca.codesign("thirds.yaml", "two.yaml", objectives="latency,dsp", **options)
         return study.status, [point.value for point in study.points.values()]
 

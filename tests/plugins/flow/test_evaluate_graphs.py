@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,13 +25,13 @@ GRAPH: dict[str, Any] = {
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path):
     (tmp_path / "graph.yaml").write_text(yaml.safe_dump(GRAPH))
     (tmp_path / "points.csv").write_text("n,share\n100,1\n2k,1\n,0.5\n")
     return tmp_path
 
 
-def test_a_file_says_cycles_energy_and_bottleneck(folder: Path) -> None:
+def test_a_file_says_cycles_energy_and_bottleneck(folder):
     text = succeed("evaluate", "graph.yaml", cwd=folder).stdout
     assert "630" in text  # 2 × (291 + 24)
     assert "│ dma" in text
@@ -44,7 +43,7 @@ def test_a_file_says_cycles_energy_and_bottleneck(folder: Path) -> None:
     assert [part["energy"] for part in point["components"]] == [0, 250]
 
 
-def test_points_are_parameters(folder: Path) -> None:
+def test_points_are_parameters(folder):
     succeed("evaluate", "graph.yaml", "--points", "points.csv", "--table", "t.csv", cwd=folder)
     rows = list(csv.DictReader((folder / "t.csv").open()))
     assert [float(row["latency"]) for row in rows[:2]] == [630, 2 * 2000]
@@ -52,7 +51,7 @@ def test_points_are_parameters(folder: Path) -> None:
     assert float(rows[2]["latency"]) == 630
 
 
-def test_files_mappings_and_rows_are_the_same(folder: Path) -> None:
+def test_files_mappings_and_rows_are_the_same(folder):
     file = ithaca.evaluate(str(folder / "graph.yaml"), points=str(folder / "points.csv"))
     rows = [{"n": 100, "share": 1}, {"n": 2000}, {"share": 0.5}]
     assert ithaca.evaluate(GRAPH, points=rows).document == file.document
@@ -66,7 +65,7 @@ def test_files_mappings_and_rows_are_the_same(folder: Path) -> None:
     assert list(shipped.to_dataframe()["latency"]) == [float(shipped.runs[0].cycles)]
 
 
-def test_a_graph_in_python(folder: Path) -> None:
+def test_a_graph_in_python(folder):
     from ithaca.plugins.flow.formulations.graph import find_graph
 
     graph = find_graph(GRAPH)
@@ -82,12 +81,12 @@ def test_a_graph_in_python(folder: Path) -> None:
         ("n\n", "points.csv: has no rows; allowed: at least one"),
     ],
 )
-def test_points_that_mean_nothing_are_refused(points: str, line: str, folder: Path) -> None:
+def test_points_that_mean_nothing_are_refused(points, line, folder):
     (folder / "points.csv").write_text(points)
     assert line in refused("evaluate", "graph.yaml", "--points", "points.csv", cwd=folder)
 
 
-def test_other_options_are_refused(folder: Path) -> None:
+def test_other_options_are_refused(folder):
     for option in ("--arch", "--dtype", "--edition", "--sums", "--layer"):
         line = refused("evaluate", "graph.yaml", option, "1", cwd=folder)
         assert f"{option} does not go with a flow graph; allowed: without it" in line

@@ -34,7 +34,7 @@ from tests.formulations.flows import (
 from tests.refusals import refusals
 
 
-def test_pipelined_components_take_the_longest_and_others_the_sum() -> None:
+def test_pipelined_components_take_the_longest_and_others_the_sum():
     beside = run(small())
     assert parts(beside) == {
         "buffer": (12, Fraction(3 * 128 * 5, 32)),
@@ -48,7 +48,7 @@ def test_pipelined_components_take_the_longest_and_others_the_sum() -> None:
     assert after.energy == Fraction(60) + Fraction("76.8")
 
 
-def test_intervals_follow_each_other_as_often_as_they_are_repeated() -> None:
+def test_intervals_follow_each_other_as_often_as_they_are_repeated():
     inputs = {"buffer.in": {"of": "x", "shape": ["n"], "steps": 1}}
     intervals = {
         "first": {"repeat": "2*n", "inputs": inputs},
@@ -60,7 +60,7 @@ def test_intervals_follow_each_other_as_often_as_they_are_repeated() -> None:
 
 
 @pytest.mark.parametrize("size", [0, 1, 64, 1000])
-def test_a_dma_takes_291_cycles_and_0_24_a_byte(size: int) -> None:
+def test_a_dma_takes_291_cycles_and_0_24_a_byte(size):
     """Section 4.1.2 of the dissertation."""
     document = small(
         components={"dma": "dma"},
@@ -92,7 +92,7 @@ ALONE: Sequence[tuple[str, dict[str, object], Fraction | int]] = [
 
 
 @pytest.mark.parametrize(("kind", "parameters", "cycles"), ALONE)
-def test_components_alone(kind: str, parameters: dict[str, Any], cycles: int) -> None:
+def test_components_alone(kind, parameters, cycles):
     inputs = {
         f"it.{port}": {"of": "x", "shape": [96]} for port in library().components[kind].inputs
     }
@@ -108,7 +108,7 @@ def test_components_alone(kind: str, parameters: dict[str, Any], cycles: int) ->
     assert run(document).cycles == cycles
 
 
-def test_every_component_and_format_is_tried_above_or_below() -> None:
+def test_every_component_and_format_is_tried_above_or_below():
     assert {kind for kind, *_ in ALONE} | {"dma"} == {*library().components}
     assert all(component.source for component in library().components.values())
 
@@ -118,7 +118,7 @@ def test_every_component_and_format_is_tried_above_or_below() -> None:
     [("dense", 96 * 8), ("bitmap", 24 * 8 + 96), ("coo-1d", 24 * 12), ("rlc", 24 * 12)]
     + [(name, 24 * 12 + 4 * 32) for name in ("csr", "csc")],
 )
-def test_formats_store_bits(name: str, bits: int) -> None:
+def test_formats_store_bits(name, bits):
     tensor = {"density": 0.25, "zeros": "balanced", "bits": 8, "index": 4, "rows": 3}
     document = small(
         tensors={"x": tensor | {"format": name}},
@@ -129,7 +129,7 @@ def test_formats_store_bits(name: str, bits: int) -> None:
     assert run(document).energy == bits
 
 
-def test_a_mux_passes_bits_and_bursts_of_both() -> None:
+def test_a_mux_passes_bits_and_bursts_of_both():
     document = small(
         tensors={"x": {"bits": 8}, "y": {"bits": 16}},
         components={"both": "mux", "dma": {"of": "dma", "parameters": {"energy": 1}}},
@@ -147,7 +147,7 @@ def test_a_mux_passes_bits_and_bursts_of_both() -> None:
     assert run(document).energy == 240
 
 
-def nested(**parameters: object) -> dict[str, Any]:
+def nested(**parameters):
     """Two groups of three units, which receive the same, and send all to one collector."""
     units = {
         "components": {"unit": {"of": "mac", "parameters": {"outputs": 2, **parameters}}},
@@ -168,7 +168,7 @@ def nested(**parameters: object) -> dict[str, Any]:
     )
 
 
-def test_supernodes_in_supernodes() -> None:
+def test_supernodes_in_supernodes():
     done = run(nested(multipliers=8))
     assert {part.name: part.copies for part in done.parts} == {
         "buffer": 1,
@@ -183,7 +183,7 @@ def test_supernodes_in_supernodes() -> None:
 
 
 @pytest.mark.parametrize("every", [1, 2, 4])
-def test_copies_that_wait_take_the_expected_largest(every: int) -> None:
+def test_copies_that_wait_take_the_expected_largest(every):
     """Chances of nonzeros in a window, of windows together, and of the largest of copies."""
     one = cycles_of(binomial(WINDOW, DENSITY), lambda count: max(ceil(count / RATE), 1))
     together = [1.0]
@@ -201,7 +201,7 @@ def test_copies_that_wait_take_the_expected_largest(every: int) -> None:
 
 @pytest.mark.parametrize("room", [1, 2, 5])
 @pytest.mark.ci
-def test_copies_with_queues_take_what_a_simulation_of_cycles_does(room: int) -> None:
+def test_copies_with_queues_take_what_a_simulation_of_cycles_does(room):
     generator = np.random.default_rng(7)
     counts = generator.binomial(WINDOW, DENSITY, (400, STEPS, COPIES))
     works = np.maximum(-(-counts // RATE), 1)
@@ -211,13 +211,13 @@ def test_copies_with_queues_take_what_a_simulation_of_cycles_does(room: int) -> 
     assert abs(float(done.cycles) - np.mean(times)) < 4 * (done.error + spread)
 
 
-def test_a_queue_of_one_step_is_a_barrier_and_a_long_one_none() -> None:
+def test_a_queue_of_one_step_is_a_barrier_and_a_long_one_none():
     assert run(waiting(queue=1)).cycles == run(waiting(every=1)).cycles
     assert run(waiting(queue=STEPS)).cycles == run(waiting(every=STEPS)).cycles
     assert run(waiting(queue=1)).cycles > run(waiting(queue=2)).cycles
 
 
-def test_zeros_that_copies_share_are_the_same_for_all() -> None:
+def test_zeros_that_copies_share_are_the_same_for_all():
     """Pairs in a window: of activations that all copies have, with weights of their own."""
     copies = {
         "copies": COPIES,
@@ -248,14 +248,14 @@ def test_zeros_that_copies_share_are_the_same_for_all() -> None:
     assert abs(float(done.cycles) - expected) < 4 * done.error
 
 
-def test_the_same_seed_draws_the_same() -> None:
+def test_the_same_seed_draws_the_same():
     first, again, other = (run(waiting() | {"seed": seed}) for seed in (0, 0, 1))
     assert first == again
     assert first.cycles != other.cycles
     assert abs(first.cycles - other.cycles) < 4 * (first.error + other.error)
 
 
-def test_graphs_that_come_with_ithaca() -> None:
+def test_graphs_that_come_with_ithaca():
     """Dense ones take what their multipliers do; PEs of Cambricon-X, whose listing is printed."""
     assert graph_names() == ("cambricon-s", "cambricon-x", "eie", "zena")
     assert repr(ithaca.list_graphs()[3]) == "<FlowGraph zena: 9 components>"
@@ -289,9 +289,7 @@ def test_graphs_that_come_with_ithaca() -> None:
         ("crossbar", {"width": 16, "sources": 3, "destinations": 9}, 2 * 18),
     ],
 )
-def test_networks_take_two_picojoules_for_sixteen_bits(
-    kind: str, parameters: dict[str, Any], energy: int
-) -> None:
+def test_networks_take_two_picojoules_for_sixteen_bits(kind, parameters, energy):
     """dMazeRunner's e_NET; 288 bits are 18 words."""
     document = small(
         components={"it": {"of": kind, "parameters": parameters}},
@@ -301,7 +299,7 @@ def test_networks_take_two_picojoules_for_sixteen_bits(
     assert run(document).energy == energy
 
 
-def test_a_layer_of_bert_on_cambricon_x() -> None:
+def test_a_layer_of_bert_on_cambricon_x():
     """Windows of 256 for 16 multipliers, PEs that wait for each other after each, or after every
     output: 9,216 cycles without zeros, 738 at the peak (Figure 4.9)."""
     assert ceil(9216 * 0.08) == 738
@@ -320,7 +318,7 @@ def test_a_layer_of_bert_on_cambricon_x() -> None:
 @pytest.mark.parametrize(
     ("fields", "line"), refusals("formulations-flow", "graphs_that_name_nothing_are_refused")
 )
-def test_graphs_that_name_nothing_are_refused(fields: dict[str, Any], line: str) -> None:
+def test_graphs_that_name_nothing_are_refused(fields, line):
     with pytest.raises(InputError) as error:
         find_graph(small(**fields))
     assert str(error.value).startswith("graph: ")
@@ -328,7 +326,7 @@ def test_graphs_that_name_nothing_are_refused(fields: dict[str, Any], line: str)
     assert "\n" not in str(error.value)
 
 
-def numbers(**values: object) -> dict[str, Any]:
+def numbers(**values):
     """The graph of `small` with parameters for all that is a number."""
     feed = {"of": "x", "shape": ["n"], "steps": "s", "bursts": "b"}
     pe = {
@@ -349,7 +347,7 @@ def numbers(**values: object) -> dict[str, Any]:
     ("name", "value", "line"),
     refusals("formulations-flow", "numbers_that_mean_nothing_are_refused"),
 )
-def test_numbers_that_mean_nothing_are_refused(name: str, value: float, line: str) -> None:
+def test_numbers_that_mean_nothing_are_refused(name, value, line):
     assert run(numbers()).draws
     with pytest.raises(InputError) as error:
         run(numbers(**{name: value}))
@@ -358,7 +356,7 @@ def test_numbers_that_mean_nothing_are_refused(name: str, value: float, line: st
         run(numbers(), z=1)
 
 
-def test_what_divides_by_0_is_refused_where_it_cancels() -> None:
+def test_what_divides_by_0_is_refused_where_it_cancels():
     """A drawn zero is seen where a minimum hides it, too."""
     own = {"of": {"cycles": "min(4/(in.items - 4), 3)*(in.items - 4)/(in.items - 4)"}}
     feed = {"of": "x", "shape": ["n"]}
@@ -381,14 +379,14 @@ def test_what_divides_by_0_is_refused_where_it_cancels() -> None:
         run(small(**parts, intervals={"all": {"inputs": {"it.in": feed}}}))
 
 
-def test_data_in_several_steps_do_not_meet() -> None:
+def test_data_in_several_steps_do_not_meet():
     feed = {"of": "x", "shape": [4], "steps": 2}
     intervals = {"all": {"inputs": {"unit.weights": feed, "buffer.in": feed | {"steps": 3}}}}
     with pytest.raises(InputError, match="unit receives 2 and 3 steps; allowed: as many"):
         run(small(intervals=intervals))
 
 
-def test_components_of_a_users_own() -> None:
+def test_components_of_a_users_own():
     own = {
         "parameters": {"rate": 2},
         "outputs": {"odd": {"items": "in.items/2"}, "even": {"items": "in.items/2"}},
@@ -405,7 +403,7 @@ def test_components_of_a_users_own() -> None:
     assert (done.cycles, done.energy) == (2 * (3 + 4), 2 * 12)
 
 
-def test_means_of_many_intervals_are_near_those_of_real_matrices() -> None:
+def test_means_of_many_intervals_are_near_those_of_real_matrices():
     """Weights of 48 × 512 with zeros drawn one by one, each PE a row: every window counted."""
     generator, found = np.random.default_rng(3), []
     for _ in range(100):

@@ -3,7 +3,6 @@ the real tool."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import permutations, product
@@ -41,7 +40,7 @@ TENSORS = (
 )
 
 
-def mapped_problem(objective: str = "latency", **limits: int) -> Problem:
+def mapped_problem(objective="latency", **limits):
     """Divisor mappings with limits on metrics."""
     design = SpatialDesign(NEST, ARCHITECTURE, MappingOptions(divisors_only=True))
     bounds = tuple(Limit(name, Fraction(bound)) for name, bound in limits.items())
@@ -52,12 +51,12 @@ def mapped_problem(objective: str = "latency", **limits: int) -> Problem:
     )
 
 
-def optimum(problem: Problem) -> Fraction | None:
+def optimum(problem):
     """The least objective of any mapping within the limits."""
     return min((metrics[problem.objective.text] for metrics in _feasible(problem)), default=None)
 
 
-def front(problems: Sequence[Problem], objectives: Sequence[str]) -> set[tuple[float, ...]]:
+def front(problems, objectives):
     """The values that no other mapping within the limits dominates."""
     (problem,) = problems
     found = {tuple(float(metrics[name]) for name in objectives) for metrics in _feasible(problem)}
@@ -68,7 +67,7 @@ def front(problems: Sequence[Problem], objectives: Sequence[str]) -> set[tuple[f
     }
 
 
-def _feasible(problem: Problem) -> list[dict[str, Fraction]]:
+def _feasible(problem):
     return [
         m
         for m in every_mapping()
@@ -77,12 +76,12 @@ def _feasible(problem: Problem) -> list[dict[str, Fraction]]:
 
 
 @cache
-def every_mapping() -> tuple[dict[str, Fraction], ...]:
+def every_mapping():
     """The metrics of all mappings that fit: every factorisation, every order."""
     return tuple(_mappings())
 
 
-def _mappings() -> Iterator[dict[str, Fraction]]:
+def _mappings():
     loops = list(EXTENTS)
     splits = [
         [

@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import shutil
-from pathlib import Path
 
 import pytest
 
@@ -17,11 +16,11 @@ from tests.plugins.hierarchies.formulations.cases import golden
 from tests.refusals import refusals
 
 
-def rows(machine: str) -> list[dict[str, str]]:
+def rows(machine):
     return list(csv.DictReader((golden() / f"{machine}.csv").read_text().splitlines()))
 
 
-def written(path: Path, table: list[dict[str, str]]) -> Path:
+def written(path, table):
     text = io.StringIO()
     writer = csv.DictWriter(text, list(table[0]))
     writer.writeheader()
@@ -31,7 +30,7 @@ def written(path: Path, table: list[dict[str, str]]) -> Path:
 
 
 @pytest.mark.ci
-def test_the_command_prints_what_python_answers(tmp_path: Path) -> None:
+def test_the_command_prints_what_python_answers(tmp_path):
     asked = {"arch": golden() / "eyeriss", "points": golden() / "eyeriss.csv"}
     found = ithaca.evaluate(**asked)
     printed = json.loads(
@@ -58,7 +57,7 @@ def test_the_command_prints_what_python_answers(tmp_path: Path) -> None:
     assert again.document == found.document
 
 
-def test_levels_keep_what_rows_say(tmp_path: Path) -> None:
+def test_levels_keep_what_rows_say(tmp_path):
     """Without counts of the tool a column ``K:<level>`` says it; without that, the architecture
     does, or its namesake."""
     known = [row for row in rows("eyeriss") if row["valid"] == "1"][:3]
@@ -100,16 +99,14 @@ def test_levels_keep_what_rows_say(tmp_path: Path) -> None:
     ("change", "message"),
     refusals("evaluate_mappings", "rows_that_state_no_mapping_are_refused"),
 )
-def test_rows_that_state_no_mapping_are_refused(
-    tmp_path: Path, change: dict[str, str], message: str
-) -> None:
+def test_rows_that_state_no_mapping_are_refused(tmp_path, change, message):
     bad = written(tmp_path / "points.csv", [rows("simple")[0] | change])
     found = refused("evaluate", "--arch", str(golden() / "simple"), "--points", str(bad), "--json")
     assert found.startswith(f"ithaca: {bad} row 2: ")
     assert message in found
 
 
-def test_a_result_is_evaluated_afresh(tmp_path: Path) -> None:
+def test_a_result_is_evaluated_afresh(tmp_path):
     solved = succeed(
         "solve",
         "mm",

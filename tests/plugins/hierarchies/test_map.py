@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from fractions import Fraction
 from itertools import product
-from pathlib import Path
 
 import pytest
 
@@ -51,13 +49,13 @@ ASKED = ("--arch", "tiny.yaml", "--problem", "problem.yaml")
 
 
 @pytest.fixture
-def files(tmp_path: Path) -> Path:
+def files(tmp_path):
     (tmp_path / "tiny.yaml").write_text(TINY)
     (tmp_path / "problem.yaml").write_text(PROBLEM)
     return tmp_path
 
 
-def best_of_all(design: SpatialDesign, metric: str) -> Fraction:
+def best_of_all(design, metric):
     """The least value of a metric over every mapping, one by one."""
     tables = [axis.table() for axis in design.space.axes]
     least = None
@@ -75,7 +73,7 @@ def best_of_all(design: SpatialDesign, metric: str) -> Fraction:
 
 
 @pytest.mark.parametrize("objective", ["energy", "latency"])
-def test_the_proven_mapping_is_the_best_of_all(objective: str, files: Path) -> None:
+def test_the_proven_mapping_is_the_best_of_all(objective, files):
     (files / "constraints.yaml").write_text(
         "mapspace_constraints: [{target: DRAM, type: temporal, factors: N=1, permutation: KM}]"
     )
@@ -99,7 +97,7 @@ def test_the_proven_mapping_is_the_best_of_all(objective: str, files: Path) -> N
     assert not any(text.startswith("N=") for text in document["best"]["tiling"][0].get("loops", []))
 
 
-def test_a_mapping_is_told_as_timeloop_does(files: Path) -> None:
+def test_a_mapping_is_told_as_timeloop_does(files):
     done = succeed("map", *ASKED, "--divisors-only", "-o", "r.json", cwd=files)
     assert "product (M=4, N=4, K=6), timeloop model edition, on tiny, minimising edp" in done.stdout
     for part in (
@@ -127,9 +125,7 @@ def test_a_mapping_is_told_as_timeloop_does(files: Path) -> None:
 
 
 @pytest.mark.parametrize("divisors", [("--divisors-only",), ()])
-def test_what_is_exported_evaluates_to_the_same_figures(
-    divisors: tuple[str, ...], files: Path
-) -> None:
+def test_what_is_exported_evaluates_to_the_same_figures(divisors, files):
     """Rules of the real tool that were written without Ithaca's model."""
     words = ("-s", "N=5", *divisors, "--bypass", "free", "--objective", "energy", "-o", "r.json")
     succeed("map", *ASKED, *words, cwd=files)
@@ -149,8 +145,8 @@ def test_what_is_exported_evaluates_to_the_same_figures(
 
 
 def test_a_file_that_says_nothing_of_bypasses_is_taken_at_its_word_and_that_is_said(
-    files: Path,
-) -> None:
+    files,
+):
     words = ("map", *ASKED, "--divisors-only", "--objective", "energy", "--json")
     kept = command(*words, cwd=files)
     assert kept.stderr.startswith(
@@ -163,7 +159,7 @@ def test_a_file_that_says_nothing_of_bypasses_is_taken_at_its_word_and_that_is_s
     assert costs[0] <= costs[1]
 
 
-def test_what_binds_is_what_takes_all_cycles(files: Path) -> None:
+def test_what_binds_is_what_takes_all_cycles(files):
     """DRAM gives one word a cycle, so the words that are read set the latency of this product."""
     (files / "tiny.yaml").write_text(TINY.replace("read_bandwidth: 2", "read_bandwidth: 1"))
     found = ithaca.map(
@@ -183,7 +179,7 @@ def test_what_binds_is_what_takes_all_cycles(files: Path) -> None:
     assert f"computation {float(100 * steps / latency):.1f} %" in binding
 
 
-def test_what_would_help_is_solved_again(files: Path) -> None:
+def test_what_would_help_is_solved_again(files):
     found = ithaca.map(
         files / "problem.yaml", arch=files / "tiny.yaml", divisors_only=True, objective="energy"
     )
@@ -203,7 +199,7 @@ def test_what_would_help_is_solved_again(files: Path) -> None:
     assert said[-1].startswith("To change first: give Buffer twice the words")
 
 
-def test_python_answers_alike(files: Path) -> None:
+def test_python_answers_alike(files):
     asked = {"divisors_only": True, "limit": {"pes": 2}, "objective": "energy + 3*latency"}
     found = ithaca.map(files / "problem.yaml", arch=files / "tiny.yaml", **asked)
     assert found.status == "optimal"
@@ -219,14 +215,14 @@ def test_python_answers_alike(files: Path) -> None:
     ("words", "told"),
     refusals("map", "what_does_not_fit_is_one_line"),
 )
-def test_what_does_not_fit_is_one_line(words: tuple[str, ...], told: str, files: Path) -> None:
+def test_what_does_not_fit_is_one_line(words, told, files):
     done = command("map", *words, cwd=files)
     assert done.returncode == 2
     assert told in done.stderr
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_workloads_are_solved_on_architectures(tmp_path: Path) -> None:
+def test_workloads_are_solved_on_architectures(tmp_path):
     sizes = ("-s", "o=4,r=4,c=4,i=2,p=1,q=1")
     words = (
         "--arch",
@@ -245,7 +241,7 @@ def test_workloads_are_solved_on_architectures(tmp_path: Path) -> None:
     assert solved["best"]["certificate"]["status"] == "optimal"
 
 
-def test_a_level_without_room_is_named(files: Path) -> None:
+def test_a_level_without_room_is_named(files):
     (files / "tiny.yaml").write_text(TINY.replace("entries: 24", "entries: 2"))
     done = command("map", *ASKED, cwd=files)
     assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
@@ -258,7 +254,7 @@ def test_a_level_without_room_is_named(files: Path) -> None:
     )
 
 
-def test_constraints_that_leave_no_mapping_are_named(files: Path) -> None:
+def test_constraints_that_leave_no_mapping_are_named(files):
     (files / "c.yaml").write_text(
         "constraints: [{target: Buffer, type: temporal, factors: M=4 N=4 K=6}]"
     )
@@ -268,7 +264,7 @@ def test_constraints_that_leave_no_mapping_are_named(files: Path) -> None:
     assert done.stderr.splitlines()[-1] == empty
 
 
-def test_a_limit_that_nothing_meets_is_named(files: Path) -> None:
+def test_a_limit_that_nothing_meets_is_named(files):
     done = command("map", *ASKED, "--divisors-only", "--limit", "latency=5", cwd=files)
     assert done.returncode == 1
     assert "infeasible" in done.stderr
@@ -277,8 +273,8 @@ def test_a_limit_that_nothing_meets_is_named(files: Path) -> None:
 
 @pytest.mark.ci
 def test_levels_called_as_those_of_a_known_machine_keep_what_they_keep_there(
-    tmp_path: Path,
-) -> None:
+    tmp_path,
+):
     folder = golden() / "eyeriss"
     asked = (
         "--problem",
@@ -311,7 +307,7 @@ def test_levels_called_as_those_of_a_known_machine_keep_what_they_keep_there(
         ) <= 1e-6 * float(row["energy_pJ"])
 
 
-def test_a_nest_of_one_iteration_has_no_grid(tmp_path: Path) -> None:
+def test_a_nest_of_one_iteration_has_no_grid(tmp_path):
     command(
         "map",
         "--arch",

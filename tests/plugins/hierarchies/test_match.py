@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -11,9 +10,7 @@ import ithaca as package
 from tests.command_line import ithaca, succeed
 
 
-def test_choices_are_listed_with_loops_padding_calls_and_what_only_the_published_count_has() -> (
-    None
-):
+def test_choices_are_listed_with_loops_padding_calls_and_what_only_the_published_count_has():
     done = succeed("match", "conv2d", "-s", "o=512,r=56,c=56,i=512")
     assert "4 of 9 leaves: 126 sets; 4 legal choices, 6 by the published count" in done.stdout
     assert (
@@ -23,12 +20,12 @@ def test_choices_are_listed_with_loops_padding_calls_and_what_only_the_published
     assert "refused    i=r, j=o, k=p: r and p are added in cin's subscript r+p" in done.stdout
 
 
-def test_a_workload_with_fewer_leaves_than_the_intrinsic_is_said_to_have_them() -> None:
+def test_a_workload_with_fewer_leaves_than_the_intrinsic_is_said_to_have_them():
     done = succeed("match", "mv", "-s", "i=64,j=64", "--partial")
     assert done.stdout.splitlines()[2] == "3 leaves, of the intrinsic 4; 1 legal choice"
 
 
-def test_the_document_says_all_of_every_choice() -> None:
+def test_the_document_says_all_of_every_choice():
     words = (
         "match",
         "conv2d",
@@ -85,9 +82,7 @@ def test_the_document_says_all_of_every_choice() -> None:
     ],
     ids=["tiled", "own", "partial"],
 )
-def test_a_file_is_read_back_and_one_that_was_edited_is_refused(
-    words: tuple[str, ...], tmp_path: Path
-) -> None:
+def test_a_file_is_read_back_and_one_that_was_edited_is_refused(words, tmp_path):
     path = tmp_path / "matches.json"
     done = succeed("match", *words, "-o", path)
     found = package.load(path)
@@ -101,7 +96,7 @@ def test_a_file_is_read_back_and_one_that_was_edited_is_refused(
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
 
 
-def test_python_and_its_table() -> None:
+def test_python_and_its_table():
     found = package.match("ttm", intrinsic="gemm", intrinsic_sizes={"i": 8}, i=16, j=64, k=9, l=9)
     assert len(found.choices) == 4  # the intrinsic's i and j differ: operands may be exchanged
     frame = found.to_dataframe()
@@ -117,7 +112,7 @@ def test_python_and_its_table() -> None:
     assert repr(found) == "<Matches: ttm (i=16, j=64, k=9, l=9) on gemm: 4 choices>"
 
 
-def test_without_a_match_the_command_says_so() -> None:
+def test_without_a_match_the_command_says_so():
     sizes = ("-s", "o=144,r=56,c=56")
     done = ithaca("match", "depthwise_conv2d", *sizes)
     assert done.returncode == 1

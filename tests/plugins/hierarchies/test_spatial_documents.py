@@ -5,9 +5,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,7 +25,6 @@ from ithaca.solver.result import Result
 from ithaca.solver.solution import make_solution
 from ithaca.workloads.kernel_files import statement_nest
 from ithaca.workloads.library import workload
-from ithaca.workloads.nest import LoopNest
 from tests.refusals import refusals
 from tests.whole_spaces import some_row, tables_of
 
@@ -41,7 +38,7 @@ CONSTRAINED = Constraints(
 )
 
 
-def design(nest: LoopNest, architecture: str, **more: Any) -> SpatialDesign:
+def design(nest, architecture, **more):
     return SpatialDesign(nest, fitted(find_architecture(architecture), nest), **more)
 
 
@@ -55,7 +52,7 @@ DESIGNS = {
 }
 
 
-def some_configuration(found: SpatialDesign, seed: int) -> Configuration:
+def some_configuration(found, seed):
     """One of the space's, drawn axis by axis."""
     draw, tables = random.Random(seed), tables_of(found.space)
     for _ in range(10_000):
@@ -65,7 +62,7 @@ def some_configuration(found: SpatialDesign, seed: int) -> Configuration:
     raise AssertionError("no mapping fits")
 
 
-def result(found: SpatialDesign, seed: int = 0) -> Result:
+def result(found, seed=0):
     problem = Problem(
         found,
         (Limit("DRAM.energy", Fraction(10**12)),),
@@ -80,7 +77,7 @@ def result(found: SpatialDesign, seed: int = 0) -> Result:
 
 @pytest.mark.ci
 @pytest.mark.parametrize("name", DESIGNS)
-def test_files_stand_alone(name: str, tmp_path: Path) -> None:
+def test_files_stand_alone(name, tmp_path):
     found, path = DESIGNS[name](), tmp_path / "result.json"
     for seed in range(8):
         written = result(found, seed)
@@ -94,7 +91,7 @@ def test_files_stand_alone(name: str, tmp_path: Path) -> None:
         assert result_document(read) == result_document(written)
 
 
-def test_a_mapping_reads_as_loops() -> None:
+def test_a_mapping_reads_as_loops():
     found = design(OWN, "eyeriss")
     document = result_document(result(found))
     levels = document["best"]["tiling"]
@@ -115,8 +112,8 @@ def test_a_mapping_reads_as_loops() -> None:
     assert all(trips[loop] >= extent for loop, extent in OWN.extents)
 
 
-def edited(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
-    def edit(document: dict[str, Any]) -> None:
+def edited(path, value):
+    def edit(document):
         *steps, last = path.split(".")
         part: Any = document
         for step in steps:
@@ -130,7 +127,7 @@ def edited(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
     ("path", "value", "told"),
     refusals("families-spatial_documents", "edited_files_are_refused"),
 )
-def test_edited_files_are_refused(path: str, value: Any, told: str, tmp_path: Path) -> None:
+def test_edited_files_are_refused(path, value, told, tmp_path):
     document = json.loads(document_text(result_document(result(design(OWN, "eyeriss")))))
     edited(path, value)(document)
     file = tmp_path / "result.json"

@@ -99,7 +99,7 @@ registers [ Weights:1 (1) Outputs:1 (1) ]
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name, text in FILES.items():
         Path(name).write_text(text)
@@ -107,7 +107,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.ci
-def test_files_in_any_order_are_solved_and_its_files_written(folder: Path) -> None:
+def test_files_in_any_order_are_solved_and_its_files_written(folder):
     done = succeed("timeloop-mapper", *FILES, "-o", "out", "--json")
     assert json.loads(done.stdout)["objective"]["expression"] == "latency,energy"
     assert "does not depend on mapper.live_status, mapper.timeout" in " ".join(done.stderr.split())
@@ -133,7 +133,7 @@ def test_files_in_any_order_are_solved_and_its_files_written(folder: Path) -> No
     assert started.value is not None
 
 
-def figures(text: str) -> dict[str, dict[str, str]]:
+def figures(text):
     """The figures of the tool's statistics by level, or level and tensor, and field."""
     rows: dict[str, dict[str, str]] = {}
     level, tensor = "", ""
@@ -148,7 +148,7 @@ def figures(text: str) -> dict[str, dict[str, str]]:
     return rows
 
 
-def test_figures_are_those_of_the_tool(folder: Path) -> None:
+def test_figures_are_those_of_the_tool(folder):
     """All 157 that it prints of the mapping under these names, and its drawing."""
     Path("map.yaml").write_text(MAPPED)
     mapper = read_mapper_files([*FILES])
@@ -171,7 +171,7 @@ def test_figures_are_those_of_the_tool(folder: Path) -> None:
 
 
 @pytest.mark.ci
-def test_levels_keep_what_they_are_to_keep_and_perhaps_more(folder: Path) -> None:
+def test_levels_keep_what_they_are_to_keep_and_perhaps_more(folder):
     """Keeping as in the tool: ``keep`` says what a level holds at least; other constraints come
     from files of their own."""
     kept = {}
@@ -207,9 +207,7 @@ def test_levels_keep_what_they_are_to_keep_and_perhaps_more(folder: Path) -> Non
     ("names", "text", "line"),
     refusals("timeloop_mapper", "what_is_refused_is_named"),
 )
-def test_what_is_refused_is_named(
-    folder: Path, names: tuple[str, ...], text: str, line: str
-) -> None:
+def test_what_is_refused_is_named(folder, names, text, line):
     Path("x.yaml").write_text(text)
     with pytest.raises(InputError) as caught:
         ithaca.timeloop_mapper(names)
@@ -218,7 +216,7 @@ def test_what_is_refused_is_named(
 
 
 @pytest.mark.ci
-def test_words_of_the_outermost_level_are_a_metric(folder: Path) -> None:
+def test_words_of_the_outermost_level_are_a_metric(folder):
     Path("m.yaml").write_text("mapper: {optimization_metric: last-level-accesses}")
     result = ithaca.timeloop_mapper([*FILES])
     assert result.status == "optimal"
@@ -226,7 +224,7 @@ def test_words_of_the_outermost_level_are_a_metric(folder: Path) -> None:
     assert words == 4 * 2 * 3 + 2 * 8 + 4 * 6
 
 
-def test_latency_needs_no_energies(folder: Path) -> None:
+def test_latency_needs_no_energies(folder):
     Path("m.yaml").write_text("mapper: {optimization_metrics: [delay]}")
     ithaca.timeloop_mapper(["a.yaml", "p.yaml", "m.yaml"])
     text = Path("timeloop-mapper.stats.txt").read_text()

@@ -3,7 +3,6 @@ and all places of all prime factors between all storage nodes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 from functools import cache
 
@@ -18,14 +17,14 @@ from tests.plugins.hierarchies.mapped import ARCHITECTURE, NEST
 DESIGN = UnevenDesign(NEST, ARCHITECTURE, MappingOptions(divisors_only=True))
 
 
-def uneven_problem(objective: str = "latency", **limits: int) -> Problem:
+def uneven_problem(objective="latency", **limits):
     """Divisor mappings with limits on metrics."""
     bounds = tuple(Limit(name, Fraction(bound)) for name, bound in limits.items())
     return Problem(DESIGN, bounds, read_objective(objective, "objective", DESIGN.vocabulary))
 
 
 @cache
-def every_mapping() -> frozenset[tuple[int, int, int]]:
+def every_mapping():
     """Latency, energy and multipliers of all mappings that fit."""
     vectors: set[tuple[int, int, int]] = set()
     for model, fits in placed_models(DESIGN):
@@ -35,18 +34,18 @@ def every_mapping() -> frozenset[tuple[int, int, int]]:
     return frozenset(vectors)
 
 
-def _feasible(problem: Problem) -> list[dict[str, int]]:
+def _feasible(problem):
     named = [dict(zip(("latency", "energy", "pes"), row, strict=True)) for row in every_mapping()]
     return [m for m in named if all(m[limit.metric] <= limit.bound for limit in problem.limits)]
 
 
-def optimum(problem: Problem) -> Fraction | None:
+def optimum(problem):
     """The least objective of any mapping within the limits."""
     values = [Fraction(metrics[problem.objective.text]) for metrics in _feasible(problem)]
     return min(values, default=None)
 
 
-def front(problems: Sequence[Problem], objectives: Sequence[str]) -> set[tuple[float, ...]]:
+def front(problems, objectives):
     """The values that no other mapping within the limits dominates."""
     (problem,) = problems
     vectors = {tuple(float(metrics[name]) for name in objectives) for metrics in _feasible(problem)}

@@ -6,14 +6,13 @@ import pytest
 
 from ithaca.plugins.peers.studies.methods import PEERS, run_peer
 from ithaca.plugins.peers.studies.recorder import SampleBudget
-from tests.families.sample import Sample
 from tests.families.samples import each_family
 
 
 @pytest.mark.ci
 @each_family
 @pytest.mark.parametrize("name", [name for name, peer in PEERS.items() if not peer.libraries])
-def test_peers_search_it(sample: Sample, name: str) -> None:
+def test_peers_search_it(sample, name):
     problem = sample.problems[0]
     # samples of the exact search are its boxes
     trace = run_peer(

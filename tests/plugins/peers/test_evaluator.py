@@ -11,8 +11,6 @@ from hypothesis import strategies as st
 
 from ithaca.exports.seeds.parameters import score_configuration
 from ithaca.files.errors import InputError
-from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.problem import Problem
 from ithaca.plugins.peers.studies.coordinates import Coordinates
 from ithaca.plugins.peers.studies.evaluator import INFEASIBLE, Evaluator, SettledError
 from ithaca.plugins.peers.studies.recorder import (
@@ -27,13 +25,13 @@ from tests.problems import mm_points, mm_problem
 from tests.refusals import refusals
 
 
-def evaluator_of(problem: Problem, budget: SampleBudget | None = None) -> Evaluator:
+def evaluator_of(problem, budget=None):
     return Evaluator(Recorder(problem, budget or SampleBudget(samples=10**6)))
 
 
 @given(point=mm_points())
 @settings(max_examples=60)
-def test_configurations_survive_their_coordinates(point: tuple[Problem, Configuration]) -> None:
+def test_configurations_survive_their_coordinates(point):
     problem, configuration = point
     coordinates = Coordinates(problem)
     if not problem.space.contains(
@@ -50,7 +48,7 @@ def test_configurations_survive_their_coordinates(point: tuple[Problem, Configur
 @pytest.mark.ci
 @given(point=mm_points(), seed=st.integers(0, 9))
 @settings(max_examples=40)
-def test_scores_are_those_of_the_reference(point: tuple[Problem, Configuration], seed: int) -> None:
+def test_scores_are_those_of_the_reference(point, seed):
     problem, _ = point
     evaluator = evaluator_of(problem)
     coordinates = evaluator.coordinates
@@ -66,7 +64,7 @@ def test_scores_are_those_of_the_reference(point: tuple[Problem, Configuration],
         assert (scores.cost[index] > INFEASIBLE) == (violation > 0) or scores.excess[index] < 1e-9
 
 
-def test_any_point_of_the_cube_is_a_configuration_and_all_values_are_reached() -> None:
+def test_any_point_of_the_cube_is_a_configuration_and_all_values_are_reached():
     coordinates = Coordinates(mm_problem((40, 24, 32), edition="odyssey"))
     assert [c.name for c in coordinates.all] == [
         "t2_i",
@@ -85,7 +83,7 @@ def test_any_point_of_the_cube_is_a_configuration_and_all_values_are_reached() -
     assert coordinates.decode(beyond.astype(np.int64))[1].all()
 
 
-def test_the_graded_cost_orders_feasible_ones_by_value_and_others_by_excess() -> None:
+def test_the_graded_cost_orders_feasible_ones_by_value_and_others_by_excess():
     evaluator = evaluator_of(mm_problem((64, 64, 64), edition="odyssey"))
     units = np.random.default_rng(0).random((400, evaluator.coordinates.count))
     scores = evaluator.units(units)
@@ -99,7 +97,7 @@ def test_the_graded_cost_orders_feasible_ones_by_value_and_others_by_excess() ->
     assert (np.diff(scores.cost[~feasible][np.argsort(scores.excess[~feasible])]) >= 0).all()
 
 
-def test_what_was_scored_before_is_free_until_nothing_new_comes() -> None:
+def test_what_was_scored_before_is_free_until_nothing_new_comes():
     evaluator = evaluator_of(mm_problem((16, 16, 16)), SampleBudget(samples=50))
     points = evaluator.coordinates.of_units(
         np.random.default_rng(1).random((5, evaluator.coordinates.count))
@@ -114,7 +112,7 @@ def test_what_was_scored_before_is_free_until_nothing_new_comes() -> None:
         evaluator.points(np.tile(points, (100, 1)))
 
 
-def test_a_batch_beyond_the_budget_is_scored_in_part() -> None:
+def test_a_batch_beyond_the_budget_is_scored_in_part():
     evaluator = evaluator_of(mm_problem((64, 64, 64), edition="odyssey"), SampleBudget(samples=37))
     units = np.random.default_rng(2).random((100, evaluator.coordinates.count))
     with pytest.raises(BudgetUsedError) as caught:
@@ -132,12 +130,12 @@ def test_a_batch_beyond_the_budget_is_scored_in_part() -> None:
         ({"seconds": float("inf")}, "budget.seconds is 'inf'"),
     ],
 )
-def test_budgets_that_mean_nothing_are_refused(arguments: dict[str, int], message: str) -> None:
+def test_budgets_that_mean_nothing_are_refused(arguments, message):
     with pytest.raises(InputError, match=message):
         SampleBudget(**arguments)
 
 
-def test_traces_tell_what_was_known_when() -> None:
+def test_traces_tell_what_was_known_when():
     found = (Improvement(3, 0.5, Fraction(9)), Improvement(8, 2.0, Fraction(7)))
     trace = Trace("random", 0, found, 20, 5.0, None, Ended.SAMPLES)
     assert [trace.value_at(n) for n in (2, 3, 7, 8, 99)] == [None, 9, 9, 7, 7]

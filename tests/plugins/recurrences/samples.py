@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from fractions import Fraction
 from functools import partial
 
 import pytest
 
-from ithaca.formulations.problem import Limit, Problem
-from ithaca.plugins.recurrences.formulations.array import RecurrenceArray
+from ithaca.formulations.problem import Limit
 from ithaca.plugins.recurrences.formulations.design import RecurrenceDesign
 from ithaca.plugins.recurrences.formulations.options import RecurrenceOptions
 from ithaca.plugins.recurrences.formulations.question import RecurrenceQuestion
-from ithaca.plugins.recurrences.formulations.simulation import RecurrenceRun
 from ithaca.plugins.recurrences.formulations.simulation import simulate as simulate_by
 from ithaca.plugins.recurrences.workloads.kind import find_recurrence
 from tests.families.sample import Sample, counted_front, counted_optimum
 
 
-def simulate(array: RecurrenceArray) -> RecurrenceRun:
+def simulate(array):
     """Run an array with every word, where an engine is installed."""
     engine = pytest.importorskip("ithaca.plugins.rtl.formulations.engine")
     return simulate_by(array, engine.process_ends)
 
 
-def every_run(problem: Problem) -> Iterator[tuple[dict[str, int], dict[str, Fraction]]]:
+def every_run(problem):
     """The one configuration of an array; its cycles are those of a run."""
     design = problem.design
     assert isinstance(design, RecurrenceDesign)

@@ -4,19 +4,17 @@ against what the AutoSA compiler built."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from ithaca.files.errors import InputError
-from ithaca.plugins.recurrences.formulations.array import RecurrenceArray, Timing, Value, dataflows
+from ithaca.plugins.recurrences.formulations.array import RecurrenceArray, Timing, dataflows
 from ithaca.plugins.recurrences.formulations.cycles import cycles
 from ithaca.plugins.recurrences.formulations.simulation import RecurrenceRun
 from ithaca.plugins.recurrences.workloads.kind import find_recurrence
-from ithaca.plugins.recurrences.workloads.recurrence import Recurrence, read_recurrence
+from ithaca.plugins.recurrences.workloads.recurrence import read_recurrence
 from tests.plugins.recurrences.samples import simulate
 
 TIMINGS = (
@@ -85,13 +83,13 @@ ALL_HANGING = {
 }
 
 
-def nest_of(name: str, **sizes: int) -> Recurrence:
+def nest_of(name, **sizes):
     own = {each["name"]: each for each in (BANDED, STENCIL, HANGING, ALL_HANGING)}
     read = read_recurrence(own[name], name) if name in own else find_recurrence(name, {})
     return read.with_sizes(sizes)
 
 
-def computed(nest: Recurrence, inputs: Mapping[Value, float]) -> dict[Value, float]:
+def computed(nest, inputs):
     """The outputs of recurrences, one iteration after the other."""
     values, outputs = {**inputs}, {}
     for point, cases in nest.iterations.items():
@@ -104,7 +102,7 @@ def computed(nest: Recurrence, inputs: Mapping[Value, float]) -> dict[Value, flo
     return outputs
 
 
-def random_inputs(nest: Recurrence, seed: int) -> dict[Value, float]:
+def random_inputs(nest, seed):
     """Numbers between 1 and 2, larger ones on the diagonal."""
     draw = np.random.default_rng(seed)
     return {
@@ -125,7 +123,7 @@ NESTS = [
 
 @pytest.mark.ci(every=3)
 @pytest.mark.parametrize(("name", "sizes"), NESTS, ids=str)
-def test_the_count_is_what_a_run_of_every_word_takes(name: str, sizes: dict[str, int]) -> None:
+def test_the_count_is_what_a_run_of_every_word_takes(name, sizes):
     nest = nest_of(name, **sizes)
     outputs = nest.tensors.keys() - {*nest.input_tensors}
     for space, timing in product(dataflows(nest), TIMINGS):
@@ -139,7 +137,7 @@ def test_the_count_is_what_a_run_of_every_word_takes(name: str, sizes: dict[str,
     [*(("hanging", {"n": n, "m": m}) for n, m in ((3, 2), (4, 2), (6, 3))), ("all-hanging", {})],
     ids=str,
 )
-def test_an_array_hangs_where_a_run_of_every_word_does(name: str, sizes: dict[str, int]) -> None:
+def test_an_array_hangs_where_a_run_of_every_word_does(name, sizes):
     nest = nest_of(name, **sizes)
     for space, timing in product(dataflows(nest), TIMINGS):
         array = RecurrenceArray(nest, space, timing)
@@ -153,7 +151,7 @@ def test_an_array_hangs_where_a_run_of_every_word_does(name: str, sizes: dict[st
 
 @pytest.mark.slow
 @pytest.mark.parametrize("n", [12, 16, 20, 24, 30])
-def test_large_ones_too(n: int) -> None:
+def test_large_ones_too(n):
     nest = find_recurrence("lu", {"n": n})
     for space, timing in product(dataflows(nest), TIMINGS):
         array = RecurrenceArray(nest, space, timing)
@@ -161,7 +159,7 @@ def test_large_ones_too(n: int) -> None:
 
 
 @pytest.mark.parametrize("n", [3, 8])
-def test_lu_is_that_of_numpy(n: int) -> None:
+def test_lu_is_that_of_numpy(n):
     nest = find_recurrence("lu", {"n": n})
     inputs = random_inputs(nest, seed=n)
     matrix = np.array([[inputs["A", (i, j)] for j in range(n)] for i in range(n)], float)
@@ -177,7 +175,7 @@ def test_lu_is_that_of_numpy(n: int) -> None:
     assert np.allclose(lower, np.tril(lower))
 
 
-def test_substitution_solves_the_system() -> None:
+def test_substitution_solves_the_system():
     nest = find_recurrence("trisolve", {"n": 6, "m": 3})
     inputs = random_inputs(nest, seed=1)
     lower, right = np.zeros((6, 6)), np.zeros((6, 3))
@@ -188,7 +186,7 @@ def test_substitution_solves_the_system() -> None:
     assert np.allclose(found, np.linalg.solve(lower, right))
 
 
-def test_the_array_is_that_of_the_paper() -> None:
+def test_the_array_is_that_of_the_paper():
     """Figure 12 of AutoSA: a triangle, A into its first row, L out of all PEs, U out of the
     diagonal."""
     array = RecurrenceArray(find_recurrence("lu", {"n": 6}), ("k", "j"), Timing())
@@ -214,7 +212,7 @@ BUILT = {
 
 @pytest.mark.ci(every=3)
 @pytest.mark.parametrize("space", BUILT)
-def test_modules_and_buffers_are_those_that_the_compiler_builds(space: str) -> None:
+def test_modules_and_buffers_are_those_that_the_compiler_builds(space):
     array = RecurrenceArray(find_recurrence("lu", {"n": 9}), tuple(space.split(",")), Timing())
     pes, registers, *chains = BUILT[space]
     assert len(array.pes) == pes
@@ -224,8 +222,8 @@ def test_modules_and_buffers_are_those_that_the_compiler_builds(space: str) -> N
 
 
 @pytest.mark.ci
-def test_words_beside_the_triangle_move_where_the_compiler_moves_boxes() -> None:
-    def words(*space: str) -> dict[str, int]:
+def test_words_beside_the_triangle_move_where_the_compiler_moves_boxes():
+    def words(*space):
         array = RecurrenceArray(find_recurrence("lu", {"n": 9}), space, Timing())
         return {c.tensor: sum(c.moved.values()) for c in array.outputs}
 
@@ -234,14 +232,14 @@ def test_words_beside_the_triangle_move_where_the_compiler_moves_boxes() -> None
     assert words("i") == {"L": 36, "U": 81}
 
 
-def test_dsp_are_those_of_operators_in_pes_that_need_them() -> None:
+def test_dsp_are_those_of_operators_in_pes_that_need_them():
     """No divider takes DSP blocks; a PE on the diagonal has neither multiplier nor subtractor."""
     nest = find_recurrence("lu", {"n": 5})
     assert RecurrenceArray(nest, ("k", "j"), Timing()).dsp == 10 * (3 + 2)
     assert RecurrenceArray(nest, ("j", "i"), Timing()).dsp == 20 * (3 + 2)
 
 
-def test_an_own_file_is_read(tmp_path: Path) -> None:
+def test_an_own_file_is_read(tmp_path):
     import yaml
 
     path = tmp_path / "banded.yaml"
@@ -250,6 +248,6 @@ def test_an_own_file_is_read(tmp_path: Path) -> None:
     assert len(find_recurrence(path, {"n": 8}).iterations) == (7 * 2 + 1) * 3
 
 
-def test_blanks_around_bounds_are_nothing() -> None:
+def test_blanks_around_bounds_are_nothing():
     own = BANDED | {"loops": {**BANDED["loops"], "i": [" 0", "\tn "]}}
     assert [*read_recurrence(own, "own").iterations] == [*nest_of("banded").iterations]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 import yaml
@@ -20,14 +19,14 @@ LU = ("lu", "-s", "n=5")
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory):
     path = tmp_path_factory.mktemp("lu")
     succeed("solve", *LU, "-o", str(path / "lu.json"))
     (path / "banded.yaml").write_text(yaml.safe_dump(BANDED, sort_keys=False))
     return path
 
 
-def test_the_best_of_all_choices_is_proven(folder: Path) -> None:
+def test_the_best_of_all_choices_is_proven(folder):
     document = json.loads((folder / "lu.json").read_text())
     values = {",".join(d["dataflow"]): d["metrics"]["latency"] for d in document["designs"]}
     assert set(values) == {"k", "j", "i", "k,j", "k,i", "j,i"}
@@ -52,21 +51,21 @@ def test_the_best_of_all_choices_is_proven(folder: Path) -> None:
     ],
     ids=lambda words: words[0] if isinstance(words, tuple) else "",
 )
-def test_commands_take_them(words: tuple[str, ...], line: str, folder: Path) -> None:
+def test_commands_take_them(words, line, folder):
     done = command(*words, cwd=folder)
     assert done.returncode == 0, done.stderr
     assert any(printed.startswith(line) for printed in done.stdout.splitlines()), done.stdout
 
 
 @needs("rtl")
-def test_every_simulated_element_is_right(folder: Path) -> None:
+def test_every_simulated_element_is_right(folder):
     for design in ("k", "k,j"):
         run = ithaca.simulate(folder / "lu.json", design=design).document["simulation"]
         assert run == {"cycles": run["model"], "elements": 25, "wrong": 0, "model": run["model"]}
 
 
 @pytest.mark.ci
-def test_sizes_are_varied_and_verified(folder: Path) -> None:
+def test_sizes_are_varied_and_verified(folder):
     succeed("whatif", "lu", "--vary", "n=2,4", "-o", str(folder / "study.json"))
     done = command("verify", "study.json", cwd=folder)
     assert done.stdout.count("optimal: value") == 2
@@ -109,14 +108,14 @@ REFUSED = {
     ],
     ids=" ".join,
 )
-def test_what_cannot_be_is_refused_in_a_line(words: tuple[str, ...], folder: Path) -> None:
+def test_what_cannot_be_is_refused_in_a_line(words, folder):
     done = command(*words, cwd=folder)
     assert done.returncode == 2
     assert done.stderr.startswith(f"ithaca: {REFUSED[words]}")
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_arrays_that_hang_are_left_out(folder: Path) -> None:
+def test_arrays_that_hang_are_left_out(folder):
     """Along k words of a row wait for room that the row behind them would make."""
     for nest in (HANGING, ALL_HANGING):
         (folder / f"{nest['name']}.yaml").write_text(yaml.safe_dump(nest, sort_keys=False))
@@ -170,7 +169,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("line", BROKEN)
-def test_files_that_are_no_recurrences_are_refused(line: str, tmp_path: Path) -> None:
+def test_files_that_are_no_recurrences_are_refused(line, tmp_path):
     document = {name: text for name, text in {**BANDED, **BROKEN[line]}.items() if text is not None}
     (tmp_path / "own.yaml").write_text(yaml.safe_dump(document, sort_keys=False))
     done = command("solve", "own.yaml", cwd=tmp_path)
@@ -180,7 +179,7 @@ def test_files_that_are_no_recurrences_are_refused(line: str, tmp_path: Path) ->
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_what_the_compiler_cannot_take_is_refused(tmp_path: Path) -> None:
+def test_what_the_compiler_cannot_take_is_refused(tmp_path):
     """The compiler knows sums as bounds and conditions, and unites no sets of iterations."""
     own = BANDED["values"] | {"X": "X[i-1][k][r] if i > 0 and i > k - w + 1 else B[k][r]"}
     for values, line in (
@@ -198,7 +197,7 @@ def test_what_the_compiler_cannot_take_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
 @pytest.mark.parametrize(("workload", "space"), [("lu", 3), ("trisolve", 1)])
-def test_exported_programs_check_themselves(workload: str, space: int, tmp_path: Path) -> None:
+def test_exported_programs_check_themselves(workload, space, tmp_path):
     result = ithaca.solve(workload, sizes={"n": 6}, dataflow="k,j" if space == 3 else "i")
     result.export("autosa", tmp_path / "out")
     text = (tmp_path / "out" / "autosa_command.sh").read_text()

@@ -3,11 +3,8 @@ stalls at random, and run after run."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from ithaca.exports.configuration import tools_of
 from ithaca.files.writing import write_folder
@@ -17,7 +14,7 @@ from ithaca.plugins.recurrences.exports.hardware import obstacles
 from ithaca.plugins.recurrences.formulations.array import RecurrenceArray, Timing
 from ithaca.plugins.recurrences.formulations.cycles import cycles
 from ithaca.plugins.recurrences.formulations.design import RecurrenceDesign
-from ithaca.plugins.recurrences.workloads.recurrence import Recurrence, read_recurrence
+from ithaca.plugins.recurrences.workloads.recurrence import read_recurrence
 from tests.plugins.recurrences.test_arrays import nest_of
 
 #: A loop whose bounds follow another one of a PE and a space loop: not all its turns have inner ones.
@@ -36,12 +33,12 @@ SLOW = Timing(hop=3, multiply=2, add=5, divide=9)
 SHORT = Timing(multiply=1, add=1, divide=1)
 
 
-def configuration(array: RecurrenceArray) -> RecurrenceConfiguration:
+def configuration(array):
     design = RecurrenceDesign(array.nest, array.space, array.timing, DEFAULT_CLOCK_MHZ)
     return RecurrenceConfiguration(array, design.figures, proven=True)
 
 
-def check(folder: Path, array: RecurrenceArray, seed: int = 1) -> None:
+def check(folder, array, seed=1):
     """Run an array without stalls, with them, and three times without a reset."""
     from ithaca.plugins.rtl.exports.tools import compiled
 
@@ -54,7 +51,7 @@ def check(folder: Path, array: RecurrenceArray, seed: int = 1) -> None:
     assert (plain.right, stalled.right, again.right) == (elements, elements, 3 * elements)
 
 
-def vector(folder: Path, name: str) -> dict[tuple[int, ...], np.float32]:
+def vector(folder, name):
     """The elements of a tensor as the bench has them, by the order that is stated."""
     order = (folder / "streams" / f"{name}.txt").read_text().split()
     words = (folder / "vectors" / f"{name}.hex").read_text().split()
@@ -67,7 +64,7 @@ def vector(folder: Path, name: str) -> dict[tuple[int, ...], np.float32]:
     return elements
 
 
-def decomposed(matrix: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+def decomposed(matrix):
     """L and U by elimination, in single precision."""
     upper, lower = matrix.copy(), np.eye(len(matrix), dtype=np.float32)
     for pivot in range(len(matrix)):
@@ -99,9 +96,7 @@ LU = [
 @pytest.mark.slow(every=4)
 @pytest.mark.usefixtures("simulator")
 @pytest.mark.parametrize(("n", "space", "timing"), LU)
-def test_lu_takes_the_counted_cycles_and_is_that_of_elimination(
-    n: int, space: str, timing: Timing, folder: Path
-) -> None:
+def test_lu_takes_the_counted_cycles_and_is_that_of_elimination(n, space, timing, folder):
     nest = nest_of("lu", n=n)
     check(folder, RecurrenceArray(nest, tuple(space.split(",")), timing), seed=n)
     given = vector(folder, "A")
@@ -130,13 +125,13 @@ def test_lu_takes_the_counted_cycles_and_is_that_of_elimination(
         ("flight", "k,j", Timing()),
     ],
 )
-def test_other_recurrences_run_too(name: str, space: str, timing: Timing, folder: Path) -> None:
+def test_other_recurrences_run_too(name, space, timing, folder):
     sizes = {"n": 4, "m": 3} if name == "trisolve" else {}
     nest = read_recurrence(FLIGHT, name) if name == "flight" else nest_of(name, **sizes)
     check(folder, RecurrenceArray(nest, tuple(space.split(",")), timing))
 
 
-def own(**parts: object) -> Recurrence:
+def own(**parts):
     return read_recurrence(FLIGHT | parts, "own")
 
 
@@ -160,14 +155,14 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("reason", REFUSED)
-def test_what_cannot_be_written_is_said(reason: str) -> None:
+def test_what_cannot_be_written_is_said(reason):
     nest, timing = REFUSED[reason]
     array = RecurrenceArray(nest, ("i",), timing)
     assert obstacles(RecurrenceConfiguration(array, {}, proven=False)) == (reason,)
 
 
 @pytest.mark.parametrize("ends", [["2*j", "2*n"], ["j*j", "n*n"], ["j+max(0, j)", "2*n"]])
-def test_bounds_that_hardware_cannot_count_are_said(ends: list[str]) -> None:
+def test_bounds_that_hardware_cannot_count_are_said(ends):
     nest = own(loops={**FLIGHT["loops"], "i": ends})
     chosen = RecurrenceConfiguration(RecurrenceArray(nest, ("i",), Timing()), {}, proven=False)
     (reason,) = obstacles(chosen)

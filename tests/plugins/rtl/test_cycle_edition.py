@@ -6,12 +6,10 @@ from __future__ import annotations
 import json
 import random
 import re
-from pathlib import Path
 
 import pytest
 
 from ithaca import network, simulate, solve
-from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.plugins.rtl.formulations.activity import simulate_network
@@ -24,7 +22,7 @@ from tests.problems import MM_DATAFLOWS, mm_problem
 from tests.solver.known_optima import brute_force
 
 
-def small_problem(seed: int) -> Problem:
+def small_problem(seed):
     """A small matrix multiplication on any design, minimising any of some objectives."""
     draw = random.Random(seed)
     return mm_problem(
@@ -48,7 +46,7 @@ def small_problem(seed: int) -> Problem:
     )
 
 
-def check(problem: Problem, *, both: bool) -> None:
+def check(problem, *, both):
     expected = brute_force(problem)
     for solver in (solve_exact, solve_cpsat) if both else (solve_exact,):
         solution = solver(problem)
@@ -64,17 +62,17 @@ def check(problem: Problem, *, both: bool) -> None:
 @pytest.mark.ci(every=9)
 @pytest.mark.slow(every=3)
 @pytest.mark.parametrize("seed", range(18))
-def test_small_problems(seed: int) -> None:
+def test_small_problems(seed):
     check(small_problem(seed), both=seed < 6)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(100, 220))
-def test_many_small_problems(seed: int) -> None:
+def test_many_small_problems(seed):
     check(small_problem(seed), both=True)
 
 
-def test_where_outputs_decide_bounds_hold_what_leaves_last() -> None:
+def test_where_outputs_decide_bounds_hold_what_leaves_last():
     found = solve(
         "conv2d", o=64, i=3, r=224, c=224, p=3, q=3, dataflow="o,r", edition="cycle", method="exact"
     )
@@ -88,7 +86,7 @@ def test_where_outputs_decide_bounds_hold_what_leaves_last() -> None:
 
 @pytest.mark.ci
 @pytest.mark.parametrize("regime", ["rtl", "hls"])
-def test_results_state_their_machine_and_verify(regime: str, tmp_path: Path) -> None:
+def test_results_state_their_machine_and_verify(regime, tmp_path):
     path = tmp_path / "result.json"
     found = solve("mm", i=24, j=16, k=12, dataflow="i,j", edition="cycle", regime=regime)
     found.save(path)
@@ -115,7 +113,7 @@ SHORT_TILES = [
 ]
 
 
-def errors_at_optima(kernel: str, extents: tuple[int, ...], dtype: str, regime: str) -> list[float]:
+def errors_at_optima(kernel, extents, dtype, regime):
     """The errors of the proven optima of all designs against their runs."""
     names = dict(zip("ijk" if kernel == "mm" else "oircpq", extents, strict=True))
     found = solve(kernel, **names, dtype=dtype, edition="cycle", regime=regime)
@@ -134,9 +132,7 @@ def errors_at_optima(kernel: str, extents: tuple[int, ...], dtype: str, regime: 
 @pytest.mark.slow(every=3)
 @pytest.mark.ci
 @pytest.mark.parametrize(("case", "dtype", "regime"), SHORT_TILES)
-def test_optima_of_narrow_types_run_as_proven(
-    case: tuple[str, tuple[int, ...]], dtype: str, regime: str
-) -> None:
+def test_optima_of_narrow_types_run_as_proven(case, dtype, regime):
     errors = errors_at_optima(*case, dtype, regime)
     assert len(errors) >= 6
     assert sum(map(abs, errors)) / len(errors) <= 0.0015
@@ -146,7 +142,7 @@ def test_optima_of_narrow_types_run_as_proven(
 @pytest.mark.slow
 @pytest.mark.parametrize("regime", ["rtl", "hls"])
 @pytest.mark.parametrize("kernel", ["mm", "conv2d"])
-def test_optima_of_many_small_problems_run_as_proven(kernel: str, regime: str) -> None:
+def test_optima_of_many_small_problems_run_as_proven(kernel, regime):
     draw, errors = random.Random(3), []
     for _ in range(40):
         outer = [draw.choice([4, 6, 7, 8, 12, 16, 24]) for _ in range(3 if kernel == "mm" else 2)]
@@ -163,7 +159,7 @@ def test_optima_of_many_small_problems_run_as_proven(kernel: str, regime: str) -
 
 
 @pytest.mark.ci
-def test_it_is_the_default_and_what_is_proven_runs() -> None:
+def test_it_is_the_default_and_what_is_proven_runs():
     """The answers of both doors, without an edition, take as many cycles as `ithaca simulate`
     counts."""
     layer = solve("conv2d", o=16, r=14, c=14, i=16, p=3, q=3, dataflow="o,r")
@@ -185,7 +181,7 @@ def test_it_is_the_default_and_what_is_proven_runs() -> None:
     ("kernel", "loops", "size", "least"),
     [("mttkrp", "ijkl", 512, 65_483_002), ("ttmc", "ijklm", 128, 33_558_545)],
 )
-def test_contractions_of_autosa_are_proven(kernel: str, loops: str, size: int, least: int) -> None:
+def test_contractions_of_autosa_are_proven(kernel, loops, size, least):
     """The sizes of AutoSA's Table 4, all designs: three minutes of a processor for TTMc."""
     result = solve(kernel, **dict.fromkeys(loops, size))
     assert all(design.certificate.status is Status.OPTIMAL for design in result.designs)
@@ -193,7 +189,7 @@ def test_contractions_of_autosa_are_proven(kernel: str, loops: str, size: int, l
 
 
 @pytest.mark.ci
-def test_what_cannot_be_built_is_compared_in_the_exact_edition() -> None:
+def test_what_cannot_be_built_is_compared_in_the_exact_edition():
     asked = ("mm", "-s", "i=8,j=8,k=8", "--dataflow", "i,j", "--include-unbuildable")
     document = json.loads(ithaca("solve", *asked, "--json").stdout)
     assert (document["edition"], len(document["designs"])) == ("exact", 3)
@@ -203,7 +199,7 @@ def test_what_cannot_be_built_is_compared_in_the_exact_edition() -> None:
 
 
 @pytest.mark.ci
-def test_designs_left_out_as_they_may_hang_are_named() -> None:
+def test_designs_left_out_as_they_may_hang_are_named():
     done = ithaca("solve", "mttkrp", "-s", "i=4,j=4,k=4,l=4", "--limit", "dsp=40", "--json")
     assert done.stderr.startswith(
         "ithaca: left out: [k] D, [l] D, [j,k] D, [j,l] D: may hang: C is handed on"
@@ -213,7 +209,7 @@ def test_designs_left_out_as_they_may_hang_are_named() -> None:
     )
 
 
-def test_plateaus_of_the_exact_edition_are_told_apart() -> None:
+def test_plateaus_of_the_exact_edition_are_told_apart():
     exact, cycle = (
         solve("mm", i=64, j=64, k=64, dataflow="i,j", edition=name) for name in ("exact", "cycle")
     )
@@ -236,7 +232,7 @@ def test_plateaus_of_the_exact_edition_are_told_apart() -> None:
         (("--edition", "cycle", "--sums", "now"), "ithaca: --sums is 'now'; allowed: first, last"),
     ],
 )
-def test_bad_input_is_one_line(options: tuple[str, ...], line: str) -> None:
+def test_bad_input_is_one_line(options, line):
     ran = ithaca("solve", "mm", "-s", "i=8,j=8,k=8", *options)
     assert ran.returncode == 2
     assert ran.stderr == f"{line}\n"
@@ -244,7 +240,7 @@ def test_bad_input_is_one_line(options: tuple[str, ...], line: str) -> None:
 
 @pytest.mark.ci
 @pytest.mark.parametrize(("sums", "warns"), [("first", True), ("last", False)])
-def test_what_sums_that_come_first_cost_is_said(sums: str, warns: bool) -> None:
+def test_what_sums_that_come_first_cost_is_said(sums, warns):
     words = (
         "solve",
         "conv2d",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 
@@ -15,7 +14,7 @@ from tests.formulations.test_platform_files import WAITING
 
 
 @pytest.mark.ci
-def test_memory_that_waits_is_simulated_unless_told_otherwise(tmp_path: Path) -> None:
+def test_memory_that_waits_is_simulated_unless_told_otherwise(tmp_path):
     platform, result = tmp_path / "own.yaml", tmp_path / "result.json"
     platform.write_text(WAITING % "latency: 40")
     technology = load_platform(str(platform)).technology

@@ -5,11 +5,8 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable, Mapping
 from dataclasses import replace
-from pathlib import Path
 from statistics import mean
-from typing import Any
 
 import pytest
 
@@ -22,14 +19,13 @@ from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.solver.options import Budget, SolveOptions, StoppedError
 from ithaca.solver.result import Result
 from ithaca.studies import runs
-from ithaca.studies.network.result import NetworkResult
 from ithaca.workloads.library import workload
 from tests.command_line import ithaca, refused, succeed
 
 ASKED = {"i": 6, "j": 5, "dtype": "int8", "platform": "rtl-open", "limit": {"dsp": 4}}
 
 
-def solved(**more: Any) -> Result:
+def solved(**more):
     """A small answer of several designs."""
     found = solve("mv", **(ASKED | more))
     assert isinstance(found, Result)
@@ -37,12 +33,12 @@ def solved(**more: Any) -> Result:
 
 
 @pytest.fixture
-def run_as(monkeypatch: pytest.MonkeyPatch) -> Callable[[Mapping[str, int | None]], None]:
+def run_as(monkeypatch):
     """Make designs take other cycles than they do; None: they wait for ever."""
     true_run = SystolicProfile.run
 
-    def pretend(cycles: Mapping[str, int | None]) -> None:
-        def run(profile: SystolicProfile, configuration: Any, checkpoint: Any) -> int | None:
+    def pretend(cycles):
+        def run(profile, configuration, checkpoint):
             if profile.design.name in cycles:
                 return cycles[profile.design.name]
             return true_run(profile, configuration, checkpoint)
@@ -52,14 +48,14 @@ def run_as(monkeypatch: pytest.MonkeyPatch) -> Callable[[Mapping[str, int | None
     return pretend
 
 
-def ranked(result: Result) -> list[tuple[str, int]]:
+def ranked(result):
     """The designs of a result by value."""
     values = [(s.design, int(s.value)) for s in result.designs if s.value is not None]
     return sorted(values, key=lambda each: each[1])
 
 
 @pytest.mark.ci
-def test_what_runs_as_proven_is_optimal() -> None:
+def test_what_runs_as_proven_is_optimal():
     found = solved()
     assert found.runs[0].value == found.value == simulate(found).cycles
     assert found.basis == ""
@@ -69,9 +65,7 @@ def test_what_runs_as_proven_is_optimal() -> None:
 
 
 @pytest.mark.ci
-def test_the_fastest_as_it_runs_is_the_answer(
-    run_as: Callable[[Mapping[str, int | None]], None], tmp_path: Path
-) -> None:
+def test_the_fastest_as_it_runs_is_the_answer(run_as, tmp_path):
     (first, least), *others = ranked(solved())
     second = next(name for name, value in others if value > least)
     between = dict(others)[second]
@@ -107,9 +101,7 @@ def test_the_fastest_as_it_runs_is_the_answer(
 
 
 @pytest.mark.ci
-def test_a_difference_of_the_answer_is_said(
-    run_as: Callable[[Mapping[str, int | None]], None], tmp_path: Path
-) -> None:
+def test_a_difference_of_the_answer_is_said(run_as, tmp_path):
     known = ranked(solved())
     run_as({name: value + 1000 for name, value in known})
     words = [f"{name}={ASKED[name]}" for name in "ij"]
@@ -125,9 +117,7 @@ def test_a_difference_of_the_answer_is_said(
 
 
 @pytest.mark.ci
-def test_what_is_stated_of_runs_is_simulated_again(
-    run_as: Callable[[Mapping[str, int | None]], None], tmp_path: Path
-) -> None:
+def test_what_is_stated_of_runs_is_simulated_again(run_as, tmp_path):
     path = tmp_path / "r.json"
     least = ranked(solved())[0][1]
     with pytest.MonkeyPatch.context() as patch:
@@ -146,8 +136,8 @@ def test_what_is_stated_of_runs_is_simulated_again(
 
 @pytest.mark.ci
 def test_an_array_that_waits_for_ever_is_no_answer(
-    run_as: Callable[[Mapping[str, int | None]], None],
-) -> None:
+    run_as,
+):
     (first, _), *others = ranked(solved())
     run_as({first: None})
     found = solved()
@@ -158,7 +148,7 @@ def test_an_array_that_waits_for_ever_is_no_answer(
 
 
 @pytest.mark.ci
-def test_a_limit_holds_of_what_runs(run_as: Callable[[Mapping[str, int | None]], None]) -> None:
+def test_a_limit_holds_of_what_runs(run_as):
     (first, least), *_ = ranked(solved())
     run_as({first: 5 * least})
     found = solved(limit={"dsp": 4, "latency": 4 * least})
@@ -171,7 +161,7 @@ OPTIONS = ("--dtype", "int8", "--platform", "rtl-open", "--limit", "dsp=4")
 
 
 @pytest.fixture
-def one(tmp_path: Path) -> Path:
+def one(tmp_path):
     """A network of one layer, which asks what `solved` does."""
     path = tmp_path / "one.yaml"
     layer = "{op: kernel, name: only, kernel: mv, sizes: {i: 6, j: 5}}"
@@ -180,7 +170,7 @@ def one(tmp_path: Path) -> Path:
 
 
 @pytest.mark.ci
-def test_layers_of_networks_are_run(one: Path, tmp_path: Path) -> None:
+def test_layers_of_networks_are_run(one, tmp_path):
     path = tmp_path / "n.json"
     printed = succeed("network", one, *OPTIONS, "--dataflow", "i,j", "-o", path).stdout
     assert "simulated  1 of 1 layers as by the closed form" in printed
@@ -202,15 +192,13 @@ def test_layers_of_networks_are_run(one: Path, tmp_path: Path) -> None:
     assert not u250.layers[0].runs
 
 
-def replace_runs(result: NetworkResult) -> NetworkResult:
+def replace_runs(result):
     """A network's result of which no layer was run."""
     return replace(result, layers=tuple(replace(layer, runs=()) for layer in result.layers))
 
 
 @pytest.mark.ci
-def test_the_fastest_design_of_a_layer_is_its_answer(
-    run_as: Callable[[Mapping[str, int | None]], None], one: Path, tmp_path: Path
-) -> None:
+def test_the_fastest_design_of_a_layer_is_its_answer(run_as, one, tmp_path):
     (first, least), *others = ranked(solved())
     second = next(name for name, value in others if value > least)
     between = dict(others)[second]
@@ -229,9 +217,7 @@ def test_the_fastest_design_of_a_layer_is_its_answer(
 
 
 @pytest.mark.ci
-def test_layers_that_share_a_dataflow_are_run(
-    run_as: Callable[[Mapping[str, int | None]], None], one: Path
-) -> None:
+def test_layers_that_share_a_dataflow_are_run(run_as, one):
     known = ranked(solved())
     run_as({name: value + 1000 for name, value in known})
     printed = succeed("network", one, *OPTIONS, "--mode", "shared-dataflow").stdout
@@ -241,9 +227,7 @@ def test_layers_that_share_a_dataflow_are_run(
 
 
 @pytest.mark.ci
-def test_points_of_studies_are_run(
-    run_as: Callable[[Mapping[str, int | None]], None], tmp_path: Path
-) -> None:
+def test_points_of_studies_are_run(run_as, tmp_path):
     path, page = tmp_path / "s.json", tmp_path / "s.html"
     question = ("whatif", "mv", "-s", "i=6,j=5", *OPTIONS[:4], "--dataflow", "i,j")
     printed = succeed(*question, "--vary", "dsp=2,4", "-o", path).stdout
@@ -264,7 +248,7 @@ def test_points_of_studies_are_run(
 
 
 @pytest.mark.ci
-def test_fronts_are_by_the_closed_form(tmp_path: Path) -> None:
+def test_fronts_are_by_the_closed_form(tmp_path):
     path = tmp_path / "f.json"
     question = ("pareto", "mv", "-s", "i=4,j=3", "--dataflow", "i,j", "--objectives", "latency,dsp")
     question = (*question, "--dtype", "int8", "--limit", "dsp=4", "-o", path, "--platform")
@@ -276,8 +260,8 @@ def test_fronts_are_by_the_closed_form(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("cause", [InputError("too large"), StoppedError("no time")])
-def test_what_was_not_run_is_said(cause: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
-    def run(*_: Any) -> int:
+def test_what_was_not_run_is_said(cause, monkeypatch):
+    def run(*_):
         raise cause
 
     monkeypatch.setattr(SystolicProfile, "run", run)
@@ -287,7 +271,7 @@ def test_what_was_not_run_is_said(cause: Exception, monkeypatch: pytest.MonkeyPa
     assert found.value == ranked(found)[0][1]
 
 
-def test_runs_end_with_the_time_and_after_so_many_turns() -> None:
+def test_runs_end_with_the_time_and_after_so_many_turns():
     check = runs._checkpoint(Budget(SolveOptions(time_limit=0.0)))
     with pytest.raises(StoppedError, match="no time was left"):
         check()
@@ -298,7 +282,7 @@ def test_runs_end_with_the_time_and_after_so_many_turns() -> None:
         check()
 
 
-def drawn(seed: int) -> Result:
+def drawn(seed):
     """The answer of a random question of a random dataflow on generated hardware."""
     draw = random.Random(seed)
     nest = workload(draw.choice(["mttkrp", "ttmc", "mv", "depthwise_conv2d", "mm", "conv2d"]))
@@ -318,7 +302,7 @@ def drawn(seed: int) -> Result:
     return found
 
 
-def check_runs(seeds: range) -> None:
+def check_runs(seeds):
     answers = [found for seed in seeds if (found := drawn(seed)).best is not None]
     errors = [
         float(run.value / solution.value - 1)
@@ -336,12 +320,12 @@ def check_runs(seeds: range) -> None:
 
 
 @pytest.mark.ci
-def test_proven_optima_run_as_proven() -> None:
+def test_proven_optima_run_as_proven():
     check_runs(range(8))
 
 
 @pytest.mark.slow
-def test_a_hundred_proven_optima_run_as_proven() -> None:
+def test_a_hundred_proven_optima_run_as_proven():
     check_runs(range(100, 200))
 
 
@@ -353,9 +337,7 @@ def test_a_hundred_proven_optima_run_as_proven() -> None:
         ("ttmc", "i=3,j=2,k=2,l=2,m=3", {"dataflow": "k,l", "limit": {"dsp": 20}}),
     ],
 )
-def test_the_search_cannot_go_where_fifos_are_short(
-    kernel: str, extents: str, more: dict[str, Any]
-) -> None:
+def test_the_search_cannot_go_where_fifos_are_short(kernel, extents, more):
     """Proven optima that took 32 and 47 % longer: tensors handed on beside sums."""
     found = solve(kernel, sizes=extents, platform="rtl-open", **more)
     for solution in found.solutions:

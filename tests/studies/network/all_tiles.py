@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import permutations, product
 from math import inf, prod
@@ -102,18 +102,18 @@ class Chain:
     windows: Mapping[str, tuple[str, int, str]] = field(default_factory=dict)
     known: dict[Any, Any] = field(default_factory=dict)
 
-    def ends_once(self, own: str) -> bool:
+    def ends_once(self, own):
         """Whether some turns of a shared loop have halos."""
         return any(d in self.windows and d != own.rstrip("-")[-1] for d in own if d.isalpha())
 
-    def in_turns(self, number: int, trips: Sequence[int]) -> LoopNest:
+    def in_turns(self, number, trips):
         """A nest that writes tiles with their halos, and again what does not change."""
         key = "turns", number, tuple(trips)
         if key not in self.known:
             self.known[key] = self._in_turns(number, trips)
         return self.known[key]
 
-    def _in_turns(self, number: int, trips: Sequence[int]) -> LoopNest:
+    def _in_turns(self, number, trips):
         nest, sizes = self.nests[number], dict(self.nests[number].sizes)
         written, read = str(nest.output), [list(access) for access in nest.inputs]
         read = [list(map(str, ranks)) for ranks in read]
@@ -143,31 +143,31 @@ class Chain:
         )
         return nest_of(f"{written} += {' * '.join(texts)}", sizes)
 
-    def passed(self, number: int) -> list[str]:
+    def passed(self, number):
         """The tensors that a nest takes or leaves as tiles."""
         nest = self.nests[number]
         read = [nest.inputs[0].tensor] if number else []
         return read + ([nest.output.tensor] if number + 1 < len(self.nests) else [])
 
-    def home(self, number: int, tensor: str) -> int:
+    def home(self, number, tensor):
         """The level of a tensor between shared loops."""
         if tensor not in self.passed(number):
             return 1
         return self.homes[number - (number and tensor == self.nests[number].inputs[0].tensor)]
 
     @property
-    def rooms(self) -> tuple[float, ...]:
+    def rooms(self):
         """Words of the levels inside the outermost, of which there is one."""
         levels = (each for each in self.architecture.levels[1:] if each.instances == 1)
         return tuple(inf if each.words is None else each.words for each in levels)
 
-    def beside(self, held: Room, number: int, tensor: str, words: int) -> Room:
+    def beside(self, held, number, tensor, words):
         """Words by level, with those of a tensor that stays."""
         place = self.home(number, tensor) - 1
         return tuple(own + words * (place == at) for at, own in enumerate(held))
 
 
-def fitted_to(nest: LoopNest, architecture: Architecture) -> Architecture:
+def fitted_to(nest, architecture):
     """The architecture without tensors that a nest does not have."""
     own = {access.tensor for access in nest.accesses}
     levels = (
@@ -187,7 +187,7 @@ class Rows:
     """Words of the levels that tiles may be passed on at."""
 
 
-def names_of(chain: Chain, number: int) -> list[str]:
+def names_of(chain, number):
     """Names of all loops that may be shared, in a nest; those of turns have names of their own."""
     return [
         name.upper() if own[number] == "+" or chain.ends_once(own[number:]) else own[number]
@@ -196,11 +196,11 @@ def names_of(chain: Chain, number: int) -> list[str]:
 
 
 def rows_of(
-    chain: Chain,
-    number: int,
-    between: tuple[tuple[str, tuple[int, ...]], ...],
-    trips: Sequence[int],
-) -> Rows:
+    chain,
+    number,
+    between,
+    trips,
+):
     """All places of all further prime factors in all orders of further nodes, given the trips
     around nodes between shared loops, and those around all others."""
     nest, passed = chain.in_turns(number, trips), chain.passed(number)
@@ -247,7 +247,7 @@ def rows_of(
         many = len(spots) ** len(cells)
         rows = rows.reshape(len(cells), many)
 
-        def trips_at(spot: int, loop: str, rows: Any = rows, many: int = many) -> Any:
+        def trips_at(spot, loop, rows=rows, many=many):
             own = [
                 np.where(row == spot, p, 1)
                 for row, (d, p) in zip(rows, cells, strict=True)
@@ -289,15 +289,13 @@ def rows_of(
 Nodes = Mapping[int, tuple[tuple[str, tuple[int, ...]], ...]]
 
 
-def words_of(chain: Chain, number: int, tensor: str, trips: tuple[int, ...]) -> int:
+def words_of(chain, number, tensor, trips):
     """Words of what a nest takes or leaves in turns of some shared loops."""
     at = number if tensor == chain.nests[number].output.tensor else number - 1
     return tile_of(chain, at, tensor, trips, trips)
 
 
-def tile_of(
-    chain: Chain, number: int, tensor: str, trips: tuple[int, ...], whole: tuple[int, ...]
-) -> int:
+def tile_of(chain, number, tensor, trips, whole):
     """Words of what a tensor has inside of some of the shared loops."""
     key = "words", number, tensor, trips, whole
     if key not in chain.known:
@@ -305,9 +303,7 @@ def tile_of(
     return int(chain.known[key])
 
 
-def _tile_of(
-    chain: Chain, number: int, tensor: str, trips: tuple[int, ...], whole: tuple[int, ...]
-) -> int:
+def _tile_of(chain, number, tensor, trips, whole):
     nest = chain.in_turns(number, whole)
     outer = dict(zip(names_of(chain, number), trips, strict=True))
     access = next(each for each in nest.accesses if each.tensor == tensor)
@@ -317,7 +313,7 @@ def _tile_of(
     )
 
 
-def least_of(chain: Chain) -> float:
+def least_of(chain):
     """The least of all homes, shared loops, storage nodes between these, groups and mappings."""
     numbers, architecture = range(len(chain.nests)), chain.architecture
     ones = (1,) * len(chain.shared)
@@ -339,9 +335,7 @@ def least_of(chain: Chain) -> float:
     )
 
 
-def least_within(
-    chain: Chain, numbers: range, outer: tuple[int, ...], nodes: Nodes, beside: Mapping[int, Room]
-) -> float:
+def least_within(chain, numbers, outer, nodes, beside):
     """The least cost of nests that take turns inside of some loops and nodes, beside other
     words."""
     first, last = numbers[0], numbers[-1]
@@ -384,7 +378,7 @@ def least_within(
             if last_gap not in places and (order or inner):
                 continue  # as if the last node were inside, or the group none
 
-            def around(gap: int, places: Any = places) -> tuple[int, ...]:
+            def around(gap, places=places):
                 return tuple(
                     n
                     * prod(
@@ -416,7 +410,7 @@ def least_within(
     return best
 
 
-def turns_of(numbers: range, cuts: Sequence[bool]) -> list[range]:
+def turns_of(numbers, cuts):
     """Nests that take turns, by after which of them the next ones come."""
     ends = [n + 1 for n, cut in zip(numbers, cuts, strict=False) if cut]
     pairs = zip((numbers[0], *ends), (*ends, numbers[-1] + 1), strict=True)
@@ -424,13 +418,13 @@ def turns_of(numbers: range, cuts: Sequence[bool]) -> list[range]:
 
 
 def turn(
-    chain: Chain,
-    numbers: range,
-    trips: tuple[int, ...],
-    nodes: Nodes,
-    beside: Mapping[int, Room],
-    outside: range,
-) -> float:
+    chain,
+    numbers,
+    trips,
+    nodes,
+    beside,
+    outside,
+):
     """The least of some of the nests that take turns."""
     own, held = dict(nodes), dict(beside)
     ends = ((numbers[0], True, outside[0]), (numbers[-1], False, outside[-1]))

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from itertools import product
 from math import ceil
-from typing import Any
 
 from hypothesis import strategies as st
 
 from ithaca.formulations.algebra.number_systems import FRACTION
-from ithaca.formulations.problem import Limit, Problem
+from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic.design import SpaceOptions, systolic
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.workloads.library import workload
@@ -24,12 +22,12 @@ from tests.whole_spaces import every_row
 DIVISORS = SpaceOptions(divisors_only=True)
 
 
-def chain_of(runs: list[LayerRun]) -> Network:
+def chain_of(runs):
     layers = merge(Layer(run.source, run.nest, run.count, (run.source,)) for run in runs)
     return Network("chain", layers, order=tuple(runs), unordered="")
 
 
-def asked(objective: str, bram18k: int, **others: Any) -> Any:
+def asked(objective, bram18k, **others):
     """A question about the chains: one dataflow, no padding."""
     given = {"space": DIVISORS, "dataflow": ("i", "j"), **others}
     limits = (Limit("dsp", Fraction(400)), Limit("bram18k", Fraction(bram18k)))
@@ -37,7 +35,7 @@ def asked(objective: str, bram18k: int, **others: Any) -> Any:
 
 
 @cache
-def points(problem: Problem) -> tuple[tuple[dict[str, Fraction], Mapping[str, Fraction]], ...]:
+def points(problem):
     """Metrics and off-chip words by tensor of every configuration, nothing being kept."""
     design = systolic(problem)
     found = []
@@ -48,9 +46,7 @@ def points(problem: Problem) -> tuple[tuple[dict[str, Fraction], Mapping[str, Fr
     return tuple(found)
 
 
-def least(
-    problem: Problem, objective: str, bram18k: int, kept: Mapping[str, int]
-) -> Fraction | None:
+def least(problem, objective, bram18k, kept):
     """The least objective with tensors on chip: their words cost no DRAM, a buffer access each, and
     block RAM as a whole."""
     # 16 words of 32 bits wide: 15 blocks of 36 bits beside each other, 512 rows deep
@@ -69,7 +65,7 @@ def least(
     return min(values, default=None)
 
 
-def every_choice(network: Network, request: Any, objective: str, bram18k: int) -> Fraction | None:
+def every_choice(network, request, objective, bram18k):
     """The least total over all choices of what to keep."""
     posed = {part.layer.nest: part.problems for part in request.pose(network)}
     runs, totals = network.order, []
@@ -96,7 +92,7 @@ SIZES = st.sampled_from([2, 4])
 
 
 @st.composite
-def chains(draw: st.DrawFn) -> Network:
+def chains(draw):
     nests = [
         workload("mm", {"i": draw(SIZES), "j": draw(SIZES), "k": draw(SIZES)}) for _ in range(2)
     ]

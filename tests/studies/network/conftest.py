@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.command_line import succeed
-from tests.studies.network.tiny import QUICK, Written, tiny_file
+from tests.studies.network.tiny import QUICK, tiny_file
 
 
 @pytest.fixture(scope="session")
-def solved(tmp_path_factory: pytest.TempPathFactory) -> Written:
+def solved(tmp_path_factory):
     """Writes the result of the tiny network, solved in some mode, and edited."""
     folder = tmp_path_factory.mktemp("results")
     network, known = tiny_file(folder), {}
 
-    def write(*words: str, edit: Callable[[Any], None] = lambda document: None) -> Path:
+    def write(*words, edit=lambda document: None):
         if words not in known:
             limits = () if "--limit" in words else QUICK[1:]
             done = succeed("network", network, QUICK[0], *limits, *words, "--json")

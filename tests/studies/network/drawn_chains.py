@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from random import Random
 
 from ithaca.plugins.hierarchies.formulations.architecture import Architecture, Compute
 from ithaca.plugins.hierarchies.formulations.mapping_space import MappingOptions
@@ -13,7 +12,7 @@ from tests.plugins.hierarchies.formulations.placed import level, primes
 from tests.studies.network.all_tiles import CHAINS, WINDOWS, Chain
 
 
-def random_chain(rng: Random) -> Chain:
+def random_chain(rng):
     """A small chain, on levels whose capacities bind."""
     while True:
         statements, shared = rng.choice(CHAINS)
@@ -46,7 +45,7 @@ def random_chain(rng: Random) -> Chain:
     return Chain(tuple(nests), architecture, shared, options, objective)
 
 
-def window_chain(rng: Random) -> Chain:
+def window_chain(rng):
     """A small chain of which some windows overlap."""
     while True:
         statements, shared, windows = rng.choice(WINDOWS)
@@ -77,7 +76,7 @@ def window_chain(rng: Random) -> Chain:
     return Chain(tuple(nests), architecture, shared, options, objective, windows=windows)
 
 
-def three_products(rng: Random) -> Chain:
+def three_products(rng):
     """Three small products, of which two often share more loops than all do."""
     statements, shared = CHAINS[4]
     sizes = dict.fromkeys("mnkp", 4)
@@ -96,7 +95,7 @@ def three_products(rng: Random) -> Chain:
     return Chain(tuple(nests), architecture, shared, options, objective)
 
 
-def thin_products(rng: Random) -> Chain:
+def thin_products(rng):
     """Two products of which the first adds up little: to compute tiles again may pay."""
     statements, shared = CHAINS[0]
     while True:
@@ -114,7 +113,7 @@ def thin_products(rng: Random) -> Chain:
     return Chain(tuple(nests), architecture, shared, options, objective)
 
 
-def inner_buffers(rng: Random) -> Chain:
+def inner_buffers(rng):
     """A small chain of products on two buffers, at both of which tiles may be passed on."""
     while True:
         statements, shared = rng.choice((*CHAINS[:1] * 3, CHAINS[4]))

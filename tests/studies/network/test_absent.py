@@ -4,7 +4,6 @@ configuration of every layer, and the effort of searches that files do not state
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,7 +17,7 @@ from tests import command_line as commands
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> NetworkResult:
+def whole(tmp_path_factory):
     net = tmp_path_factory.mktemp("absent") / "net.yaml"
     net.write_text(
         "name: net\ninput: {batch: 1, channels: 4, height: 1, width: 1}\nlayers:\n"
@@ -28,7 +27,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> NetworkResult:
 
 
 @pytest.fixture(scope="module")
-def partly(whole: NetworkResult) -> NetworkResult:
+def partly(whole):
     """The result of a run that ended before the second layer had a configuration."""
     first, second = whole.layers
     nothing = Certificate(Status.UNKNOWN, None, None, "exact")
@@ -37,9 +36,7 @@ def partly(whole: NetworkResult) -> NetworkResult:
     return replace(whole, layers=layers, total=Total(None, nothing), finished=False)
 
 
-def test_a_difference_from_what_is_not_known_is_none(
-    whole: NetworkResult, partly: NetworkResult
-) -> None:
+def test_a_difference_from_what_is_not_known_is_none(whole, partly):
     for one, other in ((whole, partly), (partly, whole), (partly, partly)):
         text = comparison(one, other, "other").text
         assert "no difference is known" in text
@@ -48,7 +45,7 @@ def test_a_difference_from_what_is_not_known_is_none(
     assert "the same" in comparison(whole, whole, "other").text
 
 
-def test_a_sum_of_some_layers_is_not_called_the_total(partly: NetworkResult) -> None:
+def test_a_sum_of_some_layers_is_not_called_the_total(partly):
     words = str(partly.explain())
     known = partly.layers[0].answer.value
     assert f"Total: latency of the whole is not known; it is {known} in 1 run of 1 layer" in words
@@ -58,9 +55,7 @@ def test_a_sum_of_some_layers_is_not_called_the_total(partly: NetworkResult) -> 
     assert labels == ["per-layer (–, partial)"] * 2
 
 
-def test_effort_that_a_file_does_not_state_is_not_zero(
-    whole: NetworkResult, tmp_path: Path
-) -> None:
+def test_effort_that_a_file_does_not_state_is_not_zero(whole, tmp_path):
     whole.save(tmp_path / "n.json")
     again = ithaca.load(tmp_path / "n.json")
     assert isinstance(again, NetworkResult)

@@ -9,8 +9,6 @@ import random
 import signal
 import subprocess
 import time
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -23,7 +21,7 @@ from tests.studies.network.tiny import QUICK, TINY, tiny_file
 
 
 @pytest.mark.ci
-def test_a_network_prints_layers_totals_and_what_is_left_out(tmp_path: Path) -> None:
+def test_a_network_prints_layers_totals_and_what_is_left_out(tmp_path):
     output, table = tmp_path / "r.json", tmp_path / "r.csv"
     done = succeed(
         "network",
@@ -60,9 +58,7 @@ def test_a_network_prints_layers_totals_and_what_is_left_out(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("mode", "arrays"), [("shared-array", ()), ("multi-array", ("--arrays", "2"))]
 )
-def test_arrays_that_layers_share_are_shown(
-    tmp_path: Path, mode: str, arrays: tuple[str, ...]
-) -> None:
+def test_arrays_that_layers_share_are_shown(tmp_path, mode, arrays):
     output, table = tmp_path / "r.json", tmp_path / "r.csv"
     words = (
         "--mode",
@@ -88,7 +84,7 @@ def test_arrays_that_layers_share_are_shown(
     assert f"{document['total']['value']}  (optimal" in done.stdout
 
 
-def test_json_is_the_file(tmp_path: Path) -> None:
+def test_json_is_the_file(tmp_path):
     output = tmp_path / "r.json"
     done = succeed(
         "network", tiny_file(tmp_path), *QUICK, "--layers", "wide", "--json", "-o", output
@@ -97,7 +93,7 @@ def test_json_is_the_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.ci
-def test_an_infeasible_network_exits_1_and_names_the_layers(tmp_path: Path) -> None:
+def test_an_infeasible_network_exits_1_and_names_the_layers(tmp_path):
     done = ithaca("network", tiny_file(tmp_path), "--limit", "dsp=4", "--layers", "mm", "--json")
     assert done.returncode == 1
     assert done.stderr.startswith("infeasible: wide, deep: limit dsp = 4 cannot be met")
@@ -110,19 +106,15 @@ def test_an_infeasible_network_exits_1_and_names_the_layers(tmp_path: Path) -> N
     ("arguments", "line"),
     refusals("studies-network-command", "bad_input_is_refused_in_one_line"),
 )
-def test_bad_input_is_refused_in_one_line(
-    tmp_path: Path, arguments: tuple[str, ...], line: str
-) -> None:
+def test_bad_input_is_refused_in_one_line(tmp_path, arguments, line):
     done = refused("network", tiny_file(tmp_path), *arguments)
     assert line in done
 
 
-def test_a_failing_problem_is_reported_at_the_end(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_failing_problem_is_reported_at_the_end(tmp_path, monkeypatch, capsys):
     advance = schedule.advance
 
-    def breaks(entry: schedule.Entry, *rest: Any) -> Any:
+    def breaks(entry, *rest):
         problem = entry.course.problem
         if problem.design.name in ("[i] C", "[j] C"):
             raise RuntimeError("broken")
@@ -146,15 +138,13 @@ def test_a_failing_problem_is_reported_at_the_end(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("threads", ["1", pytest.param("2", marks=pytest.mark.slow)])
-def test_a_run_that_is_killed_and_started_again_writes_the_same_files(
-    tmp_path: Path, threads: str
-) -> None:
+def test_a_run_that_is_killed_and_started_again_writes_the_same_files(tmp_path, threads):
     network, random_ = tiny_file(tmp_path), random.Random(4)
     wanted, got = tmp_path / "wanted", tmp_path / "got"
     for folder in (wanted, got):
         folder.mkdir()
 
-    def words(folder: Path) -> list[object]:
+    def words(folder):
         files = ("-o", folder / "r.json", "--table", folder / "r.csv", "--results", folder / "kept")
         return ["network", network, *QUICK, "--layers", "mm", "--threads", threads, *files]
 
@@ -184,7 +174,7 @@ def test_a_run_that_is_killed_and_started_again_writes_the_same_files(
 
 
 @pytest.mark.ci
-def test_processes_end_with_the_run_that_is_killed(tmp_path: Path) -> None:
+def test_processes_end_with_the_run_that_is_killed(tmp_path):
     kept = tmp_path / "kept"
     words = ("network", tiny_file(tmp_path), *QUICK, "--threads", "2", "--results", kept)
     running = start(
@@ -207,7 +197,7 @@ def test_processes_end_with_the_run_that_is_killed(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_an_interrupted_run_keeps_what_it_has(tmp_path: Path) -> None:
+def test_an_interrupted_run_keeps_what_it_has(tmp_path):
     path = tmp_path / "larger.yaml"
     path.write_text(TINY.replace("i: 4, j: 6, k: 8", "i: 400, j: 600, k: 800"))
     kept = tmp_path / "kept"
@@ -223,7 +213,7 @@ def test_an_interrupted_run_keeps_what_it_has(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "r.json").read_text())["complete"] is False
 
 
-def test_a_layer_takes_one_line_with_its_stride_or_fits_100_columns(tmp_path: Path) -> None:
+def test_a_layer_takes_one_line_with_its_stride_or_fits_100_columns(tmp_path):
     model = tmp_path / "long.yaml"
     sizes = "{o: 2048, r: 14, c: 14, i: 1024, p: 3, q: 3, s: 2, d: 1}"
     name = "stage5/block1/shortcut/branch/Conv"

@@ -7,7 +7,6 @@ import io
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -57,19 +56,19 @@ COLUMNS += ["off_chip_words", "time", "bandwidth", "energy", "share", "uncounted
 
 
 @pytest.fixture(scope="module")
-def solve(tmp_path_factory: pytest.TempPathFactory) -> Solve:
+def solve(tmp_path_factory):
     """Solves the network, or some layers of it."""
     folder = tmp_path_factory.mktemp("network")
     store = Store(tmp_path_factory.mktemp("kept"), conditions=conditions(RunOptions()))
 
-    def solve(name: str, *layers: str, **request: Any) -> NetworkResult:
+    def solve(name, *layers, **request):
         asked = tiny_request(**({"space": SpaceOptions(divisors_only=True)} | request))
         return mode(name)(only_layers(tiny_network(folder), layers), asked, RunOptions(store=store))
 
     return solve
 
 
-def written(result: NetworkResult, path: Path) -> dict[str, Any]:
+def written(result, path):
     path.write_text(document_text(network_document(result)))
     document: dict[str, Any] = json.loads(path.read_text())
     return document
@@ -78,7 +77,7 @@ def written(result: NetworkResult, path: Path) -> dict[str, Any]:
 @pytest.mark.ci(every=4)
 @pytest.mark.parametrize("name", ["per-layer", "shared-dataflow"])
 @pytest.mark.parametrize("objective", ["latency", "energy/3"])
-def test_a_document_reads_back(solve: Solve, name: str, objective: str, tmp_path: Path) -> None:
+def test_a_document_reads_back(solve, name, objective, tmp_path):
     result, path = solve(name, "mm", objective=objective), tmp_path / "r.json"
     document = written(result, path)
     again = load_network_result(path)
@@ -105,7 +104,7 @@ def test_a_document_reads_back(solve: Solve, name: str, objective: str, tmp_path
     )
 
 
-def test_a_document_without_answers_reads_back(solve: Solve, tmp_path: Path) -> None:
+def test_a_document_without_answers_reads_back(solve, tmp_path):
     result, path = solve("per-layer", "wide", dsp=4, space=SpaceOptions()), tmp_path / "r.json"
     document = written(result, path)
     assert document["total"]["value"] is document["layers"][0]["best"] is None
@@ -113,13 +112,13 @@ def test_a_document_without_answers_reads_back(solve: Solve, tmp_path: Path) -> 
     assert again.layers[0].answer.explain() == result.layers[0].answer.explain() != ""
 
 
-def test_a_document_says_nothing_of_the_clock(solve: Solve) -> None:
+def test_a_document_says_nothing_of_the_clock(solve):
     text = document_text(network_document(solve("per-layer")))
     assert "seconds" not in text
     assert "nodes" not in text
 
 
-def test_the_figures_of_the_whole_network(solve: Solve) -> None:
+def test_the_figures_of_the_whole_network(solve):
     document = network_document(solve("per-layer"))
     layers, total = document["layers"], document["total"]
     sizes = {"wide": 4 * 6 * 8, "deep": 6 * 2 * 12, "image": 2 * 3 * 3 * 2 * 2 * 2}
@@ -143,7 +142,7 @@ def test_the_figures_of_the_whole_network(solve: Solve) -> None:
 
 
 @pytest.mark.parametrize("name", ["per-layer", "shared-dataflow"])
-def test_table_and_document_agree(solve: Solve, name: str) -> None:
+def test_table_and_document_agree(solve, name):
     result = solve(name)
     layers = network_document(result)["layers"]
     rows = list(csv.DictReader(io.StringIO(network_table(result))))
@@ -173,7 +172,7 @@ def test_table_and_document_agree(solve: Solve, name: str) -> None:
             assert float(row[metric]) == metrics[metric]
 
 
-def test_a_row_without_an_answer_is_empty(solve: Solve) -> None:
+def test_a_row_without_an_answer_is_empty(solve):
     (row,) = csv.DictReader(
         io.StringIO(network_table(solve("per-layer", "wide", dsp=4, space=SpaceOptions())))
     )
@@ -185,11 +184,11 @@ def test_a_row_without_an_answer_is_empty(solve: Solve) -> None:
     )
 
 
-def pairs(text: str) -> dict[str, int]:
+def pairs(text):
     return {name: int(value) for name, value in (part.split("=") for part in text.split(","))}
 
 
-def _edit(document: dict[str, Any], path: str, value: Any) -> None:
+def _edit(document, path, value):
     *steps, last = [int(step) if step.isdigit() else step for step in path.split(".")]
     for step in steps:
         document = document[step]  # type: ignore[index]
@@ -201,9 +200,7 @@ def _edit(document: dict[str, Any], path: str, value: Any) -> None:
     ("path", "value", "line"),
     refusals("studies-network-files", "an_edited_document_is_refused"),
 )
-def test_an_edited_document_is_refused(
-    solve: Solve, tmp_path: Path, path: str, value: Any, line: str
-) -> None:
+def test_an_edited_document_is_refused(solve, tmp_path, path, value, line):
     file = tmp_path / "r.json"
     document = written(solve("per-layer", "mm"), file)
     _edit(document, path, value)
@@ -212,7 +209,7 @@ def test_an_edited_document_is_refused(
         load_network_result(file)
 
 
-def test_a_total_must_be_the_sum(solve: Solve, tmp_path: Path) -> None:
+def test_a_total_must_be_the_sum(solve, tmp_path):
     file = tmp_path / "r.json"
     document = written(solve("shared-dataflow", "mm"), file)
     total = document["total"]
@@ -222,7 +219,7 @@ def test_a_total_must_be_the_sum(solve: Solve, tmp_path: Path) -> None:
         load_network_result(file)
 
 
-def test_a_platform_with_a_technology_of_its_own_loads_back(tmp_path: Path) -> None:
+def test_a_platform_with_a_technology_of_its_own_loads_back(tmp_path):
     network = only_layers(tiny_network(tmp_path), ["wide"])
     result = mode("per-layer")(
         network, replace(tiny_request(), platform=load_platform("asic-28nm")), RunOptions()
@@ -236,9 +233,7 @@ def test_a_platform_with_a_technology_of_its_own_loads_back(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("option", "column"), [({"ports": 4}, "ports"), ({"two_level": True}, "array_part_l2")]
 )
-def test_what_options_add_to_tilings_has_its_column(
-    option: dict[str, Any], column: str, tmp_path: Path
-) -> None:
+def test_what_options_add_to_tilings_has_its_column(option, column, tmp_path):
     (tmp_path / "one.yaml").write_text(
         "name: one\nlayers:\n- {name: a, op: kernel, kernel: mm, sizes: {i: 8, j: 8, k: 8}}\n"
     )

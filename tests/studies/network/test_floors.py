@@ -4,7 +4,6 @@ by hand."""
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -34,7 +33,7 @@ WORDS = (
 )
 
 
-def bounds_of(path: Path, *options: str) -> tuple[float, list[float]]:
+def bounds_of(path, *options):
     """Bounds of the total and of every layer, where time is over before the first is begun."""
     path.write_text(BLOCK)
     document = json.loads(
@@ -45,14 +44,14 @@ def bounds_of(path: Path, *options: str) -> tuple[float, list[float]]:
 
 
 @pytest.mark.usefixtures("counted_time")
-def test_every_port_moves_its_weights_before_the_first_box(tmp_path: Path) -> None:
+def test_every_port_moves_its_weights_before_the_first_box(tmp_path):
     total, layers = bounds_of(tmp_path / "decode.yaml", "--platform", "u280", "--dtype", "int8")
     assert layers == [words / 64 for words in WORDS]  # 64 bytes a cycle
     assert total == sum(layers) == 3424256
 
 
 @pytest.mark.usefixtures("counted_time")
-def test_every_weight_is_read_from_dram_before_the_first_mapping(tmp_path: Path) -> None:
+def test_every_weight_is_read_from_dram_before_the_first_mapping(tmp_path):
     total, layers = bounds_of(tmp_path / "decode.yaml", "--arch", "simple", "--objective", "energy")
     assert all(bound > 200 * words for bound, words in zip(layers, WORDS, strict=True))
     assert total == sum(layers)

@@ -8,8 +8,6 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from math import inf
-from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -31,7 +29,7 @@ from ithaca.studies.network.problems import only_layers
 from ithaca.studies.network.runner import RunOptions
 from ithaca.workloads.library import workload
 from ithaca.workloads.networks.find import find_network
-from ithaca.workloads.networks.network import LayerRun, Network
+from ithaca.workloads.networks.network import LayerRun
 from tests.command_line import ithaca, succeed
 from tests.studies.network.chains import asked, chain_of, chains, every_choice, least
 from tests.studies.network.tiny import TINY
@@ -42,22 +40,18 @@ OBJECTIVES, BUDGETS = ("off_chip_words", "energy", "latency"), (10, 25, 35, 40, 
 @pytest.mark.ci
 @settings(max_examples=8)
 @given(chains(), st.sampled_from(OBJECTIVES), st.sampled_from(BUDGETS))
-def test_the_total_is_the_least_of_all_choices_and_configurations(
-    network: Network, objective: str, bram18k: int
-) -> None:
+def test_the_total_is_the_least_of_all_choices_and_configurations(network, objective, bram18k):
     check(network, objective, bram18k)
 
 
 @pytest.mark.slow
 @settings(max_examples=100)
 @given(chains(), st.sampled_from(OBJECTIVES), st.sampled_from(BUDGETS))
-def test_the_total_is_the_least_on_many_chains(
-    network: Network, objective: str, bram18k: int
-) -> None:
+def test_the_total_is_the_least_on_many_chains(network, objective, bram18k):
     check(network, objective, bram18k)
 
 
-def check(network: Network, objective: str, bram18k: int) -> None:
+def check(network, objective, bram18k):
     request = asked(objective, bram18k)
     result = solve_fused(network, request, RunOptions())
     expected = every_choice(network, request, objective, bram18k)
@@ -101,13 +95,13 @@ FOLLOWING = (
 
 
 @pytest.fixture(scope="module")
-def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def file(tmp_path_factory):
     path = tmp_path_factory.mktemp("fused") / "tiny.yaml"
     path.write_text(FOLLOWING)
     return path
 
 
-def test_equal_layers_of_which_one_follows_are_apart() -> None:
+def test_equal_layers_of_which_one_follows_are_apart():
     nest = workload("mm", {"i": 4, "j": 4, "k": 4})
     network = chain_of(
         [
@@ -137,7 +131,7 @@ def test_equal_layers_of_which_one_follows_are_apart() -> None:
     ]
 
 
-def test_layers_left_out_are_followed_by_none() -> None:
+def test_layers_left_out_are_followed_by_none():
     nest = workload("mm", {"i": 4, "j": 4, "k": 4})
     other = workload("mm", {"i": 4, "j": 2, "k": 4})
     network = chain_of(
@@ -151,7 +145,7 @@ def test_layers_left_out_are_followed_by_none() -> None:
     assert result.fusing.without.value == alone.total.value == (result.total and result.total.value)
 
 
-def test_files_are_read_back_and_edited_ones_refused(file: Path, tmp_path: Path) -> None:
+def test_files_are_read_back_and_edited_ones_refused(file, tmp_path):
     result = solve_fused(
         only_layers(find_network(str(file)), ["mm"]), asked("off_chip_words", 400), RunOptions()
     )
@@ -186,7 +180,7 @@ def test_files_are_read_back_and_edited_ones_refused(file: Path, tmp_path: Path)
 
 
 @pytest.mark.ci
-def test_what_is_claimed_is_proven_again(file: Path) -> None:
+def test_what_is_claimed_is_proven_again(file):
     result = solve_fused(
         only_layers(find_network(str(file)), ["mm"]), asked("off_chip_words", 400), RunOptions()
     )
@@ -201,7 +195,7 @@ def test_what_is_claimed_is_proven_again(file: Path) -> None:
         list(verify_network(replace(result, total=less), SolveOptions()))
 
 
-def test_a_run_without_time_says_what_it_knows() -> None:
+def test_a_run_without_time_says_what_it_knows():
     nest = workload("mm", {"i": 4, "j": 4, "k": 4})
     network = chain_of([LayerRun("a", nest, 1), LayerRun("b", nest, 1, True)])
     result = solve_fused(
@@ -226,13 +220,13 @@ def test_a_run_without_time_says_what_it_knows() -> None:
         (Method.AUTO, 0.2, 0.5),
     ],
 )
-def test_without_much_time_fusing_loses_nothing(method: Method, limit: float, part: float) -> None:
+def test_without_much_time_fusing_loses_nothing(method, limit, part):
     sizes = [(64, 128), (128, 64), (192, 128), (64, 64)]
     nests = [workload("mm", {"i": i, "j": j, "k": 128}) for i, j in sizes]
     network = chain_of([LayerRun(f"l{n}", nest, 1, n > 0) for n, nest in enumerate(nests)])
     request = asked("latency", 1000, space=SpaceOptions(), dataflow=None)
 
-    def values(solve: Any, seconds: float) -> list[Fraction | float]:
+    def values(solve, seconds):
         options = RunOptions(method=method, search=SolveOptions(time_limit=seconds))
         found = solve(network, request, options)
         return [
@@ -247,15 +241,13 @@ def test_without_much_time_fusing_loses_nothing(method: Method, limit: float, pa
 
 
 @pytest.mark.ci
-def test_products_are_no_worse_than_of_layers_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_products_are_no_worse_than_of_layers_alone(tmp_path, monkeypatch):
     """The layers alone are the answer where there is no time for fusing."""
     nest = workload("mm", {"i": 4, "j": 6, "k": 8})
     network = chain_of([LayerRun("a", nest, 1), LayerRun("b", nest, 1, True)])
     request, over, known = asked("edp", 400), False, []
 
-    def alone(network: Network, request: Any, options: RunOptions) -> Any:
+    def alone(network, request, options):
         nonlocal over
         known.append(solve_per_layer(network, request, RunOptions()))
         over = True
@@ -274,7 +266,7 @@ def test_products_are_no_worse_than_of_layers_alone(
 
 
 @pytest.mark.ci
-def test_the_command(file: Path, tmp_path: Path) -> None:
+def test_the_command(file, tmp_path):
     words = (
         "network",
         file,
@@ -310,7 +302,7 @@ layers:
 
 
 @pytest.mark.ci
-def test_on_a_memory_hierarchy_too(tmp_path: Path) -> None:
+def test_on_a_memory_hierarchy_too(tmp_path):
     """All choices of what to keep, each layer with what that leaves it."""
     (tmp_path / "two.yaml").write_text(HIERARCHY)
     path = tmp_path / "r.json"
@@ -377,13 +369,13 @@ def test_on_a_memory_hierarchy_too(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_bad_input_is_one_line(words: tuple[str, ...], line: str, file: Path) -> None:
+def test_bad_input_is_one_line(words, line, file):
     done = ithaca("network", file, "--fuse", *words)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert line in done.stderr
 
 
-def test_a_network_that_does_not_say_what_follows_what_is_refused(tmp_path: Path) -> None:
+def test_a_network_that_does_not_say_what_follows_what_is_refused(tmp_path):
     path = tmp_path / "sums.yaml"
     conv = "{op: conv, name: %s, channels: 2, kernel: 1}"
     layers = "".join(f"  - {conv % name}\n" for name in "ab")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,7 +21,7 @@ CASES: dict[str, tuple[list[tuple[int, int, int]], dict[str, Any], int]] = {
 }
 
 
-def network(folder: Path, mode: str, **limits: int) -> Any:
+def network(folder, mode, **limits):
     """The answer of two layers in a mode within limits."""
     layers, options, _ = CASES[mode]
     sizes = [dict(zip("ijk", each, strict=True)) for each in layers]
@@ -37,7 +36,7 @@ def network(folder: Path, mode: str, **limits: int) -> Any:
 
 @pytest.mark.ci(whole=True)
 @pytest.mark.parametrize("mode", CASES)
-def test_the_least_that_would_do_together_is_stated(mode: str, tmp_path: Path) -> None:
+def test_the_least_that_would_do_together_is_stated(mode, tmp_path):
     *_, least = CASES[mode]
     assert network(tmp_path, mode, dsp=least).status == "optimal"
     none = network(tmp_path, mode, dsp=least - 1)
@@ -52,7 +51,7 @@ def test_the_least_that_would_do_together_is_stated(mode: str, tmp_path: Path) -
 
 
 @pytest.mark.slow
-def test_it_is_proven_again_and_held_against_another(tmp_path: Path) -> None:
+def test_it_is_proven_again_and_held_against_another(tmp_path):
     none = network(tmp_path, "multi-array", dsp=3)
     none.save(tmp_path / "none.json")
     assert "is 5 (design of all layers together)" in network_failure(none)
@@ -70,7 +69,7 @@ def test_it_is_proven_again_and_held_against_another(tmp_path: Path) -> None:
 
 
 @pytest.mark.ci(whole=True)
-def test_no_single_limit_helps_layers_without_a_common_array(tmp_path: Path) -> None:
+def test_no_single_limit_helps_layers_without_a_common_array(tmp_path):
     network(tmp_path, "multi-array", dsp=5)
     words = ("--dataflow", "i", "--min-lanes", "2", "--divisors-only", "--dtype", "int16")
     limits = ("--limit", "dsp=16")

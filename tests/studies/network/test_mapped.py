@@ -7,7 +7,6 @@ import json
 import os
 import re
 import subprocess
-from pathlib import Path
 
 import pytest
 
@@ -32,7 +31,7 @@ ASKED = ("--arch", "simple", "--divisors-only", "--objective", "energy")
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory):
     """A folder with a network, its result, and the results kept of its layers."""
     found = tmp_path_factory.mktemp("mapped")
     (found / "small.yaml").write_text(NETWORK)
@@ -53,7 +52,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.ci
-def test_every_layer_is_what_solving_it_alone_proves(folder: Path) -> None:
+def test_every_layer_is_what_solving_it_alone_proves(folder):
     found = ithaca.load(folder / "r.json")
     assert isinstance(found, ithaca.NetworkResult)
     assert found.status == "optimal"
@@ -74,7 +73,7 @@ def test_every_layer_is_what_solving_it_alone_proves(folder: Path) -> None:
     assert found.value == total == found.lower_bound
 
 
-def test_it_is_told_with_its_sums(folder: Path) -> None:
+def test_it_is_told_with_its_sums(folder):
     found, told = ithaca.load(folder / "r.json"), (folder / "told.txt").read_text()
     assert "small (batch=2) on simple, timeloop model edition, per-layer, minimising energy" in told
     assert f"energy {number(found.value)}  (optimal)" in told
@@ -84,7 +83,7 @@ def test_it_is_told_with_its_sums(folder: Path) -> None:
     assert rows[0].startswith("layer,count,kernel,sizes,mapping,objective")
 
 
-def test_what_is_kept_is_not_solved_again(folder: Path) -> None:
+def test_what_is_kept_is_not_solved_again(folder):
     kept = sorted((folder / "kept").iterdir())
     assert len(kept) == 4
     succeed("network", "small.yaml", *ASKED, "--results", "kept", "-o", "again.json", cwd=folder)
@@ -93,7 +92,7 @@ def test_what_is_kept_is_not_solved_again(folder: Path) -> None:
 
 
 @pytest.mark.ci
-def test_files_are_verified_explained_reported_and_refused_where_edited(folder: Path) -> None:
+def test_files_are_verified_explained_reported_and_refused_where_edited(folder):
     done = succeed("verify", "r.json", cwd=folder)
     assert "total" in done.stdout
     assert "Dominant:" in command("explain", "r.json", cwd=folder).stdout
@@ -150,7 +149,7 @@ def test_files_are_verified_explained_reported_and_refused_where_edited(folder: 
         (("--limit", "dsp=3"), "layer first: --limit: 'dsp' uses the unknown name"),
     ],
 )
-def test_what_does_not_fit_is_one_line(words: tuple[str, ...], told: str, folder: Path) -> None:
+def test_what_does_not_fit_is_one_line(words, told, folder):
     done = command("network", "small.yaml", "--arch", "simple", *words, cwd=folder)
     assert done.returncode == 2
     assert told in done.stderr

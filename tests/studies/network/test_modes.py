@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,7 +24,6 @@ from ithaca.studies.network.result import NetworkResult, Total
 from ithaca.studies.network.runner import RunOptions, conditions
 from ithaca.studies.network.totals import adds_up, best_total, total
 from ithaca.studies.store import Store
-from ithaca.workloads.networks.network import Network
 from tests.solver.known_optima import brute_force
 from tests.studies.network.tiny import tiny_network, tiny_request
 
@@ -34,12 +32,12 @@ DIVISORS = SpaceOptions(divisors_only=True)
 
 
 @pytest.fixture(scope="module")
-def network(tmp_path_factory: pytest.TempPathFactory) -> Network:
+def network(tmp_path_factory):
     return tiny_network(tmp_path_factory.mktemp("network"))
 
 
 @pytest.fixture(scope="module")
-def options(tmp_path_factory: pytest.TempPathFactory) -> RunOptions:
+def options(tmp_path_factory):
     """Options with a results folder, so that no problem is solved by two tests."""
     return RunOptions(
         store=Store(tmp_path_factory.mktemp("kept"), conditions=conditions(RunOptions()))
@@ -47,7 +45,7 @@ def options(tmp_path_factory: pytest.TempPathFactory) -> RunOptions:
 
 
 @pytest.fixture(scope="module")
-def least(network: Network) -> dict[str, dict[str, Fraction | None]]:
+def least(network):
     """The optimum of every layer under every design, by enumeration."""
     posed = tiny_request(space=DIVISORS).pose(network)
     return {
@@ -60,9 +58,7 @@ def least(network: Network) -> dict[str, dict[str, Fraction | None]]:
 
 
 @pytest.mark.ci
-def test_per_layer_is_the_least_of_every_layer(
-    network: Network, options: RunOptions, least: dict[str, Any]
-) -> None:
+def test_per_layer_is_the_least_of_every_layer(network, options, least):
     result = mode("per-layer")(network, tiny_request(space=DIVISORS), options)
     assert result.total is not None
     best = {
@@ -78,9 +74,7 @@ def test_per_layer_is_the_least_of_every_layer(
 
 
 @pytest.mark.ci
-def test_shared_dataflow_is_the_least_sum_of_one_design_per_kernel(
-    network: Network, options: RunOptions, least: dict[str, Any]
-) -> None:
+def test_shared_dataflow_is_the_least_sum_of_one_design_per_kernel(network, options, least):
     result = mode("shared-dataflow")(network, tiny_request(space=DIVISORS), options)
     products = {name: least["wide"][name] + 3 * least["deep"][name] for name in least["wide"]}
     images = {name: 2 * value for name, value in least["image"].items() if value is not None}
@@ -107,7 +101,7 @@ def test_shared_dataflow_is_the_least_sum_of_one_design_per_kernel(
 
 
 @pytest.mark.ci
-def test_sharing_never_pays(network: Network, options: RunOptions) -> None:
+def test_sharing_never_pays(network, options):
     values = []
     for name in ("per-layer", "shared-dataflow"):
         result = mode(name)(network, tiny_request(), options)
@@ -133,13 +127,11 @@ def test_sharing_never_pays(network: Network, options: RunOptions) -> None:
         ("latency + dsp", False),
     ],
 )
-def test_which_objectives_add_up(objective: str, sums: bool) -> None:
+def test_which_objectives_add_up(objective, sums):
     assert adds_up(parse_objective(objective)) is sums
 
 
-def test_an_objective_that_does_not_add_up_has_no_total(
-    network: Network, options: RunOptions
-) -> None:
+def test_an_objective_that_does_not_add_up_has_no_total(network, options):
     request = tiny_request("dsp")
     result = mode("per-layer")(only_layers(network, ["wide"]), request, options)
     assert result.total is None
@@ -151,7 +143,7 @@ def test_an_objective_that_does_not_add_up_has_no_total(
         mode("shared-dataflow")(network, request, options)
 
 
-def test_energy_is_summed_exactly(network: Network, options: RunOptions) -> None:
+def test_energy_is_summed_exactly(network, options):
     only = only_layers(network, ["deep"])
     request = tiny_request("energy/3", dataflow=("i", "k"))
     result = mode("per-layer")(only, request, options)
@@ -162,7 +154,7 @@ def test_energy_is_summed_exactly(network: Network, options: RunOptions) -> None
     assert result.sum_of("latency") == 3 * solution.metrics["latency"]
 
 
-def test_an_infeasible_layer_is_explained(network: Network, options: RunOptions) -> None:
+def test_an_infeasible_layer_is_explained(network, options):
     result = mode("per-layer")(only_layers(network, ["mm"]), tiny_request(dsp=4), options)
     assert result.total is not None
     assert (result.total.value, result.total.certificate.status) == (None, Status.INFEASIBLE)
@@ -173,12 +165,10 @@ def test_an_infeasible_layer_is_explained(network: Network, options: RunOptions)
 
 
 @pytest.mark.ci
-def test_a_failing_problem_is_reported_and_the_rest_finish(
-    network: Network, monkeypatch: pytest.MonkeyPatch, least: dict[str, Any]
-) -> None:
+def test_a_failing_problem_is_reported_and_the_rest_finish(network, monkeypatch, least):
     advance: Callable[..., Any] = schedule.advance
 
-    def breaks(entry: schedule.Entry, *rest: Any) -> Any:
+    def breaks(entry, *rest):
         problem = entry.course.problem
         if systolic(problem).nest.sizes.get("k") == 12 and problem.design.name == "[i,k] C":
             raise RuntimeError("two\nlines")
@@ -212,16 +202,16 @@ def test_a_failing_problem_is_reported_and_the_rest_finish(
     assert shared.total.certificate.status is Status.FEASIBLE
 
 
-def test_an_engine_that_refuses_everything_is_bad_input(network: Network) -> None:
+def test_an_engine_that_refuses_everything_is_bad_input(network):
     request = tiny_request("latency*(latency - 5)")
     with pytest.raises(InputError):
         mode("per-layer")(only_layers(network, ["wide"]), request, RunOptions(method=Method.GP))
 
 
-def test_an_interrupted_run_says_so(network: Network) -> None:
+def test_an_interrupted_run_says_so(network):
     ends = 0  # six problems are looked up, two of them solved
 
-    def report(state: Any) -> None:
+    def report(state):
         nonlocal ends
         ends += state.progress is None
 
@@ -238,7 +228,7 @@ def test_an_interrupted_run_says_so(network: Network) -> None:
     assert bound <= min(s.value for s in result.layers[0].designs if s.value is not None)
 
 
-def _part(count: int, value: int | None, bound: int | None, status: str) -> tuple[int, Total]:
+def _part(count, value, bound, status):
     found = None if value is None else Fraction(value)
     proof = Certificate(
         Status(status), None if bound is None else Fraction(bound), None, "exact", 1, 0.5
@@ -246,7 +236,7 @@ def _part(count: int, value: int | None, bound: int | None, status: str) -> tupl
     return count, Total(found, proof)
 
 
-def test_totals_add_up_values_and_bounds() -> None:
+def test_totals_add_up_values_and_bounds():
     found = total([_part(2, 10, 10, "optimal"), _part(3, 5, 4, "feasible")], "exact")
     certificate = found.certificate
     assert (found.value, certificate.lower_bound, certificate.status) == (35, 32, Status.FEASIBLE)
@@ -261,7 +251,7 @@ def test_totals_add_up_values_and_bounds() -> None:
     assert (infeasible.value, infeasible.certificate.status) == (None, Status.INFEASIBLE)
 
 
-def test_the_best_of_several_totals_is_proven_by_all_their_bounds() -> None:
+def test_the_best_of_several_totals_is_proven_by_all_their_bounds():
     totals = [part for _, part in (_part(1, 10, 8, "feasible"), _part(1, 12, 9, "feasible"))]
     best = best_total(totals)
     assert (best.value, best.certificate.lower_bound, best.certificate.status) == (
@@ -274,11 +264,11 @@ def test_the_best_of_several_totals_is_proven_by_all_their_bounds() -> None:
     assert best_total([_excluded()]).certificate.status is Status.INFEASIBLE
 
 
-def _excluded() -> Total:
+def _excluded():
     return _part(1, None, None, "infeasible")[1]
 
 
-def test_layers_are_chosen_by_name_or_kernel(network: Network) -> None:
+def test_layers_are_chosen_by_name_or_kernel(network):
     assert [layer.name for layer in only_layers(network, ["mm"]).layers] == ["wide", "deep"]
     assert [layer.name for layer in only_layers(network, ["i*", "w?de"]).layers] == [
         "wide",
@@ -292,7 +282,7 @@ def test_layers_are_chosen_by_name_or_kernel(network: Network) -> None:
         only_layers(network, ["wide", "x"])
 
 
-def test_wishes_that_no_layer_can_meet_are_refused(network: Network) -> None:
+def test_wishes_that_no_layer_can_meet_are_refused(network):
     wishes: list[tuple[ArrayQuestion, str]] = [
         (tiny_request(dataflow=("i", "j")), "layer image: unknown dataflow 'i,j' of conv2d"),
         (tiny_request(permutation="A"), "layer wide: no buildable design is left"),
@@ -305,14 +295,12 @@ def test_wishes_that_no_layer_can_meet_are_refused(network: Network) -> None:
         mode("x")
 
 
-def test_unbuildable_designs_can_be_considered(network: Network) -> None:
+def test_unbuildable_designs_can_be_considered(network):
     parts = tiny_request(include_unbuildable=True).pose(network)
     assert [len(part.problems) for part in parts] == [18, 18, 30]
 
 
-def test_results_of_one_mode_serve_the_other(
-    network: Network, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_results_of_one_mode_serve_the_other(network, tmp_path, monkeypatch):
     request, only = tiny_request(space=DIVISORS), only_layers(network, ["wide"])
     store = Store(tmp_path / "kept", conditions=conditions(RunOptions()))
     mode("per-layer")(only, request, RunOptions(store=store))

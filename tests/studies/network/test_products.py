@@ -4,14 +4,11 @@ every layer and every combination."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from itertools import product
 from math import ceil
-from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -48,7 +45,7 @@ Point = tuple[Fraction, Fraction]
 
 
 @cache
-def points(problem: Problem) -> frozenset[Point]:
+def points(problem):
     """Energy and latency of every configuration."""
     found = set()
     for values in every_row(problem.space):
@@ -59,7 +56,7 @@ def points(problem: Problem) -> frozenset[Point]:
     return frozenset(found)
 
 
-def front(found: Sequence[Point]) -> list[Point]:
+def front(found):
     """The points that no other dominates."""
     kept: list[Point] = []
     for energy, latency in sorted(found):
@@ -68,7 +65,7 @@ def front(found: Sequence[Point]) -> list[Point]:
     return kept
 
 
-def least(network: Network, request: Any, power: int = 1) -> Fraction | None:
+def least(network, request, power=1):
     """The least (Σ energy) · (Σ latency)^power over all choices of a mapping of every layer."""
     sums = [(Fraction(0), Fraction(0))]
     for part in request.pose(network):
@@ -83,9 +80,7 @@ SIZES = st.sampled_from([2, 3, 4, 6])
 
 
 @st.composite
-def networks(
-    draw: st.DrawFn, nests: tuple[tuple[int, int, int], ...] = (), most: int = 4
-) -> Network:
+def networks(draw, nests=(), most=4):
     layers = []
     for number in range(draw(st.integers(2, most))):
         sizes = draw(st.sampled_from(nests) if nests else st.tuples(SIZES, SIZES, SIZES))
@@ -94,7 +89,7 @@ def networks(
     return Network("random", tuple(layers))
 
 
-def asked(objective: str, dsp: int, **others: Any) -> Any:
+def asked(objective, dsp, **others):
     request = tiny_request(objective, **{"space": SpaceOptions(divisors_only=True), **others})
     return limited(request, Limit("dsp", Fraction(dsp)))
 
@@ -104,9 +99,7 @@ def asked(objective: str, dsp: int, **others: Any) -> Any:
 @given(
     networks(), st.sampled_from([20, 60, 400]), st.sampled_from([("edp", 1), ("edp*latency", 2)])
 )
-def test_products_are_the_least_of_all_combinations(
-    network: Network, dsp: int, objective: tuple[str, int]
-) -> None:
+def test_products_are_the_least_of_all_combinations(network, dsp, objective):
     check_products_are_the_least_of_all_combinations(network, dsp, objective)
 
 
@@ -115,15 +108,11 @@ def test_products_are_the_least_of_all_combinations(
 @given(
     networks(), st.sampled_from([20, 60, 400]), st.sampled_from([("edp", 1), ("edp*latency", 2)])
 )
-def test_products_are_the_least_of_all_combinations_of_many(
-    network: Network, dsp: int, objective: tuple[str, int]
-) -> None:
+def test_products_are_the_least_of_all_combinations_of_many(network, dsp, objective):
     check_products_are_the_least_of_all_combinations(network, dsp, objective)
 
 
-def check_products_are_the_least_of_all_combinations(
-    network: Network, dsp: int, objective: tuple[str, int]
-) -> None:
+def check_products_are_the_least_of_all_combinations(network, dsp, objective):
     text, power = objective
     request = asked(text, dsp, dataflow=("i", "j"))
     found = solve_per_layer(network, request, RunOptions())
@@ -137,7 +126,7 @@ def check_products_are_the_least_of_all_combinations(
         assert factors.value(factors.sums(found)) == found.total.value
 
 
-def keeping(problem: Problem, bram18k: int, kept: Mapping[str, int]) -> Iterator[Point]:
+def keeping(problem, bram18k, kept):
     """Energy and latency of every configuration with tensors on chip (`test_fused.least`)."""
     blocks = sum(15 * ceil(Fraction(words, 16 * 512)) for words in kept.values())
     technology = systolic(problem).technology
@@ -148,7 +137,7 @@ def keeping(problem: Problem, bram18k: int, kept: Mapping[str, int]) -> Iterator
             yield metrics["energy"] - moved * less, metrics["latency"]
 
 
-def mapped(network: Network, objective: str) -> MappingQuestion:
+def mapped(network, objective):
     """A question about a network on a small hierarchy."""
     architecture, options = find_architecture("simple"), MappingOptions(divisors_only=True)
     posed = []
@@ -172,18 +161,18 @@ NESTS = ((2, 3, 3), (3, 2, 2), (2, 2, 3))
 @pytest.mark.ci
 @settings(max_examples=1, deadline=None)
 @given(networks(NESTS, 3), st.sampled_from([("edp", 1), ("energy*latency*latency", 2)]))
-def test_products_on_a_hierarchy(network: Network, objective: tuple[str, int]) -> None:
+def test_products_on_a_hierarchy(network, objective):
     check_products_on_a_hierarchy(network, objective)
 
 
 @pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(networks(NESTS, 3), st.sampled_from([("edp", 1), ("energy*latency*latency", 2)]))
-def test_products_on_a_hierarchy_of_many(network: Network, objective: tuple[str, int]) -> None:
+def test_products_on_a_hierarchy_of_many(network, objective):
     check_products_on_a_hierarchy(network, objective)
 
 
-def check_products_on_a_hierarchy(network: Network, objective: tuple[str, int]) -> None:
+def check_products_on_a_hierarchy(network, objective):
     text, power = objective
     request = mapped(network, text)
     found = solve_per_layer(network, request, RunOptions(Method.AUTO))
@@ -199,20 +188,18 @@ def check_products_on_a_hierarchy(network: Network, objective: tuple[str, int]) 
 @pytest.mark.ci
 @settings(max_examples=2, deadline=None)
 @given(chains(), st.sampled_from(BUDGETS))
-def test_fused_products_are_the_least_of_all_choices(network: Network, bram18k: int) -> None:
+def test_fused_products_are_the_least_of_all_choices(network, bram18k):
     check_fused_products_are_the_least_of_all_choices(network, bram18k)
 
 
 @pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(chains(), st.sampled_from(BUDGETS))
-def test_fused_products_are_the_least_of_all_choices_of_many(
-    network: Network, bram18k: int
-) -> None:
+def test_fused_products_are_the_least_of_all_choices_of_many(network, bram18k):
     check_fused_products_are_the_least_of_all_choices(network, bram18k)
 
 
-def check_fused_products_are_the_least_of_all_choices(network: Network, bram18k: int) -> None:
+def check_fused_products_are_the_least_of_all_choices(network, bram18k):
     request = of_chain("edp", bram18k)
     found = solve_fused(network, request, RunOptions())
     assert found.total is not None
@@ -238,7 +225,7 @@ def check_fused_products_are_the_least_of_all_choices(network: Network, bram18k:
 
 
 @pytest.mark.slow
-def test_bounds_are_honest_where_the_time_is_over(tmp_path: Path) -> None:
+def test_bounds_are_honest_where_the_time_is_over(tmp_path):
     network = Network(
         "two",
         tuple(
@@ -259,7 +246,7 @@ def test_bounds_are_honest_where_the_time_is_over(tmp_path: Path) -> None:
 
 
 @pytest.mark.ci
-def test_a_file_states_what_layers_are_least_in_and_verify_searches_again(tmp_path: Path) -> None:
+def test_a_file_states_what_layers_are_least_in_and_verify_searches_again(tmp_path):
     path, network = tmp_path / "edp.json", tmp_path / "tiny.yaml"
     network.write_text(TINY.replace("i: 4, j: 6, k: 8", "i: 2, j: 3, k: 3"))
     mapping = ("--arch", "simple", "--divisors-only")
@@ -291,9 +278,7 @@ def test_a_file_states_what_layers_are_least_in_and_verify_searches_again(tmp_pa
 
 
 @pytest.mark.parametrize("objective", ["latency*dsp", "edp*dsp", "energy*latency*off_chip_words"])
-def test_other_products_are_refused_before_a_search(
-    objective: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_other_products_are_refused_before_a_search(objective, monkeypatch):
     monkeypatch.setattr("ithaca.studies.network.layers.run_problems", None)
     with pytest.raises(InputError, match="products over layers"):
         solve_per_layer(

@@ -6,7 +6,6 @@ import csv
 import io
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -17,11 +16,11 @@ from ithaca.exports.charts.network import network_chart
 from ithaca.results.network import load_network_result
 from ithaca.results.network_explanation import explain_network
 from tests.command_line import ithaca, succeed
-from tests.studies.network.tiny import MODES, QUICK, Written, tiny_file
+from tests.studies.network.tiny import MODES, QUICK, tiny_file
 
 
 @pytest.mark.ci
-def test_designs_left_out_are_remembered(solved: Written) -> None:
+def test_designs_left_out_are_remembered(solved):
     result = load_network_result(
         solved("--dataflow", "i,j", "--layers", "mm", "--mode", "shared-array")
     )
@@ -30,7 +29,7 @@ def test_designs_left_out_are_remembered(solved: Written) -> None:
 
 
 @pytest.mark.ci
-def test_an_explanation_names_the_layers_that_dominate(solved: Written) -> None:
+def test_an_explanation_names_the_layers_that_dominate(solved):
     path = solved()
     result = load_network_result(path)
     takes = {r.layer.name: float(r.layer.count * (r.answer.value or 0)) for r in result.layers}
@@ -59,7 +58,7 @@ def test_an_explanation_names_the_layers_that_dominate(solved: Written) -> None:
 
 
 @pytest.mark.ci
-def test_a_layer_is_a_result_of_its_own(solved: Written, tmp_path: Path) -> None:
+def test_a_layer_is_a_result_of_its_own(solved, tmp_path):
     path, alone = solved(), tmp_path / "alone.json"
     found = one_result(path, "wide")
     done = succeed("solve", "mm", "-s", "i=4,j=6,k=8", *QUICK, "-o", alone)
@@ -90,9 +89,7 @@ def test_a_layer_is_a_result_of_its_own(solved: Written, tmp_path: Path) -> None
     assert "--quick does not go with the result of a whole network" in done.stderr
 
 
-def test_a_result_is_evaluated_with_its_own_workload_data_type_and_platform(
-    solved: Written, tmp_path: Path
-) -> None:
+def test_a_result_is_evaluated_with_its_own_workload_data_type_and_platform(solved, tmp_path):
     path, table = tmp_path / "r.json", tmp_path / "r.csv"
     done = succeed("solve", "mm", "-s", "i=16,j=8,k=32", "--dtype", "int8", "--platform", "asic-28nm", "--dataflow", "i,j",
                   "--limit", "dsp=64", "-o", path)  # fmt: skip
@@ -126,7 +123,7 @@ def test_a_result_is_evaluated_with_its_own_workload_data_type_and_platform(
 
 
 @pytest.mark.ci
-def test_a_layer_is_verified_alone(solved: Written) -> None:
+def test_a_layer_is_verified_alone(solved):
     done = succeed("verify", path := solved(), "--layer", "wide")
     assert (
         len(done.stdout.splitlines()) == len(ithaca_python.load(path, layer="wide").solutions) > 1
@@ -134,7 +131,7 @@ def test_a_layer_is_verified_alone(solved: Written) -> None:
 
 
 @pytest.mark.ci
-def test_what_is_loaded_equals_what_was_saved(tmp_path: Path) -> None:
+def test_what_is_loaded_equals_what_was_saved(tmp_path):
     found = ithaca_python.network(
         tiny_file(tmp_path), limit={"dsp": 400, "bram18k": 400}, divisors_only=True
     )
@@ -143,7 +140,7 @@ def test_what_is_loaded_equals_what_was_saved(tmp_path: Path) -> None:
     assert ithaca_python.load(tmp_path / "n.json") != replace(found, finished=False)
 
 
-def test_bars_show_what_layers_take_and_how_much_of_them_works(solved: Written) -> None:
+def test_bars_show_what_layers_take_and_how_much_of_them_works(solved):
     result = load_network_result(solved())
     chart = network_chart(result)
     assert isinstance(chart, BarChart)
@@ -159,7 +156,7 @@ def test_bars_show_what_layers_take_and_how_much_of_them_works(solved: Written) 
 
 
 @pytest.mark.ci
-def test_modes_are_compared_layer_by_layer(solved: Written, tmp_path: Path) -> None:
+def test_modes_are_compared_layer_by_layer(solved, tmp_path):
     alone, shared = (
         load_network_result(solved(*words, "--layers", "mm")) for words in ((), MODES[1])
     )
@@ -197,7 +194,7 @@ def test_modes_are_compared_layer_by_layer(solved: Written, tmp_path: Path) -> N
 
 
 @pytest.mark.ci
-def test_every_layer_gets_a_folder_of_seeds(solved: Written, tmp_path: Path) -> None:
+def test_every_layer_gets_a_folder_of_seeds(solved, tmp_path):
     path, folder = solved(), tmp_path / "seeds"
     done = succeed("seed", path, "--for", "csv", "--count", "4", "-o", folder)
     layers = json.loads(path.read_text())["layers"]
@@ -225,7 +222,7 @@ def test_every_layer_gets_a_folder_of_seeds(solved: Written, tmp_path: Path) -> 
 
 @pytest.mark.ci
 @pytest.mark.parametrize("tool", ["timeloop", "scalesim"])
-def test_every_layer_is_exported(solved: Written, tmp_path: Path, tool: str) -> None:
+def test_every_layer_is_exported(solved, tmp_path, tool):
     path, folder = solved("--dataflow", "i,j", "--layers", "mm"), tmp_path / tool
     succeed("export", path, "--to", tool, "-o", folder)
     rows = {row["layer"]: row for row in csv.DictReader((folder / "layers.csv").open())}
@@ -238,7 +235,7 @@ def test_every_layer_is_exported(solved: Written, tmp_path: Path, tool: str) -> 
 
 
 @pytest.mark.ci
-def test_a_start_gives_the_data_type_unless_one_is_given(tmp_path: Path) -> None:
+def test_a_start_gives_the_data_type_unless_one_is_given(tmp_path):
     mm, path = (
         ("solve", "mm", "-s", "i=8,j=8,k=8", "--dataflow", "i,j", "--json"),
         tmp_path / "r.json",
@@ -250,7 +247,7 @@ def test_a_start_gives_the_data_type_unless_one_is_given(tmp_path: Path) -> None
 
 
 @pytest.mark.ci
-def test_a_layer_is_saved_refined_and_run_like_any_result(solved: Written, tmp_path: Path) -> None:
+def test_a_layer_is_saved_refined_and_run_like_any_result(solved, tmp_path):
     network, alone = solved(), tmp_path / "wide.json"
     layer = ithaca_python.load(network, layer="wide")
     layer.save(alone)

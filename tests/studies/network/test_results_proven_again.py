@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 
 from ithaca.results.network import load_network_result
 from ithaca.solver import verification
 from ithaca.solver.engines import engine
 from tests.command_line import ithaca, succeed
-from tests.studies.network.tiny import MODES, Written
+from tests.studies.network.tiny import MODES
 
 
 @pytest.mark.slow(every=3)
 @pytest.mark.ci
 @pytest.mark.parametrize("words", MODES, ids=["per-layer", "shared-dataflow", "shared-array"])
-def test_what_was_solved_is_confirmed(solved: Written, words: tuple[str, ...]) -> None:
+def test_what_was_solved_is_confirmed(solved, words):
     path = solved(*words)
     done = succeed("verify", path)
     result = load_network_result(path)
@@ -33,7 +30,7 @@ def test_what_was_solved_is_confirmed(solved: Written, words: tuple[str, ...]) -
 
 
 @pytest.mark.ci
-def test_what_there_was_no_time_for_is_called_unchecked(solved: Written) -> None:
+def test_what_there_was_no_time_for_is_called_unchecked(solved):
     done = ithaca("verify", solved(), "--time-limit", "1e-9")
     assert done.returncode == 1
     assert "all values hold" in done.stderr
@@ -46,10 +43,10 @@ def test_what_there_was_no_time_for_is_called_unchecked(solved: Written) -> None
     assert "bound not checked" in done.stdout.splitlines()[-1]
 
 
-def _other_design(claim: float) -> Callable[[Any], None]:
+def _other_design(claim):
     """Let the worst design of the first layer claim to be so many times as good."""
 
-    def edit(document: Any) -> None:
+    def edit(document):
         worst = max(document["layers"][0]["designs"], key=lambda design: design["value"])
         worst["value"] = worst["certificate"]["lower_bound"] = round(worst["value"] * claim)
 
@@ -59,7 +56,7 @@ def _other_design(claim: float) -> Callable[[Any], None]:
 FEW = ("--limit", "dsp=20,bram18k=400")
 
 
-def _more_dsp(document: Any) -> None:
+def _more_dsp(document):
     document["platform"]["limits"]["dsp"] = 400_000
 
 
@@ -75,9 +72,7 @@ def _more_dsp(document: Any) -> None:
         ((*FEW, *MODES[2]), _more_dsp, "yet there is a configuration with "),
     ],
 )
-def test_a_false_claim_is_found_out(
-    solved: Written, words: tuple[str, ...], edit: Callable[[Any], None], line: str
-) -> None:
+def test_a_false_claim_is_found_out(solved, words, edit, line):
     done = ithaca("verify", path := solved(*words, edit=edit))
     assert done.returncode == 2
     assert done.stderr.startswith(f"ithaca: {path}: ")
@@ -86,12 +81,10 @@ def test_a_false_claim_is_found_out(
     assert done.stderr.count("\n") == 1
 
 
-def test_engines_that_disagree_are_told_from_an_edited_file(
-    solved: Written, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_engines_that_disagree_are_told_from_an_edited_file(solved, monkeypatch):
     path = solved(edit=_other_design(0.9))
 
-    def broken(method: Any) -> Any:  # repeats what the file says
+    def broken(method):  # repeats what the file says
         record = next(
             d for r in load_network_result(path).layers for d in r.designs if d.value == value
         )
@@ -105,8 +98,8 @@ def test_engines_that_disagree_are_told_from_an_edited_file(
     assert "DISAGREEMENT: " in done.stderr
 
 
-def _set(*path: Any, value: Any) -> Callable[[Any], None]:
-    def edit(document: Any) -> None:
+def _set(*path, value):
+    def edit(document):
         *steps, last = path
         for step in steps:
             document = document[step]
@@ -115,13 +108,13 @@ def _set(*path: Any, value: Any) -> Callable[[Any], None]:
     return edit
 
 
-def _without_best(document: Any) -> None:
+def _without_best(document):
     """Leave out the design that a layer's answer is of."""
     layer = document["layers"][0]
     layer["designs"] = [design for design in layer["designs"] if design["value"] != layer["value"]]
 
 
-def _other_total(document: Any) -> None:
+def _other_total(document):
     """Let a design fail, so that choices cannot be compared with those of layers, and the one that
     was chosen and the total take a cycle less."""
     document["failures"] = [{"place": "wide [i] A", "reason": "out of memory"}]
@@ -130,7 +123,7 @@ def _other_total(document: Any) -> None:
         part["certificate"]["lower_bound"] -= 1
 
 
-def _unproven_layer(document: Any) -> None:
+def _unproven_layer(document):
     """Let a design of a layer be open below the layer's answer, which still claims to be
     optimal."""
     design = document["layers"][0]["designs"][0]
@@ -175,9 +168,7 @@ def _unproven_layer(document: Any) -> None:
         (MODES[2], _set("arrays", 0, "layers", value=["wide"]), "arrays[0].layers: recorded "),
     ],
 )
-def test_what_does_not_follow_is_refused(
-    solved: Written, words: tuple[str, ...], edit: Callable[[Any], None], line: str
-) -> None:
+def test_what_does_not_follow_is_refused(solved, words, edit, line):
     done = ithaca("explain", solved(*words, edit=edit))
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert line in done.stderr

@@ -8,9 +8,6 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -37,7 +34,7 @@ from tests.studies.network.tiny import tiny_network, tiny_request
 
 
 @pytest.fixture(scope="module")
-def jobs(tmp_path_factory: pytest.TempPathFactory) -> list[Job]:
+def jobs(tmp_path_factory):
     """Matrix multiplications under 6 designs each."""
     network = only_layers(tiny_network(tmp_path_factory.mktemp("network")), ["mm"])
     posed = tiny_request(space=SpaceOptions(divisors_only=True)).pose(network)
@@ -45,27 +42,25 @@ def jobs(tmp_path_factory: pytest.TempPathFactory) -> list[Job]:
 
 
 @pytest.fixture(scope="module")
-def answers(jobs: list[Job]) -> list[Any]:
+def answers(jobs):
     return values(run_problems(jobs, RunOptions()))
 
 
-def values(outcomes: Any) -> list[Any]:
+def values(outcomes):
     """The figures of outcomes that must not depend on how problems were run."""
     assert all(isinstance(outcome, Solution) for outcome in outcomes)
     return [(o.value, o.configuration, o.certificate.status, o.certificate.nodes) for o in outcomes]
 
 
-def kept(folder: Path, search: SolveOptions | None = None) -> Store:
+def kept(folder, search=None):
     return Store(folder, conditions=conditions(RunOptions(search=search or SolveOptions())))
 
 
 @pytest.mark.ci
-def test_results_are_kept_one_by_one_and_never_computed_again(
-    jobs: list[Job], answers: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_results_are_kept_one_by_one_and_never_computed_again(jobs, answers, tmp_path, monkeypatch):
     folder, seen = tmp_path / "kept", []
 
-    def report(state: NetworkProgress) -> None:
+    def report(state):
         if state.progress is None:
             seen.append((state.done, len(list(folder.glob("*.json")))))
 
@@ -83,9 +78,7 @@ def test_results_are_kept_one_by_one_and_never_computed_again(
     assert solved == [j.problem for j in jobs[4:]]
 
 
-def test_engine_gap_and_seed_tell_results_apart_but_not_the_time_limit(
-    jobs: list[Job], tmp_path: Path
-) -> None:
+def test_engine_gap_and_seed_tell_results_apart_but_not_the_time_limit(jobs, tmp_path):
     problem = [jobs[0].problem]
     stores = [
         kept(tmp_path),
@@ -99,15 +92,11 @@ def test_engine_gap_and_seed_tell_results_apart_but_not_the_time_limit(
 
 
 @pytest.mark.ci
-def test_what_was_not_proven_is_solved_again_only_with_more_time(
-    jobs: list[Job], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_was_not_proven_is_solved_again_only_with_more_time(jobs, tmp_path, monkeypatch):
     asked: list[tuple[float | None, bool]] = []
     solve = portfolio.solve_design
 
-    def open_ended(
-        problem: Any, options: SolveOptions, report: Any, *, start: Any, method: Any
-    ) -> Solution:
+    def open_ended(problem, options, report, *, start, method):
         asked.append((options.time_limit, start is not None))
         found = solve(problem, SolveOptions(), report, start, Method.EXACT)
         certificate = found.certificate
@@ -116,7 +105,7 @@ def test_what_was_not_proven_is_solved_again_only_with_more_time(
         )
         return Solution(problem, found.configuration, found.value, unproven)
 
-    def run(number: int, search: SolveOptions | None = None) -> None:
+    def run(number, search=None):
         run_problems(
             jobs[:number], RunOptions(Method.NLP, search or SolveOptions(), store=kept(tmp_path))
         )
@@ -139,9 +128,7 @@ def test_what_was_not_proven_is_solved_again_only_with_more_time(
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_none_is_begun_when_time_is_up(
-    jobs: list[Job], monkeypatch: pytest.MonkeyPatch, threads: int
-) -> None:
+def test_none_is_begun_when_time_is_up(jobs, monkeypatch, threads):
     monkeypatch.setattr(schedule, "advance", late)
     found = run_problems(
         jobs * 20, RunOptions(search=SolveOptions(time_limit=0.5), threads=threads)
@@ -151,16 +138,14 @@ def test_none_is_begun_when_time_is_up(
     assert {o.certificate.status for o in found if isinstance(o, Solution)} == {Status.UNKNOWN}
 
 
-def late(*rest: Any, **more: Any) -> Solution:
+def late(*rest, **more):
     """A search that cannot be as short as it was asked to."""
     time.sleep(0.1)
     raise ZeroDivisionError
 
 
 @pytest.mark.ci
-def test_a_damaged_file_is_told_of_and_solved_again(
-    jobs: list[Job], answers: list[Any], tmp_path: Path
-) -> None:
+def test_a_damaged_file_is_told_of_and_solved_again(jobs, answers, tmp_path):
     store = kept(tmp_path)
     run_problems(jobs[:1], RunOptions(store=store))
     path = store.path([jobs[0].problem])
@@ -182,16 +167,16 @@ def test_a_damaged_file_is_told_of_and_solved_again(
     ],
 )
 def test_whatever_breaks_becomes_a_failure(
-    jobs: list[Job],
-    answers: list[Any],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    error: Exception,
-    reason: str,
-) -> None:
+    jobs,
+    answers,
+    tmp_path,
+    monkeypatch,
+    error,
+    reason,
+):
     advance = schedule.advance
 
-    def breaks(entry: schedule.Entry, *rest: Any) -> Solution:
+    def breaks(entry, *rest):
         if entry.course.problem is jobs[0].problem:
             raise error
         return advance(entry, *rest)
@@ -205,18 +190,16 @@ def test_whatever_breaks_becomes_a_failure(
     assert len(list(tmp_path.iterdir())) == 1  # failures are not kept
 
 
-def test_no_problems_need_nothing() -> None:
+def test_no_problems_need_nothing():
     assert run_problems([], RunOptions(threads=2)) == ()
     assert run_problems([], RunOptions(threads=2, scheduler="local")) == ()
 
 
 @pytest.mark.ci
-def test_processes_find_the_same_though_one_is_killed(
-    jobs: list[Job], answers: list[Any], tmp_path: Path
-) -> None:
+def test_processes_find_the_same_though_one_is_killed(jobs, answers, tmp_path):
     killed = False
 
-    def report(state: NetworkProgress) -> None:
+    def report(state):
         nonlocal killed
         if state.done == 3 and not killed:
             killed = True
@@ -231,20 +214,20 @@ def test_processes_find_the_same_though_one_is_killed(
 class Deadly:
     """Ends the process that unpickles it."""
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self):
         return os._exit, (1,)
 
 
 @pytest.mark.ci
-def test_stopped_processes_end_with_what_they_have(tmp_path: Path) -> None:
+def test_stopped_processes_end_with_what_they_have(tmp_path):
     (part,) = tiny_request().pose(only_layers(tiny_network(tmp_path), ["wide"]))
     nest = workload("mm", {"i": 1000, "j": 900, "k": 800})
     hard = [Job("hard", p.with_design(nest=nest)) for p in part.problems]
     told: list[NetworkProgress] = []
 
     def report(
-        state: NetworkProgress,
-    ) -> None:  # as soon as a search tells something: none is over that early
+        state,
+    ):  # as soon as a search tells something: none is over that early
         told.extend([state] if state.progress is not None else [])
 
     search = SolveOptions(stop=lambda: bool(told))
@@ -263,7 +246,7 @@ def test_stopped_processes_end_with_what_they_have(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("address", ["foo", "tcp://localhost", "tcp://a b:1"])
-def test_an_address_that_is_none_is_refused(address: str) -> None:
+def test_an_address_that_is_none_is_refused(address):
     with pytest.raises(
         InputError,
         match=f"--scheduler is '{address}'; allowed: local, or an address such as tcp://host:8786",
@@ -272,13 +255,13 @@ def test_an_address_that_is_none_is_refused(address: str) -> None:
 
 
 @pytest.mark.slow
-def test_a_scheduler_that_does_not_answer_is_refused() -> None:
+def test_a_scheduler_that_does_not_answer_is_refused():
     with pytest.raises(InputError, match="allowed: the address of a running Dask scheduler"):
         run_problems([], RunOptions(scheduler="tcp://127.0.0.1:9"))
 
 
 @pytest.fixture
-def cluster() -> Iterator[Any]:
+def cluster():
     from distributed import LocalCluster
 
     with LocalCluster(
@@ -288,13 +271,11 @@ def cluster() -> Iterator[Any]:
 
 
 @pytest.mark.slow
-def test_a_cluster_finds_the_same_though_a_worker_is_killed(
-    cluster: Any, jobs: list[Job], answers: list[Any], tmp_path: Path
-) -> None:
+def test_a_cluster_finds_the_same_though_a_worker_is_killed(cluster, jobs, answers, tmp_path):
     pids = [nanny.pid for nanny in cluster.workers.values()]
     killed = threading.Event()
 
-    def report(state: NetworkProgress) -> None:
+    def report(state):
         if state.done >= 3 and not killed.is_set():
             killed.set()
             os.kill(pids[0], signal.SIGKILL)
@@ -306,19 +287,17 @@ def test_a_cluster_finds_the_same_though_a_worker_is_killed(
 
 
 @pytest.mark.slow
-def test_a_cluster_of_this_machine_finds_the_same(jobs: list[Job], answers: list[Any]) -> None:
+def test_a_cluster_of_this_machine_finds_the_same(jobs, answers):
     assert values(run_problems(jobs, RunOptions(threads=2, scheduler="local"))) == answers
 
 
 @pytest.mark.slow
-def test_a_problem_that_kills_its_worker_fails_alone(
-    cluster: Any, jobs: list[Job], answers: list[Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_problem_that_kills_its_worker_fails_alone(cluster, jobs, answers, monkeypatch):
     from ithaca.solver import cluster as module
 
     victim, work = jobs[1], module.work
 
-    def deadly(job: Any, *rest: Any) -> Any:
+    def deadly(job, *rest):
         if job.args[0].course.problem.design == victim.problem.design:
             os._exit(1)
         return work(job, *rest)
@@ -331,7 +310,7 @@ def test_a_problem_that_kills_its_worker_fails_alone(
 
 
 @pytest.mark.slow
-def test_a_stop_reaches_a_search_on_a_worker(cluster: Any, tmp_path: Path) -> None:
+def test_a_stop_reaches_a_search_on_a_worker(cluster, tmp_path):
     from distributed import Client
 
     # CP-SAT takes minutes for it
@@ -346,11 +325,11 @@ def test_a_stop_reaches_a_search_on_a_worker(cluster: Any, tmp_path: Path) -> No
     assert isinstance(found, Solution)
     assert found.certificate.status is Status.UNKNOWN
 
-    def searching() -> bool:
+    def searching():
         """Whether a thread of this process still searches."""
         import sys
 
-        def calls(frame: Any) -> list[str]:
+        def calls(frame):
             return [] if frame is None else [frame.f_code.co_name, *calls(frame.f_back)]
 
         return any("attempt" in calls(top) for top in sys._current_frames().values())

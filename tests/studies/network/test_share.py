@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 from onnx import TensorProto, helper, save
@@ -25,12 +24,12 @@ COUNTED, LEFT_OUT = 8 * 8 * 8, 8 * 8 * 24
 LIMITS = ("--limit", "dsp=20", "--dataflow", "i,j")
 
 
-def succeed(*words: object) -> str:
+def succeed(*words):
     """The output of a command, which must succeed."""
     return commands.succeed(*words).stdout
 
 
-def model(folder: Path, *, known: bool = True) -> Path:
+def model(folder, *, known=True):
     """A product, and a quarter of the arithmetic: three times as much is in packed weights, or in
     a node that nobody knows."""
     packed = helper.make_node(
@@ -39,7 +38,7 @@ def model(folder: Path, *, known: bool = True) -> Path:
     unknown = helper.make_node("Mystery", ["x"], ["h"], domain="some.vendor")
     nodes = [packed if known else unknown, helper.make_node("MatMul", ["x", "w"], ["y"], name="mm")]
 
-    def tensor(name: str, *shape: int) -> object:
+    def tensor(name, *shape):
         return helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
 
     inputs = [tensor("x", 8, 8), tensor("w", 8, 8), tensor("b", 24, 1, 16), tensor("s", 24)]
@@ -51,7 +50,7 @@ def model(folder: Path, *, known: bool = True) -> Path:
 
 
 @pytest.fixture(scope="module")
-def part(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def part(tmp_path_factory):
     """The file of a result of which a quarter is counted."""
     folder = tmp_path_factory.mktemp("part")
     path = folder / "part.json"
@@ -61,7 +60,7 @@ def part(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_a_total_says_how_much_is_counted(part: Path) -> None:
+def test_a_total_says_how_much_is_counted(part):
     text = part.with_suffix(".txt").read_text()
     assert "(optimal of the 25.0 % counted)" in text
     assert f"25.0 % of the multiply-accumulates: {COUNTED} of {COUNTED + LEFT_OUT:,}" in text
@@ -69,7 +68,7 @@ def test_a_total_says_how_much_is_counted(part: Path) -> None:
     assert "proven     1 of 1 layers, 1 more operator not counted" in text
 
 
-def test_a_document_is_not_complete(part: Path) -> None:
+def test_a_document_is_not_complete(part):
     document = json.loads(part.read_text())
     assert document["complete"] is False
     total = document["total"]
@@ -77,7 +76,7 @@ def test_a_document_is_not_complete(part: Path) -> None:
     assert document["network"]["omissions"][0]["operations"] == LEFT_OUT
 
 
-def test_a_loaded_result_says_the_same(part: Path) -> None:
+def test_a_loaded_result_says_the_same(part):
     result = ithaca.load(part)
     assert (result.complete, result.finished, result.share.value) == (False, True, Fraction(1, 4))
     assert "(optimal of the 25.0 % counted)" in result.headline
@@ -86,13 +85,13 @@ def test_a_loaded_result_says_the_same(part: Path) -> None:
     assert (data.attrs["share"], data.attrs["complete"]) == (0.25, 0)
 
 
-def test_a_table_states_the_share(part: Path) -> None:
+def test_a_table_states_the_share(part):
     heading, row = part.with_suffix(".csv").read_text().splitlines()
     assert heading.endswith(",share,uncounted")
     assert row.endswith(",0.25,")
 
 
-def test_an_explanation_a_page_and_a_check_state_the_share(part: Path, tmp_path: Path) -> None:
+def test_an_explanation_a_page_and_a_check_state_the_share(part, tmp_path):
     words = succeed("explain", part)
     assert f"Counted: 25.0 % of the multiply-accumulates: {COUNTED} of" in words
     assert "proven optimal of the 25.0 % counted" in words
@@ -104,7 +103,7 @@ def test_an_explanation_a_page_and_a_check_state_the_share(part: Path, tmp_path:
 
 
 @pytest.mark.ci
-def test_a_comparison_and_an_export_state_the_share(part: Path, tmp_path: Path) -> None:
+def test_a_comparison_and_an_export_state_the_share(part, tmp_path):
     text = succeed("network", model(tmp_path), *LIMITS, "--compare", part)
     assert "the same  (optimal of the 25.0 % counted, as stated" in text
     line = run("export", part, "--to", "scalesim", "-o", tmp_path / "s", together=True).stdout
@@ -112,7 +111,7 @@ def test_a_comparison_and_an_export_state_the_share(part: Path, tmp_path: Path) 
     assert "25.0 % of the multiply-accumulates" in (tmp_path / "s" / "README.md").read_text()
 
 
-def test_a_share_that_was_edited_is_refused(part: Path, tmp_path: Path) -> None:
+def test_a_share_that_was_edited_is_refused(part, tmp_path):
     for field, value in (("share", 1), ("left_out", 0)):
         document = json.loads(part.read_text())
         document["total"][field] = value
@@ -120,7 +119,7 @@ def test_a_share_that_was_edited_is_refused(part: Path, tmp_path: Path) -> None:
         assert f"total.{field}" in refused("verify", tmp_path / "e.json")
 
 
-def test_what_cannot_be_counted_is_said_by_name(tmp_path: Path) -> None:
+def test_what_cannot_be_counted_is_said_by_name(tmp_path):
     text = succeed(
         "network",
         model(tmp_path, known=False),
@@ -149,7 +148,7 @@ def test_what_cannot_be_counted_is_said_by_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.ci
-def test_layers_that_are_not_asked_for_are_left_out(tmp_path: Path) -> None:
+def test_layers_that_are_not_asked_for_are_left_out(tmp_path):
     net = tmp_path / "net.yaml"
     net.write_text(
         "name: net\ninput: {batch: 1, channels: 4, height: 1, width: 1}\nlayers:\n"
@@ -166,7 +165,7 @@ def test_layers_that_are_not_asked_for_are_left_out(tmp_path: Path) -> None:
 
 
 @pytest.mark.ci
-def test_a_codesign_states_the_share_of_all_workloads(tmp_path: Path) -> None:
+def test_a_codesign_states_the_share_of_all_workloads(tmp_path):
     answer = ithaca.codesign(
         "dmazerunner-memory", str(model(tmp_path)), divisors_only=True, time_limit=20
     )
@@ -194,22 +193,20 @@ def test_a_codesign_states_the_share_of_all_workloads(tmp_path: Path) -> None:
         ([(None, 1)], " of the unknown share counted"),
     ],
 )
-def test_shares_are_never_rounded_to_all(
-    omissions: list[tuple[int | None, object]], words: str
-) -> None:
+def test_shares_are_never_rounded_to_all(omissions, words):
     made = [Omission("X", 1, OmissionKind.UNSUPPORTED, operations=n) for n, _ in omissions]
     share = share_of(1_000_000, made)
     assert share.words == words
     assert share.whole == (not omissions)
 
 
-def test_elements_have_no_multiply_accumulates() -> None:
+def test_elements_have_no_multiply_accumulates():
     assert share_of(4, [Omission("Relu", 9, OmissionKind.ELEMENTWISE)]).whole
     with pytest.raises(InputError, match="operations of kind elementwise are 4; allowed: none"):
         Omission("Relu", 9, OmissionKind.ELEMENTWISE, operations=4)
 
 
-def test_products_are_no_operations_element_by_element(tmp_path: Path) -> None:
+def test_products_are_no_operations_element_by_element(tmp_path):
     net = tmp_path / "net.yaml"
     net.write_text(
         "name: net\ninput: {batch: 1, channels: 4, height: 1, width: 1}\nlayers:\n"
@@ -218,7 +215,7 @@ def test_products_are_no_operations_element_by_element(tmp_path: Path) -> None:
     assert find_network(str(net)).share.uncounted == ("MatMul", "Attention")
 
 
-def test_a_table_of_a_codesign_states_the_share(tmp_path: Path) -> None:
+def test_a_table_of_a_codesign_states_the_share(tmp_path):
     words = ("codesign", "hasco-gemm", "--table", tmp_path / "t.csv", model(tmp_path))
     succeed(*words, "--limit", "area=2e9")
     heading, row = (tmp_path / "t.csv").read_text().splitlines()

@@ -6,19 +6,15 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import count, pairwise
 from math import inf
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import pytest
 
-from ithaca.formulations.problem import Problem
-from ithaca.formulations.tiles import Tiled
 from ithaca.plugins.hierarchies.formulations.architecture import Architecture, Compute
 from ithaca.plugins.hierarchies.formulations.mapping_space import MappingOptions
 from ithaca.plugins.hierarchies.formulations.uneven.design import UnevenDesign
@@ -43,7 +39,7 @@ from tests.studies.network.drawn_chains import (
 )
 
 
-def posed(chain: Chain) -> tuple[list[Problem], Tiled]:
+def posed(chain):
     """The problems of a chain, and all ways to pass tiles on."""
     designs = [
         UnevenDesign(nest, fitted_to(nest, chain.architecture), chain.options)
@@ -54,19 +50,17 @@ def posed(chain: Chain) -> tuple[list[Problem], Tiled]:
     return [problem(d, chain.objective) for d in designs], tiled
 
 
-def search_of(chain: Chain) -> TileSearch:
+def search_of(chain):
     return TileSearch(*posed(chain), SolveOptions(), None)
 
 
-def floors(problems: Sequence[Problem]) -> Fraction:
+def floors(problems):
     """At least the objective of runs that pass any tiles on, as is known without a search."""
     roofs = [(each, each.design.passing(each.limits)) for each in problems]
     return sum((p.objective.value(own) for p, own in roofs if own is not None), Fraction(0))
 
 
-def check(
-    seed: int, objective: str | None = None, draw: Callable[[Random], Chain] = random_chain
-) -> Counter[str]:
+def check(seed, objective=None, draw=random_chain):
     """Compare; whether loops are shared, tensors whole beside, and some loops shared inside."""
     chain = draw(Random(seed))
     chain = replace(chain, objective=objective or chain.objective)
@@ -93,18 +87,18 @@ def check(
 
 @pytest.mark.ci(every=3)
 @pytest.mark.parametrize("seed", [0, 1, 2, 5, 84])  # in the last one nothing fits
-def test_proofs_against_all_shared_loops_and_mappings(seed: int) -> None:
+def test_proofs_against_all_shared_loops_and_mappings(seed):
     check(seed)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("seed", "kind"), [(3, "whole"), (4, "nested"), (8, "nested")])
-def test_some_keep_a_tensor_whole_beside_tiles_or_share_more_inside(seed: int, kind: str) -> None:
+def test_some_keep_a_tensor_whole_beside_tiles_or_share_more_inside(seed, kind):
     assert check(seed, draw=three_products)[kind]
 
 
 @pytest.mark.slow
-def test_more_proofs_most_of_them_of_loops_shared_inside() -> None:
+def test_more_proofs_most_of_them_of_loops_shared_inside():
     found = sum((check(seed, draw=three_products) for seed in range(100)), Counter())
     assert found["nested"] >= 50
 
@@ -113,21 +107,19 @@ def test_more_proofs_most_of_them_of_loops_shared_inside() -> None:
 @pytest.mark.parametrize(
     ("seed", "draw", "kind"), [(102, thin_products, "again"), (300, window_chain, "halo")]
 )
-def test_some_compute_tiles_again_or_their_halos(
-    seed: int, draw: Callable[[Random], Chain], kind: str
-) -> None:
+def test_some_compute_tiles_again_or_their_halos(seed, draw, kind):
     assert check(seed, draw=draw)[kind]
 
 
 @pytest.mark.slow(every=34)
 @pytest.mark.parametrize("seeds", [range(n, n + 1) for n in range(170)], ids=str)
-def test_proofs_of_tiles_at_inner_levels(seeds: range) -> None:
+def test_proofs_of_tiles_at_inner_levels(seeds):
     for seed in seeds:
         check(seed, draw=inner_buffers)
 
 
 @pytest.mark.ci
-def test_bounds_hold_of_all_homes() -> None:
+def test_bounds_hold_of_all_homes():
     """An outer home leaves out the slow level that an inner one is at, with free bypass."""
     sizes = {"m": 2, "n": 2, "k": 1, "p": 1}
     nests = [nest_of(text, {d: n for d, n in sizes.items() if d in text}) for text in CHAINS[0][0]]
@@ -143,7 +135,7 @@ def test_bounds_hold_of_all_homes() -> None:
 
 
 @pytest.mark.slow
-def test_more_proofs_of_tiles_computed_again() -> None:
+def test_more_proofs_of_tiles_computed_again():
     thin = sum((check(seed, draw=thin_products) for seed in range(100, 240)), Counter())
     assert thin["again"] >= 30
     wide = sum((check(seed, draw=window_chain) for seed in range(100, 220)), Counter())
@@ -160,25 +152,25 @@ def test_more_proofs_of_tiles_computed_again() -> None:
         (8, "sum(edp + 40*pes)"),
     ],
 )
-def test_all_metrics_of_objectives_are_bounded(seed: int, objective: str) -> None:
+def test_all_metrics_of_objectives_are_bounded(seed, objective):
     check(seed, objective)
 
 
 @pytest.mark.slow
-def test_more_proofs_most_of_them_of_shared_loops() -> None:
+def test_more_proofs_most_of_them_of_shared_loops():
     found = sum((check(seed) for seed in range(4, 304)), Counter())
     assert found["shared"] >= 100
     assert found["whole"] >= 5
 
 
-def products(extent: int, **options: bool) -> Chain:
+def products(extent, **options):
     """Two products, the first of which passes on what it writes."""
     nests = tuple(nest_of(text, {d: extent for d in text if d.islower()}) for text in CHAINS[0][0])
     return Chain(nests, GOLDEN, ("mm", "nn"), MappingOptions(True, **options), "energy")
 
 
 @pytest.mark.slow
-def test_known_optimum() -> None:
+def test_known_optimum():
     search = search_of(products(256, nodes_by_level=True))
     assert search.run().status is Status.OPTIMAL
     assert search.value == 257_949_696
@@ -187,7 +179,7 @@ def test_known_optimum() -> None:
 
 
 @pytest.mark.slow
-def test_known_optimum_of_three_products() -> None:
+def test_known_optimum_of_three_products():
     """AccelForge's mapper: 392,036,352. Two share more loops inside of those of all three."""
     texts = (*CHAINS[0][0][:1], "U[m][p] += T[m][n] * V[n][p]", "C[m][q] += U[m][p] * W[p][q]")
     nests = tuple(nest_of(text, {d: 256 for d in text if d.islower()}) for text in texts)
@@ -199,7 +191,7 @@ def test_known_optimum_of_three_products() -> None:
 
 
 @pytest.mark.parametrize(("read", "shared"), [("abc", True), ("cba", False)])
-def test_elements_that_another_order_reads_are_not_shared(read: str, shared: bool) -> None:
+def test_elements_that_another_order_reads_are_not_shared(read, shared):
     """S[3][2][4] is of as many words as S[4][2][3], whose first rank is not its own."""
     texts = ("S[i][b][j] += A[i][b][k] * B[b][k][j]", "C[i][b][p] += S[i][b][j] * W[j][p]")
     sizes = dict(zip("abc", (3, 2, 4), strict=True))
@@ -211,14 +203,14 @@ def test_elements_that_another_order_reads_are_not_shared(read: str, shared: boo
 
 
 @pytest.mark.slow
-def test_more_known_optima() -> None:
+def test_more_known_optima():
     for extent, by_level, value in ((256, False, 255_262_720), (512, True, 2_143_813_632)):
         search = search_of(products(extent, nodes_by_level=by_level))
         assert search.run().status is Status.OPTIMAL
         assert search.value == value
 
 
-def test_interrupted_searches_say_what_they_know() -> None:
+def test_interrupted_searches_say_what_they_know():
     chain = random_chain(Random(3))
     best = search_of(chain)
     best.run()
@@ -231,7 +223,7 @@ def test_interrupted_searches_say_what_they_know() -> None:
     assert 0 < (proof.lower_bound or 0) <= best.value
 
 
-def check_cuts(seed: int, draw: Callable[[Random], Chain]) -> int:
+def check_cuts(seed, draw):
     """Compare a search of ever more ways, cut short after ever more looks at the clock, with all of
     them enumerated; how many cuts there were."""
     chain = draw(Random(seed))
@@ -250,9 +242,7 @@ def check_cuts(seed: int, draw: Callable[[Random], Chain]) -> int:
 @pytest.mark.ci
 @pytest.mark.usefixtures("counted_time")
 @pytest.mark.parametrize(("seed", "draw"), [(2, inner_buffers), (8, inner_buffers)])
-def test_bounds_of_cut_searches_hold_of_all_ways(
-    seed: int, draw: Callable[[Random], Chain]
-) -> None:
+def test_bounds_of_cut_searches_hold_of_all_ways(seed, draw):
     assert check_cuts(seed, draw) > 4
 
 
@@ -262,9 +252,7 @@ def test_bounds_of_cut_searches_hold_of_all_ways(
     ("first", "draw"),
     [(n, each) for n in (1000, 1005) for each in (inner_buffers, thin_products, random_chain)],
 )
-def test_bounds_of_many_cut_searches_hold_of_all_ways(
-    first: int, draw: Callable[[Random], Chain]
-) -> None:
+def test_bounds_of_many_cut_searches_hold_of_all_ways(first, draw):
     assert sum(check_cuts(seed, draw) for seed in range(first, first + 5)) > 20
 
 
@@ -277,7 +265,7 @@ layers:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory):
     """A folder with a network, an architecture on which tiles pay, and the answer."""
     folder = tmp_path_factory.mktemp("tiles")
     (folder / "two.yaml").write_text(TWO)
@@ -304,7 +292,7 @@ COMMAND = (
 
 
 @pytest.mark.ci
-def test_what_is_shared_is_shown_and_read_again(folder: Path) -> None:
+def test_what_is_shared_is_shown_and_read_again(folder):
     shown = (folder / "shown.txt").read_text()
     assert re.search(r"kept +first → second 64 words, [0-9]+ at a time", shown)
     assert "(shared)" in shown
@@ -345,8 +333,8 @@ architecture:
     ],
 )
 def test_whole_tensors_beside_tiles_and_loops_shared_inside_are_read_again(
-    rows: int, sizes: Sequence[int], kept: str, value: str, tmp_path: Path
-) -> None:
+    rows, sizes, kept, value, tmp_path
+):
     (tmp_path / "buffer.yaml").write_text(BUFFER)
     lines = ["name: three", "layers:"]
     for n, (k, j) in enumerate(pairwise(sizes)):
@@ -387,9 +375,7 @@ layers:
         (HALOS, 28, "24,136", {"name": "next_r", "trips": 2, "loop": "r", "extent": 8, "step": 6}),
     ],
 )
-def test_what_is_computed_again_is_read_again(
-    network: str, words: int, value: str, turns: Any, tmp_path: Path
-) -> None:
+def test_what_is_computed_again_is_read_again(network, words, value, turns, tmp_path):
     text = BUFFER.replace("entries: 32", f"entries: {words}")
     (tmp_path / "arch.yaml").write_text(text.replace("energy: 6", "energy: 1"))
     (tmp_path / "two.yaml").write_text(network)
@@ -420,14 +406,14 @@ def test_what_is_computed_again_is_read_again(
     ],
 )
 def test_what_passes_by_is_bounded(
-    sizes: Sequence[int],
-    words: int,
-    energy: Sequence[int],
-    keeps: str,
-    bypass: str,
-    value: str,
-    tmp_path: Path,
-) -> None:
+    sizes,
+    words,
+    energy,
+    keeps,
+    bypass,
+    value,
+    tmp_path,
+):
     """Lanes share weights from DRAM, and may cost less than keeping them; values of all ways, each
     searched with no bound."""
     text = BUFFER.replace("entries: 32", f"entries: {words}")
@@ -449,7 +435,7 @@ def test_what_passes_by_is_bounded(
     assert f"total energy {value} (optimal among plans" in shown
 
 
-def level_text(name: str, kind: str, words: str) -> str:
+def level_text(name, kind, words):
     attributes = f"    attributes: {{datawidth: 16, {words}}}\n"
     return f"  - !Component\n    name: {name}\n    class: {kind}\n{attributes}"
 
@@ -473,9 +459,7 @@ def level_text(name: str, kind: str, words: str) -> str:
         ),
     ],
 )
-def test_bounds_of_cut_networks_hold_of_all_plans(
-    sizes: Sequence[str], buffer: str, inner: str, value: int, tmp_path: Path
-) -> None:
+def test_bounds_of_cut_networks_hold_of_all_plans(sizes, buffer, inner, value, tmp_path):
     """The optima are those of all plans and mappings enumerated."""
     levels = level_text("DRAM", "DRAM", "read_energy: 200, write_energy: 200")
     levels += level_text("Buffer", "SRAM", buffer) + level_text("Inner", "SRAM", inner)
@@ -496,7 +480,7 @@ def test_bounds_of_cut_networks_hold_of_all_plans(
 
 
 @pytest.mark.slow
-def test_products_of_two_sums_are_read_again(folder: Path) -> None:
+def test_products_of_two_sums_are_read_again(folder):
     """EDP of the whole network is searched for as weighted sums, and is no sum itself."""
     words = ("--arch", folder / "small.yaml", folder / "two.yaml", "-o", folder / "edp.json")
     options = [word if word != "energy" else "edp" for word in COMMAND]
@@ -509,7 +493,7 @@ def test_products_of_two_sums_are_read_again(folder: Path) -> None:
     ("change", "line"),
     refusals("studies-network-tiles", "edited_files_are_refused"),
 )
-def test_edited_files_are_refused(folder: Path, change: Sequence[Any], line: str) -> None:
+def test_edited_files_are_refused(folder, change, line):
     edited = json.loads((folder / "r.json").read_text())
     part = edited
     for key in change[:-1]:
@@ -522,7 +506,7 @@ def test_edited_files_are_refused(folder: Path, change: Sequence[Any], line: str
 
 
 @pytest.mark.ci
-def test_several_objectives_in_order_are_refused(folder: Path) -> None:
+def test_several_objectives_in_order_are_refused(folder):
     words = ("--arch", folder / "small.yaml", folder / "two.yaml", "--objective", "energy,latency")
     done = ithaca(*COMMAND, *words)
     assert (done.returncode, done.stderr.count("\n")) == (2, 2)
@@ -543,9 +527,7 @@ def test_several_objectives_in_order_are_refused(folder: Path) -> None:
         (("--limit", "0-latency=-100"), "'energy' or a limit may fall with latency; allowed"),
     ],
 )
-def test_what_falls_as_a_metric_grows_is_refused(
-    folder: Path, words: Sequence[str], falls: str
-) -> None:
+def test_what_falls_as_a_metric_grows_is_refused(folder, words, falls):
     done = ithaca(*COMMAND, "--arch", folder / "small.yaml", folder / "two.yaml", *words)
     assert (done.returncode, done.stderr.count("\n")) == (2, 2)
     assert falls in done.stderr

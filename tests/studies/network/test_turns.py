@@ -16,9 +16,7 @@ from tests.plugins.hierarchies.formulations.placed import GOLDEN
 @pytest.mark.parametrize("padding", [0, 2])
 @pytest.mark.parametrize("stride", [1, 2])
 @pytest.mark.parametrize("trips", [{"q": 4}, {"q": 2, "n": 2}, {"n": 3}])
-def test_turns_of_windows_are_those_of_all_tiles_one_by_one(
-    trips: dict[str, int], stride: int, padding: int
-) -> None:
+def test_turns_of_windows_are_those_of_all_tiles_one_by_one(trips, stride, padding):
     """The rows that a turn of the second convolution reads, element by element, and what the first
     one multiplies and reads for them."""
     read = stride * 7 + 3

@@ -9,9 +9,7 @@ from pathlib import Path
 
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.problem import Limit
-from ithaca.formulations.systolic.question import ArrayQuestion
 from ithaca.workloads.networks.find import find_network
-from ithaca.workloads.networks.network import Network
 from tests.problems import array_question
 
 QUICK = ("--divisors-only", "--limit", "dsp=400,bram18k=400")
@@ -30,24 +28,24 @@ elementwise: {Relu: 2}
 """
 
 
-def tiny_file(folder: Path) -> Path:
+def tiny_file(folder):
     """The network as a file."""
     path = folder / "tiny.yaml"
     path.write_text(TINY)
     return path
 
 
-def tiny_network(folder: Path) -> Network:
+def tiny_network(folder):
     """The network."""
     return find_network(str(tiny_file(folder)))
 
 
-def tiny_request(objective: str = "latency", dsp: int = 400, **others: object) -> ArrayQuestion:
+def tiny_request(objective="latency", dsp=400, **others):
     """A question about the tiny network."""
     limits = (Limit("dsp", Fraction(dsp)), Limit("bram18k", Fraction(400)))
     return array_question(data_type("fp32"), limits, objective, **others)
 
 
-def limited(request: ArrayQuestion, *limits: Limit) -> ArrayQuestion:
+def limited(request, *limits):
     """The question within other limits."""
     return replace(request, bounds={limit.metric: limit.bound for limit in limits})

@@ -9,7 +9,6 @@ from copy import deepcopy
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -45,9 +44,7 @@ EDGE: dict[str, Any] = {
 }
 
 
-def costs(
-    sizes: tuple[int, int, int], pes: int, l2_kb: int, bandwidth: int
-) -> list[dict[str, Fraction]]:
+def costs(sizes, pes, l2_kb, bandwidth):
     """All metrics of a product for every tile that fits, by hand."""
     i, j, k = sizes
     known = []
@@ -63,7 +60,7 @@ def costs(
 @pytest.mark.ci(every=16)
 @pytest.mark.slow(every=3)
 @pytest.mark.parametrize("seed", range(12))
-def test_proofs_are_what_enumeration_finds(seed: int) -> None:
+def test_proofs_are_what_enumeration_finds(seed):
     """Two products, a random limit of the area and one of the energy, three objectives: latency
     falls with all quantities; energy may do either with the buffer."""
     chooser = random.Random(seed)
@@ -99,7 +96,7 @@ def test_proofs_are_what_enumeration_finds(seed: int) -> None:
     assert answer.value == best == answer.certificate.lower_bound
 
 
-def test_what_more_of_a_figure_does_follows_from_the_expressions() -> None:
+def test_what_more_of_a_figure_does_follows_from_the_expressions():
     trends = read_space(EDGE, "edge").accelerator.trends
     assert trends == {
         "pes": Trend.HELPS,
@@ -109,7 +106,7 @@ def test_what_more_of_a_figure_does_follows_from_the_expressions() -> None:
     }
 
 
-def test_a_space_is_the_one_that_its_document_states() -> None:
+def test_a_space_is_the_one_that_its_document_states():
     stated = read_space({**EDGE, "mitigations": {"dma": {"bandwidth": "s * now"}}}, "edge")
     fields = space_fields(stated)
     assert read_space(json.loads(json.dumps(fields)), "edge") == stated
@@ -117,7 +114,7 @@ def test_a_space_is_the_one_that_its_document_states() -> None:
 
 
 @pytest.mark.ci
-def test_files_of_answers_are_verified_explained_and_reported(tmp_path: Path) -> None:
+def test_files_of_answers_are_verified_explained_and_reported(tmp_path):
     space, answer = tmp_path / "edge.json", tmp_path / "answer.json"
     space.write_text(json.dumps({**EDGE, "limits": {"area": 20}}))
     sizes = ("-s", "i=64,j=48,k=32")
@@ -133,7 +130,7 @@ def test_files_of_answers_are_verified_explained_and_reported(tmp_path: Path) ->
     assert "complete: " in front
 
 
-def mitigated(mitigations: dict[str, dict[str, str | None]]) -> list[str]:
+def mitigated(mitigations):
     """The steps of explained search."""
     answer = ithaca.codesign(
         {**EDGE, "mitigations": mitigations, "limits": {"area": 30}},
@@ -146,7 +143,7 @@ def mitigated(mitigations: dict[str, dict[str, str | None]]) -> list[str]:
     return [line for line in answer.trail if "binds" in line]
 
 
-def test_mitigations_say_what_is_tried() -> None:
+def test_mitigations_say_what_is_tried():
     """Tiles of 3 rows fit the smallest buffer: 22 trips move 2,048 + 22 · 1,536 + 3,072 = 38,912
     words, one a cycle, where computing takes 98,304 / 4 = 24,576 cycles."""
     first = mitigated({"dma": {"bandwidth": "now * s"}})[0]
@@ -159,7 +156,7 @@ def test_mitigations_say_what_is_tried() -> None:
     assert "l2_words 256 → more, l2_kb = 2" in asked
 
 
-def test_the_dissertation_s_example_asks_for_as_many_pes() -> None:
+def test_the_dissertation_s_example_asks_for_as_many_pes():
     """S. Dave's dissertation, section 3.4: at 64 PEs and 64 kB computing takes 4.14 times what
     moving data does, so PEs are scaled by at least that: 512."""
     answer = ithaca.codesign(
@@ -188,9 +185,7 @@ def test_the_dissertation_s_example_asks_for_as_many_pes() -> None:
     ("path", "value", "line"),
     refusals("formulations-hardware-custom_costs", "what_a_space_cannot_state_is_refused"),
 )
-def test_what_a_space_cannot_state_is_refused(
-    path: tuple[str, ...], value: object, line: str, tmp_path: Path
-) -> None:
+def test_what_a_space_cannot_state_is_refused(path, value, line, tmp_path):
     document = deepcopy(EDGE)
     document["quantities"]["wide"] = {"range": [1, 1000]}
     at = document
@@ -212,7 +207,7 @@ def test_what_a_space_cannot_state_is_refused(
         ("tile - 1 + 5 / (l2_words - 255)", 1),  # by the least figure
     ],
 )
-def test_divisors_that_ranges_keep_from_0_are_allowed(latency: str, first: int) -> None:
+def test_divisors_that_ranges_keep_from_0_are_allowed(latency, first):
     """Tiles are 1 or 2 at least, PEs 4, words 256; the least of all by Python's own arithmetic."""
     text = {**EDGE["metrics"], "latency": latency}
     space = EDGE | {"metrics": text, "choices": {"tile": {"range": [first, "layer.i"]}}}
@@ -230,7 +225,7 @@ def test_divisors_that_ranges_keep_from_0_are_allowed(latency: str, first: int) 
     assert answer.value == min(every)
 
 
-def test_divisors_of_several_quantities_are_bounded_where_those_are_tried() -> None:
+def test_divisors_of_several_quantities_are_bounded_where_those_are_tried():
     """pes² − pes − 11 ≥ 1 of PEs from 4 on; of its terms apart, nobody would know."""
     many = {**EDGE["quantities"], "wide": {"range": [1, 1000]}}
     space = EDGE | {
@@ -243,7 +238,7 @@ def test_divisors_of_several_quantities_are_bounded_where_those_are_tried() -> N
     assert ithaca.codesign(both, "mm", sizes="i=4,j=4,k=4").value == Fraction(1, 64 * 63 - 11)
 
 
-def test_objectives_in_order_and_products_are_those_of_the_runs(tmp_path: Path) -> None:
+def test_objectives_in_order_and_products_are_those_of_the_runs(tmp_path):
     """An accelerator that an inner search has certified already is certified again."""
     every = [each for pes in (4, 64) for each in costs((8, 8, 8), pes, 8, 5)]
     space = deepcopy(EDGE) | {"quantities": {"pes": [4, 64], "l2_kb": [8], "bandwidth": [5]}}
@@ -260,13 +255,13 @@ def test_objectives_in_order_and_products_are_those_of_the_runs(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("limits", [{}, {"area": 40}])
-def test_where_no_choice_meets_the_conditions_limits_are_not_blamed(limits: dict[str, int]) -> None:
+def test_where_no_choice_meets_the_conditions_limits_are_not_blamed(limits):
     space = EDGE | {"conditions": ["l2_words * layer.i <= tile"], "limits": limits}
     answer = ithaca.codesign(space, "mm", sizes={"i": 8, "j": 8, "k": 8})
     assert answer.failure.startswith("infeasible: a layer runs on no accelerator of the space")
 
 
-def test_padding_and_parts_of_accelergy_do_not_go_with_stated_costs(tmp_path: Path) -> None:
+def test_padding_and_parts_of_accelergy_do_not_go_with_stated_costs(tmp_path):
     with pytest.raises(InputError, match="divisors_only"):
         ithaca.codesign(EDGE, "mm", sizes={"i": 8, "j": 8, "k": 8}, divisors_only=True)
     (tmp_path / "ert.yaml").write_text("ERT: {}")
@@ -274,7 +269,7 @@ def test_padding_and_parts_of_accelergy_do_not_go_with_stated_costs(tmp_path: Pa
         read_space({**EDGE, "accelergy": [{"of": "pes", "ert": {"4": "ert.yaml"}}]}, tmp_path / "x")
 
 
-def test_layers_with_costs_of_their_own_are_files_of_the_whole_answer_alone(tmp_path: Path) -> None:
+def test_layers_with_costs_of_their_own_are_files_of_the_whole_answer_alone(tmp_path):
     answer = ithaca.codesign(EDGE, "mm", sizes="i=4,j=4,k=4")
     with pytest.raises(InputError, match="have no document by themselves; allowed: that of"):
         answer.networks[0].save(tmp_path / "layers.json")

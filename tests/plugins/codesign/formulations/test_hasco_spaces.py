@@ -38,7 +38,7 @@ LATENCY = Objective("latency", parse_expression("latency", where="objective", al
         ("hasco-units", 864, 12),  # Ithaca's own: the released machines' four units as one question
     ],
 )
-def test_spaces_have_the_published_sizes(name: str, points: int, mixed: int) -> None:
+def test_spaces_have_the_published_sizes(name, points, mixed):
     space = find_space(name)
     assert space.box.count == points
     found = 1
@@ -48,7 +48,7 @@ def test_spaces_have_the_published_sizes(name: str, points: int, mixed: int) -> 
     assert read_space(space_fields(space), "again") == space
 
 
-def test_an_accelerator_of_the_space() -> None:
+def test_an_accelerator_of_the_space():
     """int8: words are bytes; area and power by the regressions, local memory shared out among
     PEs."""
     space = find_space("hasco-gemm")
@@ -82,7 +82,7 @@ def test_an_accelerator_of_the_space() -> None:
     "name",
     ["hasco-gemm", "hasco-conv", "hasco-gemv", "hasco-dot", "hasco-units", "hasco-gemm, off chip"],
 )
-def test_optima_are_those_of_every_accelerator(name: str) -> None:
+def test_optima_are_those_of_every_accelerator(name):
     """Small parts of the spaces: all accelerators, all matches, all layers, one after the other."""
     few = {
         "side": (8, 32),

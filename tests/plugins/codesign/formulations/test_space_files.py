@@ -39,7 +39,7 @@ limits: {area: 5}
 """
 
 
-def space_file(folder: Path, *changes: tuple[str, str]) -> str:
+def space_file(folder, *changes):
     text = TINY
     for old, new in changes:
         assert old in text
@@ -49,7 +49,7 @@ def space_file(folder: Path, *changes: tuple[str, str]) -> str:
     return str(path)
 
 
-def test_the_memory_study_has_its_published_capacities_and_energies() -> None:
+def test_the_memory_study_has_its_published_capacities_and_energies():
     """Energies by capacity: DMAZERUNNER.md, section 5."""
     space = find_space("dmazerunner-memory")
     assert space.box.count == 49
@@ -68,7 +68,7 @@ def test_the_memory_study_has_its_published_capacities_and_energies() -> None:
     )
 
 
-def test_a_file_states_values_figures_rules_and_costs(tmp_path: Path) -> None:
+def test_a_file_states_values_figures_rules_and_costs(tmp_path):
     space = find_space(space_file(tmp_path))
     assert [q.values for q in space.quantities] == [
         (16, 32, 64, 128),
@@ -84,7 +84,7 @@ def test_a_file_states_values_figures_rules_and_costs(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", space_names())
-def test_spaces_read_back_from_documents_and_survive_processes(name: str) -> None:
+def test_spaces_read_back_from_documents_and_survive_processes(name):
     space = find_space(name)
     assert read_space(json.loads(json.dumps(space_fields(space))), "result.json") == space
     assert pickle.loads(pickle.dumps(space)) == space
@@ -95,14 +95,14 @@ def test_spaces_read_back_from_documents_and_survive_processes(name: str) -> Non
     refusals("formulations-hardware-space_files", "what_contradicts_itself_is_refused_with_field_value_and_what_is_allowed"),
 )  # fmt: skip
 def test_what_contradicts_itself_is_refused_with_field_value_and_what_is_allowed(
-    tmp_path: Path, old: str, new: str, complaint: str
-) -> None:
+    tmp_path, old, new, complaint
+):
     with pytest.raises(InputError, match=complaint) as caught:
         find_space(space_file(tmp_path, (old, new)))
     assert "\n" not in str(caught.value)
 
 
-def test_contradicting_rules_are_named_and_no_others(tmp_path: Path) -> None:
+def test_contradicting_rules_are_named_and_no_others(tmp_path):
     rules = "rules: [words <= 128, rows * words >= 1024, 7 divides rows, rows <= 12, kind <= 2]"
     path = space_file(tmp_path, ("rules: [words * rows <= 1024, 4 divides rows]", rules))
     with pytest.raises(
@@ -111,7 +111,7 @@ def test_contradicting_rules_are_named_and_no_others(tmp_path: Path) -> None:
         find_space(path)
 
 
-def test_names_that_are_no_spaces_are_refused() -> None:
+def test_names_that_are_no_spaces_are_refused():
     with pytest.raises(
         InputError,
         match=r"unknown space 'hasco'; known: .*dmazerunner-memory.*; or a path to a .yaml file",
@@ -137,7 +137,7 @@ costs:
 """
 
 
-def tabled(folder: Path, *, leak: float = 0) -> str:
+def tabled(folder, *, leak=0):
     for name, factor in (("small", 1), ("large", 2)):
         (folder / name).mkdir()
         read = [
@@ -163,7 +163,7 @@ def tabled(folder: Path, *, leak: float = 0) -> str:
     return str(path)
 
 
-def test_energies_and_areas_by_files_of_accelergy(tmp_path: Path) -> None:
+def test_energies_and_areas_by_files_of_accelergy(tmp_path):
     space = find_space(tabled(tmp_path))
     point = Configuration({"words": 256, "buffer_kb": 64})
     assert space.at(point) == {
@@ -187,7 +187,7 @@ def test_energies_and_areas_by_files_of_accelergy(tmp_path: Path) -> None:
     assert read_space(json.loads(json.dumps(space_fields(space))), "result.json") == space
 
 
-def test_what_leaks_by_a_table_is_a_figure_that_hurts(tmp_path: Path) -> None:
+def test_what_leaks_by_a_table_is_a_figure_that_hurts(tmp_path):
     space = find_space(tabled(tmp_path, leak=0.25))
     assert space.at(Configuration({"words": 256, "buffer_kb": 64}))["RF.leak"] == Fraction(1, 4)
     assert (space.accelerator.trends["RF.leak"], space.accelerator.trends["RF.mesh_x"]) == (
@@ -200,9 +200,7 @@ def test_what_leaks_by_a_table_is_a_figure_that_hurts(tmp_path: Path) -> None:
     ("old", "new", "complaint"),
     refusals("formulations-hardware-space_files", "tables_that_do_not_fit_are_refused"),
 )  # fmt: skip
-def test_tables_that_do_not_fit_are_refused(
-    tmp_path: Path, old: str, new: str, complaint: str
-) -> None:
+def test_tables_that_do_not_fit_are_refused(tmp_path, old, new, complaint):
     path = Path(tabled(tmp_path))
     assert old in ACCELERGY
     path.write_text(ACCELERGY.replace(old, new))
@@ -210,7 +208,7 @@ def test_tables_that_do_not_fit_are_refused(
         find_space(str(path))
 
 
-def test_area_and_power_of_a_hierarchy_by_the_regressions(tmp_path: Path) -> None:
+def test_area_and_power_of_a_hierarchy_by_the_regressions(tmp_path):
     """Regressions of MAESTRO's tables, written out: PEs with L1 in blocks of 64 bytes, L2 of 32
     KiB, bus and arbiter."""
     path = tmp_path / "sized.yaml"
@@ -241,7 +239,7 @@ def test_area_and_power_of_a_hierarchy_by_the_regressions(tmp_path: Path) -> Non
         assert float(costs["power"]) == pytest.approx(power / 1e3)
 
 
-def test_the_technology_may_say_what_regressions_are_of(tmp_path: Path) -> None:
+def test_the_technology_may_say_what_regressions_are_of(tmp_path):
     text = "name: tiny\ntechnology: {name: asic-28nm, pes: rows, lanes: 4, private_bytes: 100, shared_bytes: 0, bandwidth: 8}"
     path = space_file(
         tmp_path,
@@ -269,7 +267,7 @@ figures: {RF.words: words, word_bits: bits}
 """
 
 
-def test_architectures_inside_spaces_and_beside_them(tmp_path: Path) -> None:
+def test_architectures_inside_spaces_and_beside_them(tmp_path):
     path = tmp_path / "inline.yaml"
     path.write_text(INLINE)
     inline = find_space(str(path))
@@ -288,7 +286,7 @@ def test_architectures_inside_spaces_and_beside_them(tmp_path: Path) -> None:
         find_space(str(path))
 
 
-def test_words_of_another_width_fill_the_same_bits(tmp_path: Path) -> None:
+def test_words_of_another_width_fill_the_same_bits(tmp_path):
     """Capacities that a space states are words of the width that it chooses; others are as many
     bits as they were."""
     path = tmp_path / "inline.yaml"

@@ -7,7 +7,6 @@ proofs of layers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations, pairwise
 from math import prod
@@ -18,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ithaca.formulations.algebra.number_systems import NUMPY
-from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.cost_model import evaluate
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.metrics import metric_values
@@ -30,7 +28,7 @@ Hardware = tuple[int, ...]
 Rows = NDArray[np.float64]
 
 
-def points(problem: Problem, lanes: int) -> dict[Hardware, Rows]:
+def points(problem, lanes):
     """Every configuration of a layer by hardware, with up to so many lanes along a loop: objective,
     GB/s, words of each buffer.
 
@@ -72,7 +70,7 @@ def points(problem: Problem, lanes: int) -> dict[Hardware, Rows]:
     }
 
 
-def _points(problem: Problem, loop: str, lanes: int) -> list[tuple[int, int]]:
+def _points(problem, loop, lanes):
     """The points of a loop alone, and more lanes than it fills: idle without latency hiding, or
     along the SIMD loop."""
     own, design = loop_points(problem, loop), systolic(problem)
@@ -87,26 +85,26 @@ def _points(problem: Problem, loop: str, lanes: int) -> list[tuple[int, int]]:
     )
 
 
-def bound(problem: Problem, metric: str) -> float:
+def bound(problem, metric):
     """The limit on a metric."""
     return min(
         (float(limit.bound) for limit in problem.limits if limit.metric == metric), default=np.inf
     )
 
 
-def dsp(problem: Problem, macs: Any) -> Any:
+def dsp(problem, macs):
     """DSP blocks of so many MAC units."""
     design = systolic(problem)
     return macs * float(design.data.dsp(len(design.nest.inputs)))
 
 
-def _units(problem: Problem) -> tuple[str, ...]:
+def _units(problem):
     """The quantities whose product is the number of MAC units."""
     array = systolic(problem).array
     return (*(f"lanes.{loop}" for loop in array.dataflow), f"t2.{array.simd_loop}")
 
 
-def _buffers(problem: Problem) -> list[tuple[str, Any]]:
+def _buffers(problem):
     array = systolic(problem).array
     found = [(group.name, group.size) for group in array.packed_groups if group.buffers]
     return (
@@ -114,7 +112,7 @@ def _buffers(problem: Problem) -> list[tuple[str, Any]]:
     )
 
 
-def not_dominated(rows: Rows) -> Rows:
+def not_dominated(rows):
     """The rows that no other is at most equal to in all columns; of equal ones one."""
     rows = np.unique(rows, axis=0)
     rows, kept = rows[np.argsort(rows.sum(axis=1), kind="stable")], []
@@ -124,9 +122,7 @@ def not_dominated(rows: Rows) -> Rows:
     return np.array(kept).reshape(-1, rows.shape[1])
 
 
-def arrays(
-    problems: Sequence[Problem], counts: Sequence[int], each: Sequence[dict[Hardware, Rows]]
-) -> Rows:
+def arrays(problems, counts, each):
     """Every array for some layers: DSP blocks, block RAM, total objective, most GB/s of a layer;
     those not dominated."""
     design, found = systolic(problems[0]), [np.zeros((0, 4))]
@@ -164,7 +160,7 @@ def arrays(
     return not_dominated(np.concatenate(found))
 
 
-def on_chip(problem: Problem) -> int:
+def on_chip(problem):
     """Block RAM of the tensors of a layer that stay on chip: a port of 64 bytes, 15 blocks of 36
     bits, by 512 rows."""
     design = systolic(problem)
@@ -172,13 +168,13 @@ def on_chip(problem: Problem) -> int:
 
 
 def pipelines(
-    designs: Sequence[Sequence[Problem]],
-    sequence: Sequence[int],
-    count: int,
+    designs,
+    sequence,
+    count,
     *,
-    slowest: bool,
-    shares: Mapping[str, float] = MappingProxyType({}),
-) -> Rows:
+    slowest,
+    shares=MappingProxyType({}),
+):
     """All pipelines of up to ``count`` arrays: DSP blocks, block RAM, objective, GB/s of all at
     once; those not dominated.
 
@@ -221,7 +217,7 @@ def pipelines(
     return not_dominated(np.concatenate(found))
 
 
-def least(rows: Rows, bram18k: float, gbs: float = np.inf, dsp: float = np.inf) -> Fraction | None:
+def least(rows, bram18k, gbs=np.inf, dsp=np.inf):
     """The least objective within some block RAM, bandwidth and DSP blocks; None if there is
     none."""
     within = (rows[:, 1] <= bram18k) & (rows[:, 3] <= gbs) & (rows[:, 0] <= dsp)

@@ -3,8 +3,6 @@ layer."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 SPACE = """name: small
 description: buffers and lanes of a small machine
 source: made for tests
@@ -58,7 +56,7 @@ PRODUCT = """problem:
 """
 
 
-def small_space(folder: Path) -> Path:
+def small_space(folder):
     """The files of the space; its own is returned."""
     (folder / "product.yaml").write_text(PRODUCT)
     path = folder / "small.yaml"

@@ -23,7 +23,7 @@ PLACES = Fraction(-1, 1000), Fraction(0), Fraction(1, 1000), Fraction(1, 2)
 HOW = SolveOptions(), SolveOptions(time_limit=3600.0)
 
 
-def check_limits(seed: int, metric: str, parts: int, tried: int) -> int:
+def check_limits(seed, metric, parts, tried):
     """Compare arrays that take whole shares of DSP blocks and of another resource, within limits
     on that, with enumeration; how many different answers there were."""
     designs, sequence, count, minimise = drawn(seed)
@@ -57,17 +57,17 @@ def check_limits(seed: int, metric: str, parts: int, tried: int) -> int:
 
 @pytest.mark.ci
 @pytest.mark.parametrize(("seed", "metric"), [(1, "dsp"), (10, "bram18k")])
-def test_limits_around_shares_equal_enumeration(seed: int, metric: str) -> None:
+def test_limits_around_shares_equal_enumeration(seed, metric):
     assert check_limits(seed, metric, 3, 4) > 1
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("metric", ["dsp", "bram18k"])
-def test_limits_around_many_shares_equal_enumeration(metric: str) -> None:
+def test_limits_around_many_shares_equal_enumeration(metric):
     seeds = range(4000, 4012)
     assert sum(check_limits(seed, metric, 2 + seed % 4, 5) for seed in seeds) > 20
 
 
 @pytest.mark.slow
-def test_bandwidth_around_shares_equals_enumeration() -> None:
+def test_bandwidth_around_shares_equals_enumeration():
     assert sum(check_limits(seed, "bandwidth", 3, 4) for seed in (1, 2, 3)) > 4

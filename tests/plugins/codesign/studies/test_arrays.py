@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,7 +16,6 @@ from ithaca.files.writing import document_text, write_text_atomically
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.question import Minimise
 from ithaca.formulations.systolic.design import SpaceOptions, systolic
-from ithaca.formulations.systolic.question import ArrayQuestion
 from ithaca.results.network import load_network_result, network_document
 from ithaca.results.network_explanation import network_failure
 from ithaca.results.network_verification import verify_network
@@ -25,7 +23,6 @@ from ithaca.solver.certificate import Status
 from ithaca.solver.options import SolveOptions
 from ithaca.studies.network.modes import mode
 from ithaca.studies.network.problems import only_layers
-from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.network.runner import RunOptions
 from ithaca.workloads.library import workload
 from ithaca.workloads.networks.find import find_network
@@ -42,32 +39,30 @@ layers:
 """
 
 
-def _confirmed(result: NetworkResult) -> list[bool]:
+def _confirmed(result):
     """Verdicts of the verification on each claim, words that it repeats aside."""
     checks = verify_network(result, SolveOptions())
     return [check.confirmed for check in checks if check.place != "as stated"]
 
 
-def asked(objective: str = "latency", dsp: int = 400, **others: object) -> ArrayQuestion:
+def asked(objective="latency", dsp=400, **others):
     """A question about the tiny network, without padding: that keeps searches short."""
     return tiny_request(objective, dsp, space=SpaceOptions(divisors_only=True), **others)
 
 
 @pytest.fixture(scope="module")
-def products(tmp_path_factory: pytest.TempPathFactory) -> Network:
+def products(tmp_path_factory):
     """The tiny network's matrix products: ``wide`` once and ``deep`` three times."""
     return only_layers(tiny_network(tmp_path_factory.mktemp("network")), ["mm"])
 
 
 @pytest.fixture(scope="module")
-def shared(products: Network) -> NetworkResult:
+def shared(products):
     return mode("shared-array")(products, asked(), OPTIONS)
 
 
 @pytest.mark.ci
-def test_a_shared_array_costs_no_less_than_a_shared_dataflow(
-    products: Network, shared: NetworkResult
-) -> None:
+def test_a_shared_array_costs_no_less_than_a_shared_dataflow(products, shared):
     free = mode("shared-dataflow")(products, asked(), OPTIONS)
     assert shared.total is not None
     assert shared.total.certificate.status is Status.OPTIMAL
@@ -79,7 +74,7 @@ def test_a_shared_array_costs_no_less_than_a_shared_dataflow(
 
 
 @pytest.mark.ci
-def test_all_layers_run_on_the_same_hardware(products: Network, shared: NetworkResult) -> None:
+def test_all_layers_run_on_the_same_hardware(products, shared):
     (array,) = shared.arrays
     request = asked()
     for result in shared.layers:
@@ -98,7 +93,7 @@ def test_all_layers_run_on_the_same_hardware(products: Network, shared: NetworkR
     assert all(array.resources[limit.metric] <= limit.bound for limit in request.limits)
 
 
-def test_a_result_loads_back(tmp_path: Path, shared: NetworkResult) -> None:
+def test_a_result_loads_back(tmp_path, shared):
     write_text_atomically(tmp_path / "r.json", document_text(network_document(shared)))
     loaded = load_network_result(tmp_path / "r.json")
     assert network_document(loaded) == network_document(shared)
@@ -106,9 +101,7 @@ def test_a_result_loads_back(tmp_path: Path, shared: NetworkResult) -> None:
 
 @pytest.mark.ci
 @pytest.mark.parametrize("minimise", list(Minimise))
-def test_more_arrays_are_no_slower_than_one(
-    products: Network, shared: NetworkResult, minimise: Minimise
-) -> None:
+def test_more_arrays_are_no_slower_than_one(products, shared, minimise):
     request = asked(arrays=2, minimise=minimise)
     result = mode("multi-array")(products, request, OPTIONS)
     assert result.total is not None
@@ -126,7 +119,7 @@ def test_more_arrays_are_no_slower_than_one(
 
 @pytest.mark.ci
 @pytest.mark.usefixtures("counted_time")
-def test_without_much_time_several_arrays_are_no_worse_than_one() -> None:
+def test_without_much_time_several_arrays_are_no_worse_than_one():
     nests = [
         workload("mm", {"i": i, "j": j, "k": 128}) for i, j in ((64, 128), (128, 64), (192, 128))
     ]
@@ -135,7 +128,7 @@ def test_without_much_time_several_arrays_are_no_worse_than_one() -> None:
     limits = (Limit("dsp", Fraction(400)), Limit("bram18k", Fraction(1000)))
     request = tiny_request(dataflow=("i", "j"), space=SpaceOptions(divisors_only=True), arrays=2)
 
-    def value(name: str, seconds: float) -> Fraction:
+    def value(name, seconds):
         options = RunOptions(search=SolveOptions(time_limit=seconds))
         total = mode(name)(network, limited(request, *limits), options).total
         assert total is not None
@@ -146,7 +139,7 @@ def test_without_much_time_several_arrays_are_no_worse_than_one() -> None:
 
 
 @pytest.mark.ci
-def test_more_arrays_than_runs_of_layers_are_as_many(products: Network) -> None:
+def test_more_arrays_than_runs_of_layers_are_as_many(products):
     began = time.process_time()
     many, most = (
         mode("multi-array")(
@@ -163,7 +156,7 @@ def test_more_arrays_than_runs_of_layers_are_as_many(products: Network) -> None:
     assert many.total.value == most.total.value
 
 
-def test_layers_of_kernels_that_do_not_fold_are_refused(tmp_path: Path) -> None:
+def test_layers_of_kernels_that_do_not_fold_are_refused(tmp_path):
     (tmp_path / "mobile.yaml").write_text(MOBILE)
     network = find_network(str(tmp_path / "mobile.yaml"))
     for name in ("shared-array", "multi-array"):
@@ -174,7 +167,7 @@ def test_layers_of_kernels_that_do_not_fold_are_refused(tmp_path: Path) -> None:
             mode(name)(network, tiny_request(arrays=2), OPTIONS)
 
 
-def test_a_convolution_and_a_product_share_an_array(tmp_path: Path) -> None:
+def test_a_convolution_and_a_product_share_an_array(tmp_path):
     network = only_layers(tiny_network(tmp_path), ["wide", "image"])
     request = tiny_request(dataflow=("o", "r"), space=SpaceOptions(divisors_only=True))
     result = mode("shared-array")(network, request, OPTIONS)
@@ -201,7 +194,7 @@ def test_a_convolution_and_a_product_share_an_array(tmp_path: Path) -> None:
     assert loaded.network.layers[0].folded == wide.layer.folded
 
 
-def test_limits_and_objectives_that_arrays_cannot_share_are_refused(products: Network) -> None:
+def test_limits_and_objectives_that_arrays_cannot_share_are_refused(products):
     with pytest.raises(InputError, match="does not add up over layers"):
         mode("shared-array")(products, asked("edp"), OPTIONS)
     many = replace(products, layers=tuple(replace(layer, count=40) for layer in products.layers))
@@ -210,9 +203,7 @@ def test_limits_and_objectives_that_arrays_cannot_share_are_refused(products: Ne
 
 
 @pytest.mark.ci
-def test_a_bandwidth_holds_of_every_layer_of_a_shared_array(
-    products: Network, shared: NetworkResult
-) -> None:
+def test_a_bandwidth_holds_of_every_layer_of_a_shared_array(products, shared):
     most = max(r.answer.metrics["bandwidth"] for r in shared.layers)
     request = asked()
     less = Limit("bandwidth", most - Fraction(1, 100))
@@ -226,7 +217,7 @@ def test_a_bandwidth_holds_of_every_layer_of_a_shared_array(
 
 
 @pytest.mark.slow
-def test_a_bandwidth_holds_of_arrays_that_work_at_the_same_time(products: Network) -> None:
+def test_a_bandwidth_holds_of_arrays_that_work_at_the_same_time(products):
     request = tiny_request(dsp=60, arrays=2, minimise=Minimise.SLOWEST, dataflow=("i",))
     free = mode("multi-array")(products, request, OPTIONS)
     assert free.total is not None
@@ -263,9 +254,7 @@ NONE = [
 
 @pytest.mark.ci
 @pytest.mark.parametrize(("name", "arrays", "minimise"), NONE)
-def test_no_array_is_said_so(
-    tmp_path: Path, products: Network, name: str, arrays: int, minimise: Minimise
-) -> None:
+def test_no_array_is_said_so(tmp_path, products, name, arrays, minimise):
     result = mode(name)(products, asked(dsp=4, arrays=arrays, minimise=minimise), OPTIONS)
     assert not result.answered
     assert result.total is not None
@@ -284,7 +273,7 @@ def test_no_array_is_said_so(
         list(verify_network(forged, SolveOptions()))
 
 
-def two_layers(*sizes: str) -> Network:
+def two_layers(*sizes):
     """Two convolutions."""
     nests = [
         workload("conv2d", dict(zip("orcipqsd", map(int, each.split()), strict=True)))
@@ -296,9 +285,7 @@ def two_layers(*sizes: str) -> Network:
 
 
 @pytest.mark.parametrize(("name", "arrays", "minimise"), NONE)
-def test_why_layers_have_no_array_together_is_said(
-    name: str, arrays: int, minimise: Minimise
-) -> None:
+def test_why_layers_have_no_array_together_is_said(name, arrays, minimise):
     request = tiny_request(
         arrays=arrays, minimise=minimise, dataflow=("o",), space=SpaceOptions(divisors_only=True)
     )
@@ -321,7 +308,7 @@ def test_why_layers_have_no_array_together_is_said(
     assert more.answered
 
 
-def edited(folder: Path, result: NetworkResult, change: Callable[[Any], object]) -> NetworkResult:
+def edited(folder, result, change):
     """A result read again from a file that was changed."""
     document = json.loads(document_text(network_document(result)))
     change(document)
@@ -330,7 +317,7 @@ def edited(folder: Path, result: NetworkResult, change: Callable[[Any], object])
 
 
 @pytest.fixture(scope="module")
-def several(products: Network) -> NetworkResult:
+def several(products):
     request = asked(dsp=30, arrays=2, minimise=Minimise.SLOWEST)
     return mode("multi-array")(products, request, OPTIONS)
 
@@ -364,18 +351,14 @@ CHANGES: list[tuple[Callable[[Any], object], str]] = [
 
 @pytest.mark.ci
 @pytest.mark.parametrize(("change", "message"), CHANGES)
-def test_arrays_of_a_file_follow_from_its_layers(
-    tmp_path: Path, several: NetworkResult, change: Callable[[Any], object], message: str
-) -> None:
+def test_arrays_of_a_file_follow_from_its_layers(tmp_path, several, change, message):
     assert len(several.arrays) == 2
     with pytest.raises(InputError, match=message):
         edited(tmp_path, several, change)
 
 
 @pytest.mark.ci
-def test_bounds_of_arrays_are_proven_by_an_argument_of_their_own(
-    tmp_path: Path, several: NetworkResult, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bounds_of_arrays_are_proven_by_an_argument_of_their_own(tmp_path, several, monkeypatch):
     loaded = edited(tmp_path, several, lambda document: None)
     monkeypatch.setattr(
         "ithaca.plugins.codesign.studies.arrays.arrays.PipelineSearch", None
@@ -385,7 +368,7 @@ def test_bounds_of_arrays_are_proven_by_an_argument_of_their_own(
 
 
 @pytest.mark.slow
-def test_a_bound_above_the_optimum_is_refused(tmp_path: Path, products: Network) -> None:
+def test_a_bound_above_the_optimum_is_refused(tmp_path, products):
     """One array's value is claimed to be the best of two arrays."""
     request = tiny_request(dsp=60, arrays=1, minimise=Minimise.SLOWEST, dataflow=("i",))
     one = mode("multi-array")(products, request, OPTIONS)
@@ -409,9 +392,7 @@ DESIGNS: list[tuple[Callable[[Any], object], str]] = [
 
 
 @pytest.mark.parametrize(("change", "message"), DESIGNS)
-def test_what_is_said_of_designs_is_checked(
-    tmp_path: Path, shared: NetworkResult, change: Callable[[Any], object], message: str
-) -> None:
+def test_what_is_said_of_designs_is_checked(tmp_path, shared, change, message):
     with pytest.raises(InputError, match=message):
         list(
             verify_network(
@@ -422,12 +403,12 @@ def test_what_is_said_of_designs_is_checked(
 
 
 @pytest.mark.slow
-def test_bounds_of_designs_are_proven_again(tmp_path: Path, shared: NetworkResult) -> None:
+def test_bounds_of_designs_are_proven_again(tmp_path, shared):
     assert list(verify_network(edited(tmp_path, shared, lambda document: None), SolveOptions()))[
         -1
     ].confirmed
 
-    def raised(document: Any) -> None:
+    def raised(document):
         document["choices"][-1]["certificate"]["lower_bound"] *= 1000
 
     assert not list(verify_network(edited(tmp_path, shared, raised), SolveOptions()))[-1].confirmed

@@ -7,8 +7,6 @@ import json
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -24,7 +22,7 @@ from tests.refusals import refusals
 
 
 @pytest.fixture(scope="module")
-def answered(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def answered(tmp_path_factory):
     folder = tmp_path_factory.mktemp("codesign")
     done = succeed(
         "codesign", small_space(folder), "--limit", "area=4", "-o", folder / "r.json", "--json"
@@ -33,7 +31,7 @@ def answered(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def grid(path: Path, objective: str) -> dict[tuple[int, int], Fraction]:
+def grid(path, objective):
     """The least objective of every accelerator, each mapped by itself."""
     space = find_space(str(path))
     found = {}
@@ -52,7 +50,7 @@ def grid(path: Path, objective: str) -> dict[tuple[int, int], Fraction]:
     return found
 
 
-def test_the_best_accelerator_is_that_of_the_grid(answered: Path) -> None:
+def test_the_best_accelerator_is_that_of_the_grid(answered):
     document = json.loads((answered / "r.json").read_text())
     within = {
         point: value
@@ -66,7 +64,7 @@ def test_the_best_accelerator_is_that_of_the_grid(answered: Path) -> None:
     assert document["counts"]["points"] == 9
 
 
-def test_it_prints_hardware_layers_limits_and_the_search(answered: Path) -> None:
+def test_it_prints_hardware_layers_limits_and_the_search(answered):
     done = succeed(
         "codesign",
         answered / "small.yaml",
@@ -89,7 +87,7 @@ def test_it_prints_hardware_layers_limits_and_the_search(answered: Path) -> None
     assert (row["buffer_words"], row["objectives.edp"]) == (str(words), str(value))
 
 
-def test_results_load_back_and_are_checked(answered: Path) -> None:
+def test_results_load_back_and_are_checked(answered):
     result = library.load(answered / "r.json")
     assert isinstance(result, library.CodesignResult)
     assert result.document == json.loads((answered / "r.json").read_text())
@@ -103,9 +101,7 @@ def test_results_load_back_and_are_checked(answered: Path) -> None:
     ("place", "value", "line"),
     refusals("studies-codesign-codesign_command", "edited_results_are_refused"),
 )
-def test_edited_results_are_refused(
-    answered: Path, tmp_path: Path, place: tuple[Any, ...], value: Any, line: str
-) -> None:
+def test_edited_results_are_refused(answered, tmp_path, place, value, line):
     document = json.loads((answered / "r.json").read_text())
     inner = document
     for part in place[:-1]:
@@ -117,7 +113,7 @@ def test_edited_results_are_refused(
     assert line in done
 
 
-def test_layers_and_the_space_are_verified(answered: Path) -> None:
+def test_layers_and_the_space_are_verified(answered):
     done = succeed("verify", answered / "r.json")
     layer, stated, space = done.stdout.splitlines()
     assert layer.startswith("product ")
@@ -127,7 +123,7 @@ def test_layers_and_the_space_are_verified(answered: Path) -> None:
     assert "found again by the same search" in space
 
 
-def test_the_chosen_architecture_gives_the_same_optimum(answered: Path, tmp_path: Path) -> None:
+def test_the_chosen_architecture_gives_the_same_optimum(answered, tmp_path):
     succeed("export", answered / "r.json", "--to", "timeloop", "-o", tmp_path / "out")
     mapped = library.map(
         answered / "product.yaml", arch=tmp_path / "out/arch.yaml", divisors_only=True
@@ -139,7 +135,7 @@ def test_the_chosen_architecture_gives_the_same_optimum(answered: Path, tmp_path
     assert again.value == result.value  # type: ignore[union-attr]
 
 
-def test_what_more_would_buy_is_proven(answered: Path) -> None:
+def test_what_more_would_buy_is_proven(answered):
     done = succeed("explain", answered / "r.json")
     best = tuple(json.loads((answered / "r.json").read_text())["best"]["hardware"].values())
     values, more = grid(answered / "small.yaml", "edp"), (best[0], best[1] * 2)
@@ -156,7 +152,7 @@ def test_what_more_would_buy_is_proven(answered: Path) -> None:
     succeed("explain", answered / "r.json", "--layer", "product", "--quick")
 
 
-def test_pages_show_hardware_layers_and_the_front(answered: Path, tmp_path: Path) -> None:
+def test_pages_show_hardware_layers_and_the_front(answered, tmp_path):
     succeed("report", answered / "r.json", "-o", tmp_path / "r.html", "--quick")
     page = (tmp_path / "r.html").read_text()
     for piece in (
@@ -174,7 +170,7 @@ def test_pages_show_hardware_layers_and_the_front(answered: Path, tmp_path: Path
 
 
 @pytest.mark.ci
-def test_fronts_are_those_of_the_grid(answered: Path) -> None:
+def test_fronts_are_those_of_the_grid(answered):
     result = library.codesign(answered / "small.yaml", objectives=["edp", "area"])
     assert result.status == "optimal"
     points = {
@@ -191,7 +187,7 @@ def test_fronts_are_those_of_the_grid(answered: Path) -> None:
     ("words", "line"),
     refusals("studies-codesign-codesign_command", "bad_input_is_refused_in_one_line"),
 )
-def test_bad_input_is_refused_in_one_line(tmp_path: Path, words: list[str], line: str) -> None:
+def test_bad_input_is_refused_in_one_line(tmp_path, words, line):
     path = small_space(tmp_path)
     done = refused(
         "codesign", *(str(path) if word == "SPACE" else word for word in words), cwd=tmp_path
@@ -199,7 +195,7 @@ def test_bad_input_is_refused_in_one_line(tmp_path: Path, words: list[str], line
     assert line in done
 
 
-def test_budgets_that_no_point_meets_are_named_with_their_least(tmp_path: Path) -> None:
+def test_budgets_that_no_point_meets_are_named_with_their_least(tmp_path):
     done = ithaca("codesign", small_space(tmp_path), "--limit", "area=1", "-o", tmp_path / "r.json")
     assert done.returncode == 1
     assert "area" in done.stderr
@@ -207,7 +203,7 @@ def test_budgets_that_no_point_meets_are_named_with_their_least(tmp_path: Path) 
     assert library.load(tmp_path / "r.json").status == "infeasible"
 
 
-def test_explained_search_tells_its_steps_and_gives_the_proof_what_it_found(answered: Path) -> None:
+def test_explained_search_tells_its_steps_and_gives_the_proof_what_it_found(answered):
     result = library.codesign(
         answered / "small.yaml", limit={"area": 4}, method="explained", trials=4
     )
@@ -228,7 +224,7 @@ def test_explained_search_tells_its_steps_and_gives_the_proof_what_it_found(answ
     assert "--method is 'luck'; allowed: proof, random, " in done.stderr
 
 
-def test_what_if_studies_prove_every_point(answered: Path, tmp_path: Path) -> None:
+def test_what_if_studies_prove_every_point(answered, tmp_path):
     space, values = answered / "small.yaml", grid(answered / "small.yaml", "edp")
     words = (
         "--vary",
@@ -268,7 +264,7 @@ def test_what_if_studies_prove_every_point(answered: Path, tmp_path: Path) -> No
         assert line in refused.stderr
 
 
-def test_what_is_still_open_is_told_and_kept(answered: Path, tmp_path: Path) -> None:
+def test_what_is_still_open_is_told_and_kept(answered, tmp_path):
     done = ithaca(
         "codesign", answered / "small.yaml", "--time-limit", "1e-9", "-o", tmp_path / "r.json"
     )
@@ -282,7 +278,7 @@ def test_what_is_still_open_is_told_and_kept(answered: Path, tmp_path: Path) -> 
     assert "No accelerator: nothing found" in ithaca("explain", tmp_path / "r.json").stdout
 
 
-def test_objectives_may_mix_layers_and_hardware(answered: Path, tmp_path: Path) -> None:
+def test_objectives_may_mix_layers_and_hardware(answered, tmp_path):
     result = library.codesign(
         answered / "small.yaml", objective="latency*area", limit={"latency": 1000}
     )
@@ -299,7 +295,7 @@ def test_objectives_may_mix_layers_and_hardware(answered: Path, tmp_path: Path) 
     assert library.load(tmp_path / "layer.json").value == result.value
 
 
-def test_a_result_is_no_space(answered: Path) -> None:
+def test_a_result_is_no_space(answered):
     done = refused("codesign", answered / "r.json")
     assert (
         "r.json: is a result of study 'codesign', not a hardware space; allowed: a space (results go with"
@@ -307,7 +303,7 @@ def test_a_result_is_no_space(answered: Path) -> None:
     )
 
 
-def test_what_is_unknown_is_not_called_infeasible(tmp_path: Path) -> None:
+def test_what_is_unknown_is_not_called_infeasible(tmp_path):
     ithaca("codesign", small_space(tmp_path), "--time-limit", "1e-9", "-o", tmp_path / "r.json")
     # what bounds the whole space takes no search
     told = ithaca("verify", tmp_path / "r.json").stdout
@@ -324,9 +320,7 @@ def test_what_is_unknown_is_not_called_infeasible(tmp_path: Path) -> None:
     assert "unknown: no accelerator was found, lower bound 100; found again" in said
 
 
-def test_totals_of_an_open_space_are_proven_for_one_accelerator(
-    answered: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_totals_of_an_open_space_are_proven_for_one_accelerator(answered, capsys):
     result = library.load(answered / "r.json")
     assert isinstance(result, CodesignResult)
     for status, said in (
@@ -341,7 +335,7 @@ def test_totals_of_an_open_space_are_proven_for_one_accelerator(
         assert total.endswith(said)
 
 
-def test_spaces_are_listed(tmp_path: Path) -> None:
+def test_spaces_are_listed(tmp_path):
     succeed("list", "spaces", "--table", tmp_path / "spaces.csv")
     rows = {
         row["name"]: row
@@ -353,7 +347,7 @@ def test_spaces_are_listed(tmp_path: Path) -> None:
     assert rows["dmazerunner-memory"]["workloads"] == "resnet-dmazerunner"
 
 
-def test_documents_keep_to_their_schema(answered: Path) -> None:
+def test_documents_keep_to_their_schema(answered):
     schema = json.loads(ithaca("list", "schema", "codesign").stdout)
     document = json.loads((answered / "r.json").read_text())
     assert document.keys() <= schema["properties"].keys()

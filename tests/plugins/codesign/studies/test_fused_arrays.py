@@ -17,13 +17,11 @@ from ithaca.formulations.problem import Limit
 from ithaca.formulations.question import Minimise
 from ithaca.formulations.systolic.design import SpaceOptions
 from ithaca.formulations.systolic.metrics import parse_objective
-from ithaca.formulations.systolic.question import ArrayQuestion
 from ithaca.plugins.codesign.studies.arrays.arrays import on_arrays, several
 from ithaca.plugins.codesign.studies.arrays.fused import solve_fused_multi_array
 from ithaca.solver.certificate import Status
 from ithaca.solver.options import SolveOptions
 from ithaca.studies.network.problems import common_designs
-from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.network.runner import RunOptions
 from ithaca.workloads.library import workload
 from ithaca.workloads.networks.network import Layer, LayerRun, Network, merge
@@ -33,7 +31,7 @@ from tests.problems import array_question
 OBJECTIVES = "off_chip_words", "latency", "off_chip_words + latency"
 
 
-def drawn(seed: int) -> tuple[tuple[LayerRun, ...], ArrayQuestion]:
+def drawn(seed):
     """A chain of products, and what is asked of arrays for it."""
     pick = random.Random(seed)
     runs: list[LayerRun] = []
@@ -60,7 +58,7 @@ def drawn(seed: int) -> tuple[tuple[LayerRun, ...], ArrayQuestion]:
     return tuple(runs), request
 
 
-def every_choice(runs: tuple[LayerRun, ...], request: ArrayQuestion) -> Fraction | None:
+def every_choice(runs, request):
     """The least over all choices of what stays on chip, all cuts and all arrays."""
     layers = tuple(Layer(run.source, run.nest, 1, (run.source,)) for run in runs)
     designs = common_designs(Network("every", layers), request, "multi-array")
@@ -88,13 +86,13 @@ def every_choice(runs: tuple[LayerRun, ...], request: ArrayQuestion) -> Fraction
     return min(found, default=None)
 
 
-def solved(runs: tuple[LayerRun, ...], request: ArrayQuestion) -> NetworkResult:
+def solved(runs, request):
     layers = merge(Layer(run.source, run.nest, run.count, (run.source,)) for run in runs)
     network = Network("chain", layers, order=runs, unordered="")
     return solve_fused_multi_array(network, request, RunOptions())
 
 
-def check(seed: int) -> bool:
+def check(seed):
     """Compare a random chain with enumeration; whether its optimum is proven."""
     runs, request = drawn(seed)
     truth, result = every_choice(runs, request), solved(runs, request)
@@ -120,17 +118,17 @@ FEW = (4, 6, 12, 13, 14, 18, 28, 40)
 @pytest.mark.ci(every=8)
 @pytest.mark.slow(every=3)
 @pytest.mark.parametrize("seed", FEW)
-def test_the_total_is_the_least_of_all_choices_cuts_and_arrays(seed: int) -> None:
+def test_the_total_is_the_least_of_all_choices_cuts_and_arrays(seed):
     assert check(seed)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("begin", range(100, 160, 10))
-def test_the_total_is_the_least_on_many_chains(begin: int) -> None:
+def test_the_total_is_the_least_on_many_chains(begin):
     assert sum(check(seed) for seed in range(begin, begin + 10)) >= 9
 
 
-def test_a_rival_between_steps_hides_nothing() -> None:
+def test_a_rival_between_steps_hides_nothing():
     runs, request = drawn(14)
     layers = tuple(Layer(run.source, run.nest, 1, (run.source,)) for run in runs)
     designs, sequence = on_arrays(Network("rivals", layers), request, "multi-array")
@@ -144,7 +142,7 @@ def test_a_rival_between_steps_hides_nothing() -> None:
 
 
 @pytest.mark.slow
-def test_an_edge_without_room_is_said_so() -> None:
+def test_an_edge_without_room_is_said_so():
     runs = tuple(
         LayerRun(f"l{n}", workload("mm", {"i": 64, "j": 64, "k": 64}), 1, n > 0) for n in range(2)
     )
@@ -156,7 +154,7 @@ def test_an_edge_without_room_is_said_so() -> None:
 
 
 @pytest.mark.parametrize("objective", ["off_chip_words - latency", "latency - off_chip_words"])
-def test_objectives_that_more_traffic_may_be_good_for_are_refused(objective: str) -> None:
+def test_objectives_that_more_traffic_may_be_good_for_are_refused(objective):
     runs, request = drawn(4)
     with pytest.raises(InputError, match="on several arrays; allowed: what grows with"):
         solved(runs, replace(request, objective=parse_objective(objective)))

@@ -12,13 +12,12 @@ from ithaca.files.errors import InputError
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.hardware.accelerator import Work
 from ithaca.plugins.codesign.formulations.files import find_space
-from ithaca.plugins.codesign.formulations.space import HardwareSpace
 from ithaca.plugins.codesign.studies.codesign import codesign
 from ithaca.plugins.codesign.studies.evaluator import HardwareEvaluator, SearchOverError
 from ithaca.plugins.codesign.studies.explained import LAYERS
 from ithaca.plugins.codesign.studies.layer_cache import LayerCache
 from ithaca.plugins.codesign.studies.methods import HARDWARE_SEARCHES, search_hardware
-from ithaca.plugins.codesign.studies.question import CodesignQuestion, make_question
+from ithaca.plugins.codesign.studies.question import make_question
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import parse_statement
 from tests.plugins.codesign.studies.toy import brute_force, random_question
@@ -67,13 +66,13 @@ step 3: nothing tried is better; the search ends
 
 
 @pytest.fixture(scope="module")
-def space(tmp_path_factory: pytest.TempPathFactory) -> HardwareSpace:
+def space(tmp_path_factory):
     path = tmp_path_factory.mktemp("toy") / "toy.yaml"
     path.write_text(TOY)
     return find_space(str(path))
 
 
-def product_of(i: int, j: int, k: int, name: str = "mm") -> Work:
+def product_of(i, j, k, name="mm"):
     output, inputs = parse_statement("C[i][j] += A[i][k] * B[k][j]")
     return Work(
         name,
@@ -82,9 +81,7 @@ def product_of(i: int, j: int, k: int, name: str = "mm") -> Work:
     )
 
 
-def asked(
-    space: HardwareSpace, *works: Work, objective: str = "latency", **limits: int
-) -> CodesignQuestion:
+def asked(space, *works, objective="latency", **limits):
     return make_question(
         space, works, [objective], {name: Fraction(bound) for name, bound in limits.items()}
     )
@@ -94,7 +91,7 @@ def asked(
 @pytest.mark.slow(every=3)
 @pytest.mark.parametrize("name", BLIND)
 @pytest.mark.parametrize("seed", range(4))
-def test_what_methods_find_is_what_enumeration_says(name: str, seed: int) -> None:
+def test_what_methods_find_is_what_enumeration_says(name, seed):
     question = random_question(seed)
     if sum(bool(amount.shares) for amount in question.minimised) > 1:
         with pytest.raises(
@@ -121,7 +118,7 @@ def test_what_methods_find_is_what_enumeration_says(name: str, seed: int) -> Non
         assert long.front() == best
 
 
-def test_explained_search_relieves_what_binds_step_by_step(space: HardwareSpace) -> None:
+def test_explained_search_relieves_what_binds_step_by_step(space):
     """1,024 multiplications at one a cycle, and 1,024 words at one a cycle: both bind, so that no
     single change helps.
 
@@ -144,7 +141,7 @@ def test_explained_search_relieves_what_binds_step_by_step(space: HardwareSpace)
     )  # type: ignore[union-attr]
 
 
-def test_the_incumbent_weighs_the_objective_with_the_use_of_budgets(space: HardwareSpace) -> None:
+def test_the_incumbent_weighs_the_objective_with_the_use_of_budgets(space):
     """Half the latency for more than twice the mean share of the budgets is no progress; without
     budgets it is."""
     work, bank = product_of(8, 8, 16), LayerCache(space.accelerator)
@@ -156,7 +153,7 @@ def test_the_incumbent_weighs_the_objective_with_the_use_of_budgets(space: Hardw
     assert free.value == 256
 
 
-def test_only_the_layers_that_count_are_relieved(space: HardwareSpace) -> None:
+def test_only_the_layers_that_count_are_relieved(space):
     """Five of the six large layers are relieved; the small one is below half a seventh."""
     works = [product_of(8, 8, 16, f"large{n}") for n in range(6)] + [product_of(2, 2, 2, "small")]
     trace = search_hardware("explained", asked(space, *works), LayerCache(space.accelerator), 3)
@@ -164,7 +161,7 @@ def test_only_the_layers_that_count_are_relieved(space: HardwareSpace) -> None:
     assert named == {f"large{n}" for n in range(LAYERS)}
 
 
-def test_the_trials_are_never_exceeded(space: HardwareSpace) -> None:
+def test_the_trials_are_never_exceeded(space):
     question = asked(space, product_of(4, 4, 4))
     evaluator = HardwareEvaluator(question, LayerCache(space.accelerator), 2)
     first, second, third = (
@@ -183,9 +180,7 @@ def test_the_trials_are_never_exceeded(space: HardwareSpace) -> None:
         ("random", 0, "--trials is 0; allowed: at least 1"),
     ],
 )
-def test_what_is_no_search_is_refused(
-    space: HardwareSpace, name: str, trials: int, line: str
-) -> None:
+def test_what_is_no_search_is_refused(space, name, trials, line):
     with pytest.raises(InputError) as refused:
         search_hardware(
             name, asked(space, product_of(4, 4, 4)), LayerCache(space.accelerator), trials

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ithaca.formulations.question import Minimise
-from ithaca.plugins.codesign.studies.arrays.plans import ArrayLimits, Options, Plan, best_plan
+from ithaca.plugins.codesign.studies.arrays.plans import ArrayLimits, Options, best_plan
 
 Fronts = dict[tuple[int, int], Options]
 CHOICES = st.lists(
@@ -20,7 +20,7 @@ CHOICES = st.lists(
 
 
 @st.composite
-def stages(draw: st.DrawFn) -> tuple[int, Fronts]:
+def stages(draw):
     """Up to four layers, and the choices of every stage of them."""
     layers = draw(st.integers(1, 4))
     fronts = {}
@@ -31,9 +31,7 @@ def stages(draw: st.DrawFn) -> tuple[int, Fronts]:
     return layers, fronts
 
 
-def every_plan(
-    fronts: Fronts, layers: int, arrays: int, budget: ArrayLimits, minimise: Minimise
-) -> list[tuple[float, int]]:
+def every_plan(fronts, layers, arrays, budget, minimise):
     """Value and number of stages of every plan that the budget allows."""
     found = []
     for count in range(1, min(arrays, layers) + 1):
@@ -51,7 +49,7 @@ def every_plan(
     return found
 
 
-def _within(parts: list[Options], budget: ArrayLimits) -> bool:
+def _within(parts, budget):
     return (
         sum(p.dsp[0] for p in parts) <= budget.dsp
         and sum(p.bram18k[0] for p in parts) <= budget.bram18k
@@ -59,9 +57,7 @@ def _within(parts: list[Options], budget: ArrayLimits) -> bool:
     )
 
 
-def check_plan(
-    plan: Plan, fronts: Fronts, layers: int, budget: ArrayLimits, minimise: Minimise
-) -> None:
+def check_plan(plan, fronts, layers, budget, minimise):
     """The stages follow each other, fit the budget and have the value that is promised at most."""
     assert [plan.parts[0].first, plan.parts[-1].end] == [0, layers]
     assert all(before.end == after.first for before, after in pairwise(plan.parts))
@@ -86,12 +82,12 @@ def check_plan(
     below=st.one_of(st.just(float("inf")), st.integers(-3, 12).map(float)),
 )
 def test_the_best_plan_is_the_best_of_all(
-    given_stages: tuple[int, Fronts],
-    arrays: int,
-    budget: ArrayLimits,
-    minimise: Minimise,
-    below: float,
-) -> None:
+    given_stages,
+    arrays,
+    budget,
+    minimise,
+    below,
+):
     layers, fronts = given_stages
     expected = min(every_plan(fronts, layers, arrays, budget, minimise), default=None)
     plan = best_plan(fronts, layers, arrays, budget, minimise, below)
@@ -106,7 +102,7 @@ def test_the_best_plan_is_the_best_of_all(
 @pytest.mark.ci
 @settings(max_examples=300)
 @given(st.lists(st.tuples(*[st.integers(0, 4)] * 4), max_size=40))
-def test_a_front_has_all_that_nothing_is_as_good_as(rows: list[tuple[int, ...]]) -> None:
+def test_a_front_has_all_that_nothing_is_as_good_as(rows):
     columns = [np.array([row[n] for row in rows], float) for n in range(4)]
     front = Options(*columns, np.arange(len(rows))).front  # type: ignore[arg-type]
     found = list(zip(front.dsp, front.bram18k, front.bandwidth, front.value, strict=True))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
-from fractions import Fraction
 from itertools import count
 
 import pytest
@@ -13,13 +12,13 @@ from ithaca.files.errors import InputError
 from ithaca.formulations.problem import read_objective
 from ithaca.plugins.codesign.studies.codesign import CodesignOptions, codesign, make_bank
 from ithaca.plugins.codesign.studies.floors import least_product
-from ithaca.plugins.codesign.studies.question import CodesignQuestion, make_question
+from ithaca.plugins.codesign.studies.question import make_question
 from ithaca.solver.certificate import Status
 from ithaca.solver.options import SolveOptions
 from tests.plugins.codesign.studies.toy import ToyAccelerator, brute_force, layer, random_question
 
 
-def asked(seed: int, *objectives: str) -> CodesignQuestion:
+def asked(seed, *objectives):
     """A random space with two layers, and other objectives."""
     draw, random_one = random.Random(seed), random_question(seed)
     works = [
@@ -30,13 +29,13 @@ def asked(seed: int, *objectives: str) -> CodesignQuestion:
     return make_question(random_one.space, works, list(objectives), limits)
 
 
-def least(question: CodesignQuestion, *texts: str) -> list[tuple[Fraction, ...]]:
+def least(question, *texts):
     """Every vector of sums that no accelerator with its mappings dominates."""
     objectives = tuple(read_objective(text, "", None) for text in texts)
     return sorted(brute_force(replace(question, objectives=objectives)))
 
 
-def check_product(seed: int) -> None:
+def check_product(seed):
     question = asked(seed, "edp")
     front = least(question, "energy", "latency")
     result = codesign(question)
@@ -50,7 +49,7 @@ def check_product(seed: int) -> None:
     assert result.best.total(question.minimised[0]) == expected
 
 
-def check_order(seed: int) -> None:
+def check_order(seed):
     question = asked(seed, "latency,energy")
     front = least(question, "latency", "energy")
     result = codesign(question)
@@ -66,12 +65,12 @@ def check_order(seed: int) -> None:
 @pytest.mark.ci(every=60)
 @pytest.mark.slow(every=20)
 @pytest.mark.parametrize("seed", range(60))
-def test_products_and_orders_are_those_of_all_accelerators(seed: int) -> None:
+def test_products_and_orders_are_those_of_all_accelerators(seed):
     check_product(seed)
     check_order(seed)
 
 
-def test_an_interrupted_product_has_an_honest_bound() -> None:
+def test_an_interrupted_product_has_an_honest_bound():
     whole = codesign(asked(3, "edp"))
     for limit in (0.0, 0.01, 0.1):
         part = codesign(asked(3, "edp"), CodesignOptions(SolveOptions(time_limit=limit)))
@@ -82,7 +81,7 @@ def test_an_interrupted_product_has_an_honest_bound() -> None:
 
 @pytest.mark.ci(every=4)
 @pytest.mark.parametrize("seed", range(12))
-def test_a_product_has_a_bound_before_any_layer_is_searched(seed: int) -> None:
+def test_a_product_has_a_bound_before_any_layer_is_searched(seed):
     question = asked(seed, "edp")
     staged = replace(question.space, accelerator=ToyAccelerator(seed % 2 > 0, staged=True))
     question = replace(question, space=staged)
@@ -103,7 +102,7 @@ def test_a_product_has_a_bound_before_any_layer_is_searched(seed: int) -> None:
 
 
 @pytest.mark.ci
-def test_an_interrupted_order_says_what_is_left_of_it() -> None:
+def test_an_interrupted_order_says_what_is_left_of_it():
     question, unproven = asked(0, "latency,energy"), 0
     whole = codesign(question).certificate
     assert whole.then is not None
@@ -123,7 +122,7 @@ def test_an_interrupted_order_says_what_is_left_of_it() -> None:
 @pytest.mark.parametrize(
     "objectives", [("edp/price",), ("edp", "area"), ("latency*traffic*energy",)]
 )
-def test_other_products_of_several_layers_are_refused(objectives: tuple[str, ...]) -> None:
+def test_other_products_of_several_layers_are_refused(objectives):
     with pytest.raises(InputError, match="products over layers"):
         asked(1, *objectives)
     assert asked(1, f"sum({objectives[0]})").minimised[0].factors is None

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from itertools import product
-from pathlib import Path
 from random import Random
-from typing import Any
 
 import pytest
 
@@ -20,8 +17,7 @@ from ithaca.plugins.codesign.formulations.files import find_space
 from ithaca.plugins.codesign.studies import candidates
 from ithaca.plugins.codesign.studies.codesign import CodesignOptions, codesign, make_bank
 from ithaca.plugins.codesign.studies.infeasible import shortfalls
-from ithaca.plugins.codesign.studies.question import CodesignQuestion, make_question
-from ithaca.plugins.codesign.studies.result import CodesignResult, HardwarePoint
+from ithaca.plugins.codesign.studies.question import make_question
 from ithaca.plugins.codesign.studies.workloads import find_workloads
 from ithaca.solver.certificate import Status
 from ithaca.solver.exact.engine import solve_exact
@@ -35,7 +31,7 @@ from tests.plugins.codesign.studies.toy import brute_force, expression, random_q
 
 
 @pytest.fixture(autouse=True, scope="module")
-def _installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def _installed(tmp_path_factory):
     """The toy's family, as far as its words go."""
     folder = tmp_path_factory.mktemp("site")
     install(folder, "tests.plugins.codesign.studies.toy:PLUGIN")
@@ -49,7 +45,7 @@ def _installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 @pytest.mark.parametrize(
     "seed", [*range(9), *(pytest.param(n, marks=pytest.mark.slow) for n in range(9, 100))]
 )
-def test_optima_and_fronts_are_those_of_enumeration(seed: int) -> None:
+def test_optima_and_fronts_are_those_of_enumeration(seed):
     question = random_question(seed)
     result, expected = codesign(question), brute_force(question)
     assert [point.values for point in result.front] == sorted(expected)
@@ -68,11 +64,11 @@ def test_optima_and_fronts_are_those_of_enumeration(seed: int) -> None:
 
 
 def test_in_limited_time_an_accelerator_is_known_before_others_are_compared(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    monkeypatch,
+):
     known, climb = [], candidates.climb
 
-    def watched(quantities: Any, point: Any, judge: Any, *others: Any) -> Configuration:
+    def watched(quantities, point, judge, *others):
         known.append(len(judge.__self__.points))
         return climb(quantities, point, judge, *others)
 
@@ -84,7 +80,7 @@ def test_in_limited_time_an_accelerator_is_known_before_others_are_compared(
 
 
 @pytest.mark.ci
-def test_what_is_enumerated_is_bounded_before_accelerators_are_looked_for() -> None:
+def test_what_is_enumerated_is_bounded_before_accelerators_are_looked_for():
     space, some = find_space("hasco-conv"), {"x": (4, 5, 8, 12), "y": (4, 8, 9)}
     some |= {"scratchpad_kb": (64, 256), "local_kb": (64,), "banks": (2, 8)}
     space = space.only({q.name: some.get(q.name, q.values[:1]) for q in space.quantities})
@@ -105,7 +101,7 @@ def test_what_is_enumerated_is_bounded_before_accelerators_are_looked_for() -> N
 
 
 @pytest.mark.ci
-def test_any_number_of_workers_and_a_results_folder_give_the_same(tmp_path: Path) -> None:
+def test_any_number_of_workers_and_a_results_folder_give_the_same(tmp_path):
     question = random_question(14)
     alone = codesign(question)
     kept = codesign(question, CodesignOptions(store=Store(tmp_path / "kept")))
@@ -117,10 +113,10 @@ def test_any_number_of_workers_and_a_results_folder_give_the_same(tmp_path: Path
     assert timeless(alone) == timeless(kept) == timeless(again) == timeless(many)
 
 
-def timeless(result: CodesignResult) -> dict[str, Any]:
+def timeless(result):
     """All that a result says but for its seconds."""
 
-    def point(found: HardwarePoint) -> HardwarePoint:
+    def point(found):
         layers = (replace(s, certificate=replace(s.certificate, seconds=0.0)) for s in found.layers)
         return replace(found, layers=tuple(layers))
 
@@ -130,12 +126,12 @@ def timeless(result: CodesignResult) -> dict[str, Any]:
     return vars(replace(result, best=best, front=front, certificate=proof))
 
 
-def passed(looks: Iterator[int], moment: int) -> bool:
+def passed(looks, moment):
     """Whether it was asked more often than that."""
     return next(looks) > moment
 
 
-def test_an_interrupted_search_says_what_it_knows_and_goes_on_to_the_same(tmp_path: Path) -> None:
+def test_an_interrupted_search_says_what_it_knows_and_goes_on_to_the_same(tmp_path):
     question = random_question(4)
     whole, best = codesign(question), min(brute_force(question))
     assert whole.best is not None
@@ -159,7 +155,7 @@ def test_an_interrupted_search_says_what_it_knows_and_goes_on_to_the_same(tmp_pa
 @pytest.mark.slow(every=3)
 @pytest.mark.ci
 @pytest.mark.parametrize("seed", [1, 10, 13])
-def test_an_interrupted_front_is_not_claimed_to_be_whole(seed: int) -> None:
+def test_an_interrupted_front_is_not_claimed_to_be_whole(seed):
     question = random_question(seed)
     assert len(question.objectives) > 1
     expected = sorted(brute_force(question))
@@ -173,7 +169,7 @@ def test_an_interrupted_front_is_not_claimed_to_be_whole(seed: int) -> None:
         assert not part.complete or (whole and not part.open)
 
 
-def test_starts_are_incumbents_and_change_no_answer() -> None:
+def test_starts_are_incumbents_and_change_no_answer():
     question = random_question(4)
     whole, every = (
         codesign(question),
@@ -191,7 +187,7 @@ def test_starts_are_incumbents_and_change_no_answer() -> None:
 
 
 @pytest.mark.slow
-def test_the_best_memories_are_those_of_solving_every_layer_on_all() -> None:
+def test_the_best_memories_are_those_of_solving_every_layer_on_all():
     whole = find_space("dmazerunner-memory")
     small = tuple(replace(quantity, values=quantity.values[2:6:2]) for quantity in whole.quantities)
     space = replace(whole, quantities=small)
@@ -230,10 +226,10 @@ FALLING = (
 @pytest.mark.parametrize(
     "seed", [*range(6), *(pytest.param(n, marks=pytest.mark.slow) for n in range(6, 100))]
 )
-def test_what_falls_as_metrics_grow_is_that_of_enumeration(seed: int) -> None:
+def test_what_falls_as_metrics_grow_is_that_of_enumeration(seed):
     draw, drawn = Random(seed), random_question(seed)
 
-    def asking(objective: str, limits: dict[str, Fraction]) -> CodesignQuestion:
+    def asking(objective, limits):
         return make_question(drawn.space, drawn.works[:2], [objective], limits)
 
     limits = {}
@@ -262,7 +258,7 @@ def test_what_falls_as_metrics_grow_is_that_of_enumeration(seed: int) -> None:
 @pytest.mark.parametrize(
     "seed", [*range(6), *(pytest.param(n, marks=pytest.mark.slow) for n in range(6, 100))]
 )
-def test_every_limit_that_takes_the_best_away_leaves_that_of_enumeration(seed: int) -> None:
+def test_every_limit_that_takes_the_best_away_leaves_that_of_enumeration(seed):
     """Again and again a limit just below what the optimum takes of something; layers' optima are
     kept from one to the next."""
     draw, drawn, limits = Random(seed), random_question(seed), dict[str, Fraction]()
@@ -286,14 +282,14 @@ def test_every_limit_that_takes_the_best_away_leaves_that_of_enumeration(seed: i
         limits[metric] = max(taken.values()) - Fraction(1, 1000)
 
 
-def points(asked: CodesignQuestion) -> Iterator[Configuration]:
+def points(asked):
     """All accelerators."""
     names = [quantity.name for quantity in asked.space.quantities]
     for values in product(*(quantity.values for quantity in asked.space.quantities)):
         yield Configuration(dict(zip(names, values, strict=True)))
 
 
-def of_latency(seed: int) -> CodesignQuestion:
+def of_latency(seed):
     """A random question for the least sum of latencies, without limits."""
     asked = replace(
         random_question(seed), objectives=(Objective("latency", expression("latency")),), limits=()
@@ -304,7 +300,7 @@ def of_latency(seed: int) -> CodesignQuestion:
     )
 
 
-def assert_open(asked: CodesignQuestion, limits: tuple[Limit, ...]) -> None:
+def assert_open(asked, limits):
     """Without time, no limit of an infeasible question is said not to help, though the last one
     alone would."""
     asked = replace(asked, limits=limits)
@@ -322,7 +318,7 @@ def assert_open(asked: CodesignQuestion, limits: tuple[Limit, ...]) -> None:
 
 @pytest.mark.ci(every=2)
 @pytest.mark.parametrize("seed", range(100, 106))
-def test_the_least_of_each_budget_is_named(seed: int) -> None:
+def test_the_least_of_each_budget_is_named(seed):
     asked = of_latency(seed)
     areas = [
         asked.space.cost(point)["area"] for point in points(asked) if asked.space.allows(point)
@@ -368,8 +364,8 @@ def test_the_least_of_each_budget_is_named(seed: int) -> None:
     ],
 )
 def test_layers_that_fit_nowhere_are_infeasible(
-    machine: str, edition: str, figure: str, values: str, objective: str, tmp_path: Path
-) -> None:
+    machine, edition, figure, values, objective, tmp_path
+):
     path = tmp_path / "tight.yaml"
     path.write_text(
         f"name: tight\narchitecture: {machine}\nedition: {edition}\nquantities: {{n: {values}}}\nfigures: {{{figure}: n}}\n"
@@ -422,9 +418,7 @@ costs: {area: side * side + words / 10 + banks}
         (["energy", "area"], {}),
     ],
 )
-def test_energies_over_spaces_are_those_of_each_accelerator(
-    edition: str, objectives: list[str], limits: dict[str, int], tmp_path: Path
-) -> None:
+def test_energies_over_spaces_are_those_of_each_accelerator(edition, objectives, limits, tmp_path):
     path = tmp_path / "small.yaml"
     path.write_text(SMALL_SPACES[edition])
     bounds = {name: Fraction(bound) for name, bound in limits.items()}

@@ -4,7 +4,6 @@ partition enumerated."""
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import inf
 
@@ -18,7 +17,6 @@ from ithaca.formulations.question import Minimise
 from ithaca.formulations.systolic.design import SpaceOptions, fixed
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.plugins.codesign.studies.arrays.alone import LayersAlone
-from ithaca.plugins.codesign.studies.arrays.joint import SequenceBounds
 from ithaca.plugins.codesign.studies.arrays.pipeline import PipelineSearch
 from ithaca.plugins.codesign.studies.arrays.plans import Options, Plan, PlannedStage
 from ithaca.plugins.codesign.studies.arrays.proof import Proof
@@ -35,7 +33,7 @@ Designs = list[list[tuple[Problem, int]]]
 FLOWS = {"mm": ("i", "j", "i,j", "i,k", "j,k"), "conv2d": ("o,r", "r,c", "o,c", "r,i", "r", "c")}
 
 
-def drawn(seed: int) -> tuple[Callable[..., Designs], list[int], int, Minimise]:
+def drawn(seed):
     """Layers on designs, given limits on block RAM and bandwidth; their order, how many arrays,
     what is minimised."""
     pick = random.Random(seed)
@@ -67,7 +65,7 @@ def drawn(seed: int) -> tuple[Callable[..., Designs], list[int], int, Minimise]:
         pick.choice([Edition.CYCLE, Edition.CYCLE, Edition.EXACT]),
     )
 
-    def designs(bram18k: float | None = None, gbs: Fraction | None = None) -> Designs:
+    def designs(bram18k=None, gbs=None):
         limits = [Limit("dsp", macs * data.dsp(2))]
         limits += [] if bram18k is None else [Limit("bram18k", Fraction(bram18k))]
         limits += [] if gbs is None else [Limit("bandwidth", gbs)]
@@ -80,7 +78,7 @@ def drawn(seed: int) -> tuple[Callable[..., Designs], list[int], int, Minimise]:
     return designs, sequence, pick.choice([1, 2, 2, 2, 3]), pick.choice(list(Minimise))
 
 
-def check(seed: int, *, bandwidth: bool = False) -> int:
+def check(seed, *, bandwidth=False):
     """Compare a random network with enumeration under block RAM near what it needs; how many cases
     were compared."""
     designs, sequence, count, minimise = drawn(seed)
@@ -98,7 +96,7 @@ def check(seed: int, *, bandwidth: bool = False) -> int:
         posed, case = designs(bram18k, gbs), (seed, bram18k, gbs, truth)
         outcome = PipelineSearch(posed, sequence, count, minimise, SolveOptions()).run()
 
-        def holds(target: Fraction | None, posed: Designs = posed) -> bool:
+        def holds(target, posed=posed):
             return Proof(posed, sequence, count, minimise, SolveOptions()).holds(target)
 
         assert outcome.infeasible <= (truth is None), case
@@ -120,7 +118,7 @@ def check(seed: int, *, bandwidth: bool = False) -> int:
     return len(tried)
 
 
-def check_shares(seed: int, *, bandwidth: bool = False) -> int:
+def check_shares(seed, *, bandwidth=False):
     """Compare arrays that take whole shares of a device with enumeration; how many cases were
     compared."""
     designs, sequence, count, minimise = drawn(seed)
@@ -153,9 +151,7 @@ def check_shares(seed: int, *, bandwidth: bool = False) -> int:
     return compared
 
 
-def most_rate(
-    designs: Designs, sequence: Sequence[int], outcome: SequenceBounds, number: int
-) -> Fraction:
+def most_rate(designs, sequence, outcome, number):
     """The most that a layer of an array moves (GB/s)."""
     stage = outcome.stages[number]
     members = sorted(set(sequence[stage.first : stage.end]))
@@ -169,40 +165,40 @@ def most_rate(
 
 
 @pytest.mark.ci
-def test_partitions_equal_enumeration() -> None:
+def test_partitions_equal_enumeration():
     assert check(1) + check(10)
 
 
 @pytest.mark.ci
-def test_arrays_hold_a_bandwidth() -> None:
+def test_arrays_hold_a_bandwidth():
     assert check(2, bandwidth=True)
 
 
 @pytest.mark.ci
-def test_shares_equal_enumeration() -> None:
+def test_shares_equal_enumeration():
     assert check_shares(2, bandwidth=True)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("first", "bandwidth"), [(2000, False), (3000, True)])
-def test_many_shares_equal_enumeration(first: int, bandwidth: bool) -> None:
+def test_many_shares_equal_enumeration(first, bandwidth):
     seeds = range(first, first + 40)
     assert sum(check_shares(seed, bandwidth=bandwidth) for seed in seeds) > 80
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("begin", range(0, 400, 50))
-def test_hundreds_of_partitions_equal_enumeration(begin: int) -> None:
+def test_hundreds_of_partitions_equal_enumeration(begin):
     assert sum(check(seed) for seed in range(begin, begin + 50)) > 50
 
 
 @pytest.mark.slow
-def test_many_arrays_hold_a_bandwidth() -> None:
+def test_many_arrays_hold_a_bandwidth():
     # a bandwidth that binds hard may take minutes to prove (seed 1021): see docs/limits.md
     assert sum(check(seed, bandwidth=True) for seed in range(1000, 1019)) > 40
 
 
-def two_convolutions() -> Designs:
+def two_convolutions():
     """Two layers whose best was claimed to be 167 (it was 165 while strides stored what they
     skip)."""
     sizes = ((2, 2, 2, 8, 2, 1, 2, 1), (6, 3, 4, 2, 2, 1, 1, 1))
@@ -218,7 +214,7 @@ def two_convolutions() -> Designs:
     ]
 
 
-def test_what_was_solved_with_little_room_stays_open_with_more() -> None:
+def test_what_was_solved_with_little_room_stays_open_with_more():
     search = PipelineSearch(two_convolutions(), (0, 1), 2, Minimise.SLOWEST, SolveOptions())
     search._seed()
     search.value = None  # with nothing to improve on, all is open
@@ -240,7 +236,7 @@ def test_what_was_solved_with_little_room_stays_open_with_more() -> None:
 
 
 @pytest.mark.ci
-def test_two_convolutions_are_proven_by_both_arguments() -> None:
+def test_two_convolutions_are_proven_by_both_arguments():
     designs = two_convolutions()
     outcome = PipelineSearch(designs, (0, 1), 2, Minimise.SLOWEST, SolveOptions()).run()
     assert outcome.value is not None
@@ -251,7 +247,7 @@ def test_two_convolutions_are_proven_by_both_arguments() -> None:
 
 
 @pytest.mark.slow
-def test_stages_told_apart_by_ports_are_bounded_by_what_they_share() -> None:
+def test_stages_told_apart_by_ports_are_bounded_by_what_they_share():
     designs = two_convolutions()
     proof = Proof(designs, (0, 1), 1, Minimise.TOTAL, SolveOptions())
     proof._bound_choices([LayersAlone(layers) for layers in designs])
@@ -269,7 +265,7 @@ def test_stages_told_apart_by_ports_are_bounded_by_what_they_share() -> None:
     assert raised
 
 
-def test_skinny_products_are_bounded_by_what_fills_two_dimensional_arrays() -> None:
+def test_skinny_products_are_bounded_by_what_fills_two_dimensional_arrays():
     question = array_question(
         data_type("fp32"),
         (Limit("dsp", Fraction(640)),),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import partial
 
@@ -10,10 +9,9 @@ import pytest
 
 from ithaca.files.errors import InputError
 from ithaca.formulations.data_types import data_type
-from ithaca.formulations.problem import Limit, Problem
+from ithaca.formulations.problem import Limit
 from ithaca.formulations.question import Minimise
 from ithaca.formulations.systolic.design import SpaceOptions, fixed, systolic
-from ithaca.plugins.codesign.studies.arrays.joint import Joint
 from ithaca.plugins.codesign.studies.arrays.layer import buffer_words
 from ithaca.plugins.codesign.studies.arrays.pipeline import PipelineSearch
 from ithaca.plugins.codesign.studies.arrays.search import SharedSearch
@@ -29,7 +27,7 @@ from tests.problems import array_question, mm_problem
 SIZES = ((6, 4, 8), (4, 9, 4))
 
 
-def layers(dsp: str, bram18k: str) -> tuple[Problem, ...]:
+def layers(dsp, bram18k):
     """Small matrix multiplications in int8, on one design, without padding: that keeps enumeration
     short."""
     space = SpaceOptions(divisors_only=True)
@@ -37,7 +35,7 @@ def layers(dsp: str, bram18k: str) -> tuple[Problem, ...]:
 
 
 @pytest.mark.slow
-def test_repeated_layers_may_be_cut_apart() -> None:
+def test_repeated_layers_may_be_cut_apart():
     problems = [mm_problem(s, dsp="200", bram18k="900") for s in ((48, 32, 32), (16, 40, 24))]
     designs = [[(p, 1) for p in problems]]
     one, two = (
@@ -53,13 +51,13 @@ def test_repeated_layers_may_be_cut_apart() -> None:
     assert two.value < one.value
 
 
-def total(problems: Sequence[Problem], bram18k: str) -> Fraction | None:
+def total(problems, bram18k):
     """The least total latency of layers on one array, of all within some block RAM."""
     rows = pipelines([problems], range(len(problems)), 1, slowest=False)
     return least(rows, float(bram18k))
 
 
-def mixed(dsp: str, bram18k: str, *, dataflow: tuple[str, ...]) -> tuple[Problem, ...]:
+def mixed(dsp, bram18k, *, dataflow):
     """A small convolution and a matrix product folded into one, on one design; as `layers`."""
     image = Layer(
         "image",
@@ -93,9 +91,7 @@ CASES += [
 @pytest.mark.slow(every=3)
 @pytest.mark.ci(every=20)
 @pytest.mark.parametrize(("posed", "dsp", "bram18k"), CASES)
-def test_a_shared_array_equals_full_enumeration(
-    posed: Callable[..., Sequence[Problem]], dsp: str, bram18k: str
-) -> None:
+def test_a_shared_array_equals_full_enumeration(posed, dsp, bram18k):
     problems = posed(dsp, bram18k)
     truth = total(problems, bram18k)
     outcome = SharedSearch([[(problem, 1) for problem in problems]], SolveOptions()).run()
@@ -112,7 +108,7 @@ def test_a_shared_array_equals_full_enumeration(
     assert outcome.value <= truth * Fraction(12, 10)
 
 
-def check_joint(joint: Joint, problems: Sequence[Problem]) -> None:
+def check_joint(joint, problems):
     """Configurations on one array: each legal on it, within its buffers, with the value it
     claims."""
     values = []
@@ -130,14 +126,14 @@ def check_joint(joint: Joint, problems: Sequence[Problem]) -> None:
 
 
 @pytest.mark.ci
-def test_generous_memory_is_proven() -> None:
+def test_generous_memory_is_proven():
     problems = layers("4", "200")
     outcome = SharedSearch([[(problem, 2) for problem in problems]], SolveOptions()).run()
     assert outcome.value is not None
     assert outcome.value == outcome.lower_bound == 2 * (total(problems, "200") or 0)
 
 
-def test_a_layer_alone_has_its_own_optimum() -> None:
+def test_a_layer_alone_has_its_own_optimum():
     problem = mm_problem((40, 24, 32), dsp="300", bram18k="100")
     outcome = SharedSearch([[(problem, 1)]], SolveOptions()).run()
     assert outcome.value is not None
@@ -150,7 +146,7 @@ def test_a_layer_alone_has_its_own_optimum() -> None:
 @pytest.mark.parametrize(
     ("dsp", "bram18k"), [("6", "200"), ("5", "26"), ("5", "20"), ("4", "16"), ("6", "34")]
 )
-def test_a_pipeline_equals_full_enumeration(minimise: Minimise, dsp: str, bram18k: str) -> None:
+def test_a_pipeline_equals_full_enumeration(minimise, dsp, bram18k):
     problems = layers(dsp, bram18k)
     outcome = PipelineSearch(
         [[(p, 1) for p in problems]], (0, 1), 2, minimise, SolveOptions()
@@ -170,7 +166,7 @@ def test_a_pipeline_equals_full_enumeration(minimise: Minimise, dsp: str, bram18
     assert [s.first for s in outcome.stages][1:] == [s.end for s in outcome.stages][:-1]
 
 
-def test_limits_that_layers_decide_are_refused() -> None:
+def test_limits_that_layers_decide_are_refused():
     problem = mm_problem((8, 8, 8), more_limits=(Limit("energy", Fraction(10**9)),))
     with pytest.raises(InputError, match="does not bound an array that layers share"):
         SharedSearch([[(problem, 1)]], SolveOptions())

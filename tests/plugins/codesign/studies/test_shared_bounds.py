@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import count
-from typing import Any
 
 import pytest
 
 from ithaca.files.clock import StoppedError
-from ithaca.formulations.problem import Problem
 from ithaca.formulations.question import Minimise
-from ithaca.plugins.codesign.studies.arrays.joint import SequenceBounds
 from ithaca.plugins.codesign.studies.arrays.pipeline import PipelineSearch
-from ithaca.plugins.codesign.studies.arrays.plans import Options, Plan, best_plan
+from ithaca.plugins.codesign.studies.arrays.plans import best_plan
 from ithaca.plugins.codesign.studies.arrays.search import SharedSearch
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.progress import Progress
@@ -26,7 +22,7 @@ from tests.problems import mm_problem
 @pytest.mark.slow(every=2)
 @pytest.mark.ci
 @pytest.mark.parametrize("minimise", list(Minimise))
-def test_no_time_leaves_nothing_but_the_roofs(minimise: Minimise) -> None:
+def test_no_time_leaves_nothing_but_the_roofs(minimise):
     problems = [mm_problem(s, dsp="80", bram18k="80") for s in ((12, 16, 8), (20, 8, 16))]
     designs = [[(p, 1) for p in problems]]
     options = SolveOptions(time_limit=0.0)
@@ -46,11 +42,11 @@ def test_no_time_leaves_nothing_but_the_roofs(minimise: Minimise) -> None:
 
 
 @pytest.mark.ci
-def test_a_search_that_is_stopped_has_a_bound() -> None:
+def test_a_search_that_is_stopped_has_a_bound():
     problems = [mm_problem(s, dsp="80", bram18k="80") for s in ((12, 16, 8), (20, 8, 16))]
     asked: list[bool] = []
 
-    def stop() -> bool:
+    def stop():
         asked.append(True)
         return len(asked) > 15
 
@@ -64,15 +60,13 @@ def test_a_search_that_is_stopped_has_a_bound() -> None:
 
 @pytest.mark.ci
 def test_a_search_for_several_arrays_that_is_stopped_has_one_for_all(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    monkeypatch,
+):
     problems = [mm_problem(s, dsp="80", bram18k="80") for s in ((12, 16, 8), (20, 8, 16))]
     designs = [[(p, 1) for p in problems]]
     asked: list[int] = []
 
-    def stop(
-        stages: Mapping[tuple[int, int], Options], layers: int, arrays: int, *others: Any
-    ) -> Plan | None:
+    def stop(stages, layers, arrays, *others):
         asked.append(arrays)
         if asked.count(2) > 1:  # the first time is for a bound
             raise StoppedError
@@ -92,14 +86,14 @@ def test_a_search_for_several_arrays_that_is_stopped_has_one_for_all(
 
 
 @cache
-def every_design(dsp: str, bram18k: str) -> tuple[tuple[Problem, ...], ...]:
+def every_design(dsp, bram18k):
     """The mixed layers on designs that differ much."""
     return tuple(
         mixed(dsp, bram18k, dataflow=tuple(dataflow)) for dataflow in ("or", "oc", "rc", "i", "ri")
     )
 
 
-def searched(designs: Sequence[Sequence[Problem]], steps: int | None = None) -> SequenceBounds:
+def searched(designs, steps=None):
     """The outcome of a search of all designs that is stopped after it was asked so many times
     whether to go on."""
     asked = count()
@@ -111,7 +105,7 @@ def searched(designs: Sequence[Sequence[Problem]], steps: int | None = None) -> 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("bram18k", ["100", "8"])
-def test_bounds_of_all_designs_hold_whenever_a_search_ends(bram18k: str) -> None:
+def test_bounds_of_all_designs_hold_whenever_a_search_ends(bram18k):
     designs = every_design("4", bram18k)
     least_of = [None if (t := total(problems, bram18k)) is None else 2 * t for problems in designs]
     best = min(t for t in least_of if t is not None)
@@ -139,7 +133,7 @@ def test_bounds_of_all_designs_hold_whenever_a_search_ends(bram18k: str) -> None
 
 
 @pytest.mark.ci
-def test_designs_beaten_by_their_bound_are_not_prepared_any_further() -> None:
+def test_designs_beaten_by_their_bound_are_not_prepared_any_further():
     designs = [
         [*problems, *problems, *problems] for problems in every_design("4", "100")
     ]  # more layers than are looked at
@@ -156,7 +150,7 @@ def test_designs_beaten_by_their_bound_are_not_prepared_any_further() -> None:
 
 
 @pytest.mark.ci
-def test_the_first_array_is_found_before_other_designs_are_prepared() -> None:
+def test_the_first_array_is_found_before_other_designs_are_prepared():
     designs = [[*problems, *problems, *problems] for problems in every_design("4", "100")]
     known: list[Progress] = []
     search = SharedSearch(
@@ -174,7 +168,7 @@ def test_the_first_array_is_found_before_other_designs_are_prepared() -> None:
 @pytest.mark.slow(every=2)
 @pytest.mark.ci
 @pytest.mark.parametrize("minimise", list(Minimise))
-def test_several_arrays_are_bounded_whenever_a_search_ends(minimise: Minimise) -> None:
+def test_several_arrays_are_bounded_whenever_a_search_ends(minimise):
     problems = layers("6", "200")
     rows = pipelines([problems], (0, 1), 2, slowest=minimise is Minimise.SLOWEST)
     best = least(rows, 200)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 import pytest
 
 from ithaca.formulations.problem import Limit, Objective
 from ithaca.plugins.codesign.studies import search
-from ithaca.plugins.codesign.studies.candidates import Candidates
 from ithaca.plugins.codesign.studies.codesign import CodesignOptions, codesign, make_bank
 from ithaca.plugins.codesign.studies.question import CodesignQuestion
 from ithaca.plugins.codesign.studies.result import HardwarePoint
@@ -19,7 +17,7 @@ from ithaca.solver.certificate import Status
 from tests.plugins.codesign.studies.toy import brute_force, expression, random_question
 
 
-def limited(seed: int, objective: str, metric: str, slack: Fraction) -> CodesignQuestion | None:
+def limited(seed, objective, metric, slack):
     """The least of an objective where a metric's total may be little more than its least; None
     where no accelerator keeps the other limits."""
     drawn = random_question(seed)
@@ -46,15 +44,13 @@ PAIRS = [("energy", "latency"), ("latency", "energy"), ("area", "latency"), ("tr
 @pytest.mark.slow(every=4)
 @pytest.mark.parametrize("slack", [Fraction(0), Fraction(1, 7)])
 @pytest.mark.parametrize("seed", range(24))
-def test_what_just_keeps_a_limit_is_found_first_and_the_best_of_it_proven(
-    seed: int, slack: Fraction, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_just_keeps_a_limit_is_found_first_and_the_best_of_it_proven(seed, slack, monkeypatch):
     question = limited(seed, *PAIRS[seed % len(PAIRS)], slack)
     if question is None:
         return
     (expected,), known = brute_force(question), list[HardwarePoint]()
 
-    def watched(candidates: Candidates, *others: Any) -> bool:
+    def watched(candidates, *others):
         ended = begin(candidates, *others)
         known.extend(candidates.points)
         return ended
@@ -69,7 +65,7 @@ def test_what_just_keeps_a_limit_is_found_first_and_the_best_of_it_proven(
         assert all(a.bound is None or point.total(a) <= a.bound for a in question.limited)
 
 
-def test_questions_whose_limits_the_objective_follows_begin_as_ever() -> None:
+def test_questions_whose_limits_the_objective_follows_begin_as_ever():
     drawn = limited(1, "latency", "latency", Fraction(1))
     assert drawn is not None
     assert not apart(drawn)
@@ -78,8 +74,8 @@ def test_questions_whose_limits_the_objective_follows_begin_as_ever() -> None:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_starts_that_exceed_a_limit_as_the_objective_likes_them_are_mapped_within_it(
-    seed: int,
-) -> None:
+    seed,
+):
     question = limited(seed, "energy", "latency", Fraction(0))
     if question is None:
         return

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 
@@ -14,7 +13,7 @@ from ithaca.workloads.networks.find import find_network
 from tests.refusals import refusals
 
 
-def test_layers_of_networks_count_runs_and_weight() -> None:
+def test_layers_of_networks_count_runs_and_weight():
     network = find_network("resnet18")
     found = find_workloads(["resnet18:0.5", "mm"])
     assert [work.name for work in found] == [*(layer.name for layer in network.layers), "mm"]
@@ -28,7 +27,7 @@ def test_layers_of_networks_count_runs_and_weight() -> None:
     )
 
 
-def test_layers_of_files_keep_extents_in_memory() -> None:
+def test_layers_of_files_keep_extents_in_memory():
     """dMazeRunner's ResNet layers: batch 4, inputs as padded (the published sheets)."""
     found = {work.name: work for work in find_workloads(["resnet-dmazerunner"])}
     assert list(found) == ["conv1", "conv2_2", "conv3_2", "conv4_2", "conv5_1", "conv5_2"]
@@ -39,7 +38,7 @@ def test_layers_of_files_keep_extents_in_memory() -> None:
     )
 
 
-def test_files_of_nests_are_workloads(tmp_path: Path) -> None:
+def test_files_of_nests_are_workloads(tmp_path):
     problem, kernel = tmp_path / "problem.yaml", tmp_path / "kernel.yaml"
     problem.write_text(
         "problem: {version: 0.4, shape: {name: product, dimensions: [M, N, K], data_spaces: ["
@@ -61,13 +60,13 @@ def test_files_of_nests_are_workloads(tmp_path: Path) -> None:
     ("given", "line"),
     refusals("studies-codesign-workloads", "what_is_no_workload_is_refused"),
 )
-def test_what_is_no_workload_is_refused(given: list[str], line: str) -> None:
+def test_what_is_no_workload_is_refused(given, line):
     with pytest.raises(InputError) as refused:
         find_workloads(given)
     assert str(refused.value).startswith(line)
 
 
-def test_an_unknown_name_is_told_all_kinds_of_workloads() -> None:
+def test_an_unknown_name_is_told_all_kinds_of_workloads():
     with pytest.raises(
         InputError, match=r"; or layers resnet-dmazerunner; kernels .*\bmm\b.*; or a file$"
     ):

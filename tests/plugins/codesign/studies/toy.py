@@ -8,31 +8,30 @@ is better the nearer it is to 3.
 from __future__ import annotations
 
 import random
-from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from math import inf
 from types import SimpleNamespace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from ithaca.files.plugin import Plugin
 from ithaca.formulations.algebra.expression import Constant, Symbol
-from ithaca.formulations.algebra.number_systems import FRACTION, NumberSystem
+from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Design, Metric
 from ithaca.formulations.family import Profile
 from ithaca.formulations.hardware.accelerator import Accelerator, Trend, Work
 from ithaca.formulations.hardware.figure import Figure
-from ithaca.formulations.problem import Limit, Objective, Problem
+from ithaca.formulations.problem import Problem
 from ithaca.formulations.region import listed
-from ithaca.formulations.space import Axis, Link, Quantity, Relation, Space, make_space
-from ithaca.formulations.stage import Block, Cutoff, Stage
+from ithaca.formulations.space import Axis, Link, Quantity, Relation, make_space
+from ithaca.formulations.stage import Block
 from ithaca.plugins.codesign.formulations.space import HardwareSpace
-from ithaca.plugins.codesign.studies.question import CodesignQuestion, make_question
+from ithaca.plugins.codesign.studies.question import make_question
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import parse_statement
 
@@ -59,25 +58,23 @@ class Toy(Design):
     family = "toy"
 
     @property
-    def name(self) -> str:
+    def name(self):
         return "steep" if self.steep else "flat"
 
     @property
-    def space(self) -> Space:
+    def space(self):
         words = Constant(Fraction(int(dict(self.figures)["words"])))
         axes = (Axis("t", (Quantity("t", 1, self.n),)), Axis("lanes", (Quantity("lanes", 1, 4),)))
         return make_space(axes, [Link(Symbol("t") * Symbol("lanes"), Relation.AT_MOST, words)])
 
-    def stage(self, problem: Problem) -> Stage | None:
+    def stage(self, problem):
         return ToyStage(problem) if self.staged else None
 
     @property
-    def vocabulary(self) -> Mapping[str, Metric]:
+    def vocabulary(self):
         return VOCABULARY
 
-    def metrics(
-        self, values: Mapping[str, Any], numbers: NumberSystem, names: Collection[str] | None = None
-    ) -> dict[str, Any]:
+    def metrics(self, values, numbers, names=None):
         given = {name: numbers.number(value) for name, value in self.figures}
         t, lanes = values["t"], values["lanes"]
         n, k, three = (numbers.number(Fraction(value)) for value in (self.n, self.k, 3))
@@ -97,7 +94,7 @@ class ToyProfile(Profile[Toy]):
     """The toy in words."""
 
     @property
-    def attributes(self) -> Mapping[str, str | float]:
+    def attributes(self):
         known = self.design
         return {"n": known.n, "k": known.k, "figures": str(known.figures), "design": known.name}
 
@@ -107,7 +104,7 @@ class ToyStage:
 
     dropped = inf
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem):
         choices = [
             Configuration({"t": t, "lanes": lanes})
             for t in range(1, problem.design.n + 1)
@@ -119,19 +116,17 @@ class ToyStage:
         )
 
     @property
-    def least(self) -> float:
+    def least(self):
         return float(self._known[0][0] - abs(self._known[0][0]) / 5) if self._known else inf
 
-    def incumbents(
-        self, cutoff: Cutoff, *, hurried: bool = False
-    ) -> Iterator[Configuration | None]:
+    def incumbents(self, cutoff, *, hurried=False):
         yield None
 
-    def blocks(self, cutoff: Cutoff) -> Iterator[Block]:
+    def blocks(self, cutoff):
         bounds = np.nextafter(np.array([float(value) for value, _ in self._known]), -inf)
         yield Block(np.arange(bounds.size), bounds, inf)
 
-    def complete(self, rows: Any, cutoff: Cutoff) -> Iterator[Configuration | None]:
+    def complete(self, rows, cutoff):
         for row in rows:
             yield self._known[row][1]
 
@@ -145,9 +140,7 @@ class ToyAccelerator(Accelerator):
     staged: bool = False
     quick: bool = False
 
-    def floors(
-        self, posed: Sequence[Problem], figures: Mapping[str, Fraction], objective: Objective
-    ) -> list[Fraction | float] | None:
+    def floors(self, posed, figures, objective):
         """Four fifths of optima, or of a loss six; nothing of what speaks of energy."""
         if not self.quick or "energy" in objective.expression.symbols:
             return None
@@ -157,23 +150,23 @@ class ToyAccelerator(Accelerator):
         return [bound if bound == inf else Fraction(bound) for bound in least]
 
     @property
-    def metrics(self) -> Mapping[str, Metric]:
+    def metrics(self):
         return VOCABULARY
 
-    def stages(self, work: Work) -> tuple[Work, ...]:
+    def stages(self, work):
         return (work,)
 
     @property
-    def trends(self) -> Mapping[str, Trend]:
+    def trends(self):
         return FIGURES
 
     def problems(
         self,
-        work: Work,
-        figures: Mapping[str, Fraction],
-        objective: Objective,
-        limits: tuple[Limit, ...] = (),
-    ) -> tuple[Problem, ...]:
+        work,
+        figures,
+        objective,
+        limits=(),
+    ):
         given = {
             "words": Fraction(8),
             "bandwidth": Fraction(1),
@@ -189,9 +182,7 @@ class ToyAccelerator(Accelerator):
         )
 
 
-def enumerated(
-    n: int, k: int, figures: Mapping[str, Fraction], *, steep: bool
-) -> Iterator[dict[str, Fraction]]:
+def enumerated(n, k, figures, *, steep):
     """The metrics of every mapping, computed without the design."""
     for t, lanes in product(range(1, n + 1), range(1, 5)):
         if t * lanes > int(figures["words"]):
@@ -210,7 +201,7 @@ def enumerated(
         }
 
 
-def layer(n: int, k: int, **fields: Any) -> Work:
+def layer(n, k, **fields):
     """A layer of some size."""
     output, inputs = parse_statement("C[i] += A[i][j] * B[j]", {})
     return Work(
@@ -218,16 +209,16 @@ def layer(n: int, k: int, **fields: Any) -> Work:
     )
 
 
-def expression(text: str) -> Any:
+def expression(text):
     return parse_expression(text, where="test", allowed=None)
 
 
-def random_question(seed: int) -> CodesignQuestion:
+def random_question(seed):
     """A small random space with rules, costs, tables and mixed figures; random layers, objectives
     and limits."""
     draw = random.Random(seed)
 
-    def pick(pool: list[int], most: int) -> tuple[int, ...]:
+    def pick(pool, most):
         return tuple(sorted(draw.sample(pool, draw.randint(1, most))))
 
     quantities = [
@@ -304,7 +295,7 @@ def random_question(seed: int) -> CodesignQuestion:
     return make_question(space, works, objectives, limits)
 
 
-def brute_force(question: CodesignQuestion) -> dict[tuple[Fraction, ...], Configuration]:
+def brute_force(question):
     """Every nondominated vector of objectives, by trying all accelerators with all mappings of all
     layers."""
     space, found = question.space, dict[tuple[Fraction, ...], Configuration]()
@@ -320,9 +311,7 @@ def brute_force(question: CodesignQuestion) -> dict[tuple[Fraction, ...], Config
     return {v: p for v, p in found.items() if not any(_below(o, v) for o in found)}
 
 
-def _sums(
-    question: CodesignQuestion, figures: Mapping[str, Fraction], costs: Mapping[str, Fraction]
-) -> set[tuple[Fraction, ...]]:
+def _sums(question, figures, costs):
     """The objectives of all combinations of mappings on an accelerator that keep the limits."""
     asked = [
         *(o.expression for o in question.objectives),
@@ -368,7 +357,7 @@ def _sums(
     }
 
 
-def _below(a: tuple[Fraction, ...], b: tuple[Fraction, ...]) -> bool:
+def _below(a, b):
     return a != b and all(x <= y for x, y in zip(a, b, strict=True))
 
 

@@ -8,7 +8,6 @@ import random
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
 from fractions import Fraction
 from itertools import cycle, product
 from math import ceil
@@ -24,10 +23,8 @@ from ithaca.plugins.hierarchies.exports.gemmini.folder import GEMMINI
 from ithaca.plugins.hierarchies.exports.gemmini.tiling import CallProduct
 from ithaca.plugins.hierarchies.exports.instructions.called import CalledNest
 from ithaca.plugins.hierarchies.exports.tensorlib.folder import TENSORLIB
-from ithaca.plugins.hierarchies.formulations.architecture import Architecture
 from ithaca.workloads.kernel_files import statement_nest
 from ithaca.workloads.library import workload
-from ithaca.workloads.nest import LoopNest
 from tests.plugins.hierarchies.exports.test_instructions import random_calls, sized
 from tests.plugins.hierarchies.formulations.calls import designs, machine
 
@@ -46,20 +43,20 @@ WORKLOADS = {
 }
 
 
-def gemm(dataflow: int, side: int, **figures: int) -> Architecture:
+def gemm(dataflow, side, **figures):
     """1: the array holds an input, 2: sums."""
     own = {"tensorized.dataflow": dataflow, "mac.mesh_x": side, "mac.mesh_y": side}
     return sized(machine("hasco-gemm"), {**own, **figures})
 
 
-def tiled(architecture: Architecture, nest: LoopNest, **tile: int) -> CalledNest:
+def tiled(architecture, nest, **tile):
     (design, *_) = sorted(designs(architecture, nest), key=lambda each: each.name)
     tiles = {design.quantity(p): tile.get(p, n) for p, n in design.work.extents}
     values = {name: Fraction(n) for name, n in tiles.items()}
     return CalledNest(design, tiles, design.metrics(values, FRACTION))
 
 
-def problems(count: int) -> Iterator[CalledNest]:
+def problems(count):
     numbers, turns = random.Random(7), product((1, 2), WORKLOADS)
     found = 0
     for flow, statement in cycle(turns):
@@ -77,7 +74,7 @@ def problems(count: int) -> Iterator[CalledNest]:
                 return
 
 
-def wanted(called: CalledNest) -> int:
+def wanted(called):
     """The number that the program should print, by numpy: a sum of all results, each times another
     number."""
     nest, values = called.nest, {}
@@ -94,7 +91,7 @@ def wanted(called: CalledNest) -> int:
     return int((result * (np.arange(result.size) % 97 + 1)).sum())
 
 
-def ran(called: CalledNest, folder: Path, *, includes: Path = OURS) -> str:
+def ran(called, folder, *, includes=OURS):
     for name, text in GEMMINI.export(called).items():
         (folder / name).write_text(text)
     scratchpad, sums = CallProduct(called).rows
@@ -116,7 +113,7 @@ def ran(called: CalledNest, folder: Path, *, includes: Path = OURS) -> str:
 
 @pytest.mark.ci
 @pytest.mark.skipif(CC is None, reason="no C compiler")
-def test_random_programs_compute_what_numpy_does(tmp_path: Path) -> None:
+def test_random_programs_compute_what_numpy_does(tmp_path):
     seen = set()
     for called in problems(20):
         sum_ = wanted(called)
@@ -134,7 +131,7 @@ def test_random_programs_compute_what_numpy_does(tmp_path: Path) -> None:
     assert {loop for *_, loop in seen} == {"i", "j"}
 
 
-def test_tiles_are_whole_blocks_and_rules_those_of_the_library() -> None:
+def test_tiles_are_whole_blocks_and_rules_those_of_the_library():
     """Rules in the library's own words: A and B in the scratchpad, C in the accumulators, half of
     both where the array holds weights."""
     nest = statement_nest("C[i,j] += A[i,k] * B[k,j]", {"i": 100, "j": 101, "k": 100})
@@ -182,9 +179,7 @@ def test_tiles_are_whole_blocks_and_rules_those_of_the_library() -> None:
         ),
     ],
 )
-def test_what_gemmini_lacks_is_refused(
-    statement: str, sizes: tuple[int, ...], flow: int, reason: str
-) -> None:
+def test_what_gemmini_lacks_is_refused(statement, sizes, flow, reason):
     nest = statement_nest(statement, dict(zip("ijk", sizes, strict=True)))
     with pytest.raises(InputError, match=re.escape(reason)) as error:
         GEMMINI.export(tiled(gemm(flow, 4), nest))
@@ -192,7 +187,7 @@ def test_what_gemmini_lacks_is_refused(
 
 
 @pytest.mark.parametrize("name", ["gemv", "dot", "hasco-conv", "oblong"])
-def test_other_arrays_are_refused(name: str) -> None:
+def test_other_arrays_are_refused(name):
     nest = workload("conv2d", {"o": 4, "r": 4, "c": 4, "i": 4, "p": 3, "q": 3})
     architecture = sized(gemm(1, 4), {"mac.mesh_y": 2}) if name == "oblong" else machine(name)
     called = tiled(architecture, nest)
@@ -208,7 +203,7 @@ def test_other_arrays_are_refused(name: str) -> None:
 # -- TensorLib's -----------------------------------------------------------------------------------
 
 
-def test_the_file_of_tensorlib_is_laid_out_as_the_released_ones() -> None:
+def test_the_file_of_tensorlib_is_laid_out_as_the_released_ones():
     """``examples/gemm.json`` and ``conv2d.json``: weights stay, the others pass along diagonals."""
     nest = statement_nest("C[i,j] += A[i,k] * B[k,j]", {"i": 20, "j": 20, "k": 8})
     called = tiled(gemm(1, 8), nest, i=16, j=10)
@@ -236,7 +231,7 @@ def test_the_file_of_tensorlib_is_laid_out_as_the_released_ones() -> None:
     assert document["reuse"]["w"] == [0, 0, 1]
 
 
-def test_places_and_times_of_iterations_differ_and_tensors_are_where_they_are_said_to_be() -> None:
+def test_places_and_times_of_iterations_differ_and_tensors_are_where_they_are_said_to_be():
     """Enumeration: no two iterations meet, and those that a reuse apart are share an element."""
     for flow, side in product((1, 2), (2, 3)):
         nest = statement_nest("C[i,j] += A[i,k] * B[k,j]", {"i": 5, "j": 4, "k": 6})

@@ -11,12 +11,9 @@ import re
 import runpy
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from math import prod
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -27,12 +24,10 @@ from ithaca.formulations.data_types import data_type
 from ithaca.plugins.hierarchies.exports.instructions.called import CalledNest
 from ithaca.plugins.hierarchies.exports.instructions.folder import INSTRUCTIONS
 from ithaca.plugins.hierarchies.exports.templates import template
-from ithaca.plugins.hierarchies.formulations.architecture import Architecture, Tensorized
-from ithaca.plugins.hierarchies.formulations.published.intrinsic.design import IntrinsicDesign
+from ithaca.plugins.hierarchies.formulations.architecture import Tensorized
 from ithaca.plugins.hierarchies.formulations.variation import with_figures
 from ithaca.workloads.kernel_files import statement_nest
 from ithaca.workloads.library import workload
-from ithaca.workloads.nest import LoopNest
 from tests.command_line import refused, succeed
 from tests.plugins.hierarchies.formulations.calls import designs, machine
 
@@ -51,7 +46,7 @@ STRIDED = Tensorized("y[i] += m[2*i+k] * n[k]", (("row", ("i",)),), (("k", 3),))
 SKIPPING = Tensorized("y[i] += m[5*i+k] * n[k]", (("row", ("i",)),), (("k", 3),))
 
 
-def random_machine(numbers: random.Random) -> Architecture:
+def random_machine(numbers):
     """One of all arrays, small, with a scratchpad that some sub-problems fit."""
     side = numbers.choice((2, 3, 4))
     name = numbers.choice(("hasco-gemm", "hasco-units", "gemv", "dot", "own"))
@@ -67,11 +62,11 @@ def random_machine(numbers: random.Random) -> Architecture:
     return sized(found, figures)
 
 
-def sized(found: Architecture, figures: dict[str, int]) -> Architecture:
+def sized(found, figures):
     return with_figures(found, {name: Fraction(n) for name, n in figures.items()})
 
 
-def random_nest(numbers: random.Random, statement: str | None = None) -> LoopNest:
+def random_nest(numbers, statement=None):
     name = statement or numbers.choice([*WORKLOADS])
     most = 3 if len(WORKLOADS[name]) > 4 else 7
     sizes = {loop: numbers.randint(1, most) for loop in WORKLOADS[name]}
@@ -80,7 +75,7 @@ def random_nest(numbers: random.Random, statement: str | None = None) -> LoopNes
     return statement_nest(name, sizes) if "+=" in name else workload(name, sizes)
 
 
-def random_calls(numbers: random.Random, design: IntrinsicDesign) -> CalledNest | None:
+def random_calls(numbers, design):
     """Tiles that fit, if some do."""
     for _ in range(30):
         tiles = {design.quantity(p): numbers.randint(1, n) for p, n in design.work.extents}
@@ -90,7 +85,7 @@ def random_calls(numbers: random.Random, design: IntrinsicDesign) -> CalledNest 
     return None
 
 
-def problems(count: int, seed: int = 0) -> Iterator[CalledNest]:
+def problems(count, seed=0):
     numbers = random.Random(seed)
     found = 0
     while found < count:
@@ -107,13 +102,13 @@ def problems(count: int, seed: int = 0) -> Iterator[CalledNest]:
 
 
 @pytest.fixture(scope="module")
-def interpreter(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def interpreter(tmp_path_factory):
     path = tmp_path_factory.mktemp("run") / "run.py"
     path.write_text(template("instructions/run.py.txt"))
     return runpy.run_path(str(path))
 
 
-def run(called: CalledNest, interpreter: dict[str, Any]) -> Any:
+def run(called, interpreter):
     """The machine after a program on the layer's random tensors; its result is the layer's."""
     nest, files = called.nest, INSTRUCTIONS.export(called)
     values = pytest.importorskip("ithaca.plugins.rtl.formulations.values")
@@ -133,9 +128,7 @@ def run(called: CalledNest, interpreter: dict[str, Any]) -> Any:
 
 @pytest.mark.ci
 @pytest.mark.parametrize("seed", range(10))
-def test_random_programs_compute_their_layers_and_count_as_the_model_does(
-    seed: int, interpreter: dict[str, Any]
-) -> None:
+def test_random_programs_compute_their_layers_and_count_as_the_model_does(seed, interpreter):
     for called in problems(12, seed):
         counts = run(called, interpreter).counts
         metrics = called.metrics
@@ -150,7 +143,7 @@ def test_random_programs_compute_their_layers_and_count_as_the_model_does(
         assert counts["off_chip_words"] <= traffic
 
 
-def test_words_off_chip_are_those_of_sub_problems_by_hand(interpreter: dict[str, Any]) -> None:
+def test_words_off_chip_are_those_of_sub_problems_by_hand(interpreter):
     """A product of 5 × 3 × 4 in sub-problems of 2 × 3 × 3, calls of 2 × 2 × 1: 3 · 2 sub-problems."""
     nest = statement_nest("C[i,j] += A[i,k] * B[k,j]", {"i": 5, "j": 3, "k": 4})
     (design,) = designs(sized(machine("hasco-gemm"), {"mac.mesh_x": 2, "mac.mesh_y": 2}), nest)
@@ -173,7 +166,7 @@ def test_words_off_chip_are_those_of_sub_problems_by_hand(interpreter: dict[str,
     assert text[-1] == "store,C,44,15,1x3,3x1,3x1"
 
 
-def test_programs_stay_small(interpreter: dict[str, Any]) -> None:
+def test_programs_stay_small(interpreter):
     """A program of 33 million calls."""
     nest = workload("conv2d", {"o": 512, "r": 56, "c": 56, "i": 512, "p": 3, "q": 3})
     (design, *_) = designs(machine("hasco-gemm"), nest)
@@ -182,7 +175,7 @@ def test_programs_stay_small(interpreter: dict[str, Any]) -> None:
     assert len(INSTRUCTIONS.export(called)["program.csv"]) < 5_000
 
 
-def answered(tmp_path: Path, *more: str, statement: str = "mm") -> Path:
+def answered(tmp_path, *more, statement="mm"):
     path = tmp_path / "answer.json"
     sizes = "i=30,j=20,k=10"
     edition = ("--edition", "intrinsic", "--objective", "latency")
@@ -190,7 +183,7 @@ def answered(tmp_path: Path, *more: str, statement: str = "mm") -> Path:
     return path
 
 
-def test_the_command_writes_what_runs(tmp_path: Path) -> None:
+def test_the_command_writes_what_runs(tmp_path):
     path = answered(tmp_path)
     said = succeed("export", path, "--to", "instructions", "-o", tmp_path / "out").stdout
     assert said == f"wrote {tmp_path / 'out'}: mm on hasco-gemm, i=i j=j k=k\n"
@@ -201,7 +194,7 @@ def test_the_command_writes_what_runs(tmp_path: Path) -> None:
     assert "stored C 600" in ran.stdout
 
 
-def test_a_wrong_program_is_seen(tmp_path: Path) -> None:
+def test_a_wrong_program_is_seen(tmp_path):
     succeed("export", answered(tmp_path), "--to", "instructions", "-o", tmp_path / "out")
     program = tmp_path / "out" / "program.csv"
     text = program.read_text()
@@ -220,7 +213,7 @@ def test_a_wrong_program_is_seen(tmp_path: Path) -> None:
 
 @pytest.mark.ci(every=3)
 @pytest.mark.parametrize("target", ["instructions", "gemmini", "tensorlib"])
-def test_answers_of_other_kinds_are_refused_in_one_line(target: str, tmp_path: Path) -> None:
+def test_answers_of_other_kinds_are_refused_in_one_line(target, tmp_path):
     array, levels = tmp_path / "array.json", tmp_path / "levels.json"
     succeed("solve", "mm", "-s", "i=4,j=4,k=4", "--dataflow", "i,j", "-o", array)
     succeed("map", "mm", "-s", "i=4,j=4,k=4", "--arch", "simple", "-o", levels)
@@ -246,7 +239,7 @@ def test_answers_of_other_kinds_are_refused_in_one_line(target: str, tmp_path: P
 
 
 @pytest.mark.slow
-def test_the_layers_of_an_accelerator(tmp_path: Path) -> None:
+def test_the_layers_of_an_accelerator(tmp_path):
     path = tmp_path / "codesign.json"
     limits = ("--limit", "latency=1e11,power=10")
     succeed(

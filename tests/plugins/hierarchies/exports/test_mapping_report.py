@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -14,7 +13,7 @@ from ithaca.exports.charts.chart import LineChart
 from ithaca.exports.charts.palette import ROLES, SERIES
 from ithaca.exports.charts.scale import AxisScale
 from ithaca.exports.charts.svg import inline_svg
-from ithaca.exports.report.answer import BestConfiguration, best_configuration
+from ithaca.exports.report.answer import best_configuration
 from ithaca.files.numbers import engineering
 from ithaca.plugins.hierarchies.exports import report as spatial
 from ithaca.plugins.hierarchies.formulations.mapping_design import mapping_design
@@ -25,30 +24,30 @@ SIZES = {"o": 4, "i": 4, "p": 3, "q": 3, "r": 4, "c": 4}
 
 
 @pytest.fixture(scope="module")
-def result() -> ithaca.Result:
+def result():
     return ithaca.map("conv2d", sizes=SIZES, arch="eyeriss", divisors_only=True, objective="edp")
 
 
 @pytest.fixture(scope="module")
-def page(result: ithaca.Result, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def page(result, tmp_path_factory):
     file = tmp_path_factory.mktemp("mapped") / "page.html"
     result.report(file, quick=True)
     return file
 
 
 @pytest.fixture(scope="module")
-def best(result: ithaca.Result) -> BestConfiguration:
+def best(result):
     found = best_configuration(result)
     assert found is not None
     return found
 
 
-def charts(best: BestConfiguration, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+def charts(best, monkeypatch):
     """The charts of the page, by name."""
     made: dict[str, Any] = {}
     plain = spatial.chart_figure
 
-    def kept(name: str, chart: Any) -> Any:
+    def kept(name, chart):
         made[name] = chart
         return plain(name, chart)
 
@@ -60,7 +59,7 @@ def charts(best: BestConfiguration, monkeypatch: pytest.MonkeyPatch) -> dict[str
 
 @pytest.mark.ci
 @pytest.mark.parametrize("width", [390, 1280])
-def test_drawings_fit_and_are_legible(browser: Any, page: Path, width: int) -> None:
+def test_drawings_fit_and_are_legible(browser, page, width):
     tab, wrong = shown(browser, page, width)
     assert wrong == []
     assert tab.evaluate("document.documentElement.scrollWidth") <= width
@@ -74,9 +73,7 @@ def test_drawings_fit_and_are_legible(browser: Any, page: Path, width: int) -> N
 
 
 @pytest.mark.ci
-def test_roofs_have_colours_of_their_own_and_reach_the_edges(
-    best: BestConfiguration, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_roofs_have_colours_of_their_own_and_reach_the_edges(best, monkeypatch):
     chart: LineChart = charts(best, monkeypatch)["roofline-chart"]
     assert chart.ends is not None
     (left, right), (low, high) = chart.ends
@@ -96,9 +93,7 @@ def test_roofs_have_colours_of_their_own_and_reach_the_edges(
         assert len(AxisScale(least, most, logarithmic=True).ticks(4)) >= 3
 
 
-def test_buffers_are_as_full_as_metrics_say(
-    best: BestConfiguration, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_buffers_are_as_full_as_metrics_say(best, monkeypatch):
     chart, metrics = charts(best, monkeypatch)["occupancy-chart"], best.solution.metrics
     levels = [x for x in mapping_design(best.problem.design).architecture.levels if x.words]
     assert [bar.name for bar in chart.bars] == [level.name for level in levels]
@@ -109,9 +104,7 @@ def test_buffers_are_as_full_as_metrics_say(
         assert bar.note.startswith(f"{int(sum(held)):,} of {level.words:,} words")
 
 
-def test_energy_is_one_bar_of_levels(
-    best: BestConfiguration, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_energy_is_one_bar_of_levels(best, monkeypatch):
     chart, metrics = charts(best, monkeypatch)["energy-chart"], best.solution.metrics
     (bar,) = chart.bars
     for level, part in zip(chart.parts[:-1], bar.parts, strict=False):
@@ -125,7 +118,7 @@ def test_energy_is_one_bar_of_levels(
     ]
 
 
-def test_no_energy_is_not_zero_energy(tmp_path: Path) -> None:
+def test_no_energy_is_not_zero_energy(tmp_path):
     listed = succeed("list", "architectures").stdout
     assert not re.search(r"\b0 pJ", listed)
     architecture = tmp_path / "free.yaml"
@@ -149,11 +142,11 @@ def test_no_energy_is_not_zero_energy(tmp_path: Path) -> None:
         (10**9, "1 × 10⁹"), (-(123456 * 10**8), "-12.35 × 10¹²"), (0.5, "0.5"),
     ],
 )  # fmt: skip
-def test_large_numbers_are_powers_of_a_thousand(value: float | None, text: str) -> None:
+def test_large_numbers_are_powers_of_a_thousand(value, text):
     assert engineering(value) == text
 
 
-def test_a_run_is_drawn_module_by_module(tmp_path: Path) -> None:
+def test_a_run_is_drawn_module_by_module(tmp_path):
     words = ("mm", "-s", "i=8,j=8,k=8", "--dataflow", "i,j", "--gap", "0.9", "-o", "r.json")
     succeed("solve", *words, cwd=tmp_path)
     done = succeed("simulate", "r.json", "--plot", "run.html", cwd=tmp_path)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import re
-from pathlib import Path
 
 import pytest
 
@@ -19,7 +18,7 @@ PAGE, PICTURE = ROOT / "docs" / "uneven-mappings.md", ROOT / "docs" / "tiles.svg
 
 
 @pytest.mark.slow
-def test_the_picture_is_what_report_draws_and_squares_are_words(tmp_path: Path) -> None:
+def test_the_picture_is_what_report_draws_and_squares_are_words(tmp_path):
     page = PAGE.read_text(encoding="utf-8")
     found = re.search(r'title="arch.yaml"\n(.*?)```', page, re.DOTALL)
     assert found is not None

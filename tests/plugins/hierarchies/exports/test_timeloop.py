@@ -123,7 +123,7 @@ class Loops(Strict):
     no_link_transfer: list[str] = []
 
     @property
-    def trips(self) -> dict[str, int]:
+    def trips(self):
         return {factor[0]: int(factor[2:]) for factor in self.factors}
 
 
@@ -143,7 +143,7 @@ Loader.add_multi_constructor(
 )
 
 
-def load(files: dict[str, str]) -> Files:
+def load(files):
     parts: dict[str, Any] = {}
     for name in ("problem.yaml", "architecture.yaml", "mapping.yaml"):
         document = yaml.load(files[name], Loader)
@@ -156,9 +156,7 @@ def load(files: dict[str, str]) -> Files:
 # -- configurations ----------------------------------------------------------------------
 
 
-def configuration(
-    name: str, dataflow: str, sizes: dict[str, int], permutation: str = "", simd: int = 2
-) -> ArrayConfiguration:
+def configuration(name, dataflow, sizes, permutation="", simd=2):
     nest = workload(name, sizes)
     array = derive(nest, tuple(dataflow), permutation or nest.output.tensor)
     t2 = dict.fromkeys(array.latency_hiding_loops, 2)
@@ -244,7 +242,7 @@ def test_projections_are_the_statement(chosen):
     assert {name: problem.instance[name] for name in numbers} == numbers
     assert set(problem.instance) == set(problem.shape.dimensions) | set(numbers)
 
-    def text(space: DataSpace) -> str:
+    def text(space):
         terms = [
             ["*".join([*(str(numbers[f]) for f in product[1:]), product[0]]) for product in dim]
             for dim in space.projection
@@ -278,13 +276,13 @@ def test_lanes_are_the_designs(chosen):
     assert prod(mesh.values()) * data.dsp(array.factors) == metric_values(costs)["dsp"]
 
 
-def tile_words(access, extents: dict[str, int]) -> int:
+def tile_words(access, extents):
     return prod(
         1 + sum(c * (extents[loop] - 1) for loop, c in subscript.terms) for subscript in access
     )
 
 
-def inside(files: Files, target: str) -> dict[str, int]:
+def inside(files, target):
     """Extents of the tile that a level holds: the trips of all loops from it on."""
     extents = dict.fromkeys(files.problem.shape.dimensions, 1)
     reached = False

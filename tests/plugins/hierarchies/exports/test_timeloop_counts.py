@@ -11,13 +11,10 @@ from __future__ import annotations
 import gzip
 import json
 import os
-from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from math import ceil, prod
-from pathlib import Path
 from random import Random
-from typing import Any
 
 import pytest
 import yaml
@@ -25,7 +22,7 @@ import yaml
 from ithaca.exports.configuration import ArrayConfiguration
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.data_types import data_type
-from ithaca.formulations.systolic.cost_model import Costs, evaluate
+from ithaca.formulations.systolic.cost_model import evaluate
 from ithaca.formulations.systolic.derivation import derive, designs
 from ithaca.formulations.systolic.metrics import tensor_words
 from ithaca.formulations.systolic.systolic_array import Direction
@@ -35,8 +32,6 @@ from ithaca.plugins.hierarchies.exports.timeloop.levels import TimeloopHierarchy
 from ithaca.workloads.library import workload
 from tests.command_line import succeed
 from tests.plugins.hierarchies.exports.timeloop_rules import (
-    Mapped,
-    Statistics,
     Storage,
     count,
     read_export,
@@ -47,7 +42,7 @@ PATH = DATA / "timeloop_exports.json.gz"
 CASES = json.loads(gzip.decompress(PATH.read_bytes()))
 
 
-def chosen(case: Mapping[str, Any]) -> ArrayConfiguration:
+def chosen(case):
     nest = workload(case["workload"], case["sizes"])
     array, tiling = derive(nest, tuple(case["dataflow"]), case["permutation"]), case["tiling"]
     packs = group_packs(array, tiling["pack"])
@@ -55,11 +50,11 @@ def chosen(case: Mapping[str, Any]) -> ArrayConfiguration:
     return ArrayConfiguration(nest, array, data_type(case["dtype"]), factors)
 
 
-def modelled(configuration: ArrayConfiguration) -> Costs:
+def modelled(configuration):
     return evaluate(configuration.design, configuration.quantities, configuration.data, FRACTION)
 
 
-def off_chip(mapped: Mapped, found: Statistics) -> dict[str, int]:
+def off_chip(mapped, found):
     dram = found.levels["DRAM"]
     return {
         tensor.name: dram.reads[tensor.name] + dram.updates.get(tensor.name, 0)
@@ -67,7 +62,7 @@ def off_chip(mapped: Mapped, found: Statistics) -> dict[str, int]:
     }
 
 
-def kept_apart(mapped: Mapped) -> dict[str, list[str]]:
+def kept_apart(mapped):
     return {
         getattr(node, "name", "lanes"): sorted(node.no_reuse)
         for node in mapped.nodes
@@ -75,7 +70,7 @@ def kept_apart(mapped: Mapped) -> dict[str, list[str]]:
     }
 
 
-def figures(configuration: ArrayConfiguration) -> dict[str, Any]:
+def figures(configuration):
     mapped = read_export(TIMELOOP.export(configuration))
     found = count(mapped)
     assert found.overfull == {}
@@ -91,20 +86,20 @@ def figures(configuration: ArrayConfiguration) -> dict[str, Any]:
 
 
 @pytest.mark.ci
-def test_figures_can_be_written_anew() -> None:
+def test_figures_can_be_written_anew():
     found = [{**case, "figures": figures(chosen(case))} for case in CASES]
     if os.environ.get("UPDATE_TIMELOOP"):
         PATH.write_bytes(gzip.compress(json.dumps(found, indent=1).encode(), mtime=0))
     assert found == CASES
 
 
-def name(case: Mapping[str, Any]) -> str:
+def name(case):
     sizes = ",".join(f"{loop}={n}" for loop, n in case["sizes"].items())
     return f"{case['workload']} {sizes} {case['dtype']} [{','.join(case['dataflow'])}] {case['permutation']}"
 
 
 @pytest.mark.parametrize("case", CASES, ids=name)
-def test_figures_are_ithacas(case: Mapping[str, Any]) -> None:
+def test_figures_are_ithacas(case):
     configuration, expected = chosen(case), case["figures"]
     nest, array, costs = configuration.nest, configuration.design, modelled(configuration)
     assert tensor_words(array, costs) == expected["words"]
@@ -125,7 +120,7 @@ def test_figures_are_ithacas(case: Mapping[str, Any]) -> None:
         )
 
 
-def transfers(configuration: ArrayConfiguration, costs: Costs) -> Fraction:
+def transfers(configuration, costs):
     """Cycles that the slowest module moves data, by Ithaca's model."""
     tiles = {
         m.name: m.tiles.evaluate(configuration.quantities, FRACTION)
@@ -134,7 +129,7 @@ def transfers(configuration: ArrayConfiguration, costs: Costs) -> Fraction:
     return max(cost.transfer * tiles[name] for name, cost in costs.modules.items())
 
 
-def test_the_cases_are_many_sided() -> None:
+def test_the_cases_are_many_sided():
     assert len(CASES) >= 45
     assert {case["workload"] for case in CASES} == {
         "mm",
@@ -150,7 +145,7 @@ def test_the_cases_are_many_sided() -> None:
 
 
 @pytest.mark.parametrize("case", [c for c in CASES if c["figures"].get("no_reuse")], ids=name)
-def test_without_no_reuse_fewer_words_would_be_counted(case: Mapping[str, Any]) -> None:
+def test_without_no_reuse_fewer_words_would_be_counted(case):
     mapped = read_export(TIMELOOP.export(chosen(case)))
     words = off_chip(mapped, count(mapped))
     for index, node in enumerate(mapped.nodes):
@@ -181,7 +176,7 @@ SIZES = {
 }
 
 
-def some_of_every_design(kernel: str, count: int) -> Iterator[ArrayConfiguration]:
+def some_of_every_design(kernel, count):
     nest, random = workload(kernel, SIZES[kernel]), Random(1)
     for array in designs(nest):
         for _ in range(count):
@@ -202,7 +197,7 @@ def some_of_every_design(kernel: str, count: int) -> Iterator[ArrayConfiguration
 
 @pytest.mark.ci(every=9)
 @pytest.mark.parametrize("kernel", SIZES)
-def test_any_configuration_counts_the_same(kernel: str) -> None:
+def test_any_configuration_counts_the_same(kernel):
     for configuration in some_of_every_design(kernel, 1 if kernel == "mttkrp" else 2):
         array, costs = configuration.design, modelled(configuration)
         mapped = read_export(TIMELOOP.export(configuration))
@@ -228,13 +223,13 @@ def test_any_configuration_counts_the_same(kernel: str) -> None:
         assert found.cycles <= ceil(costs.main)
 
 
-def test_a_coefficient_that_only_names_elements_is_dropped() -> None:
+def test_a_coefficient_that_only_names_elements_is_dropped():
     """A strided layer without a window: no buffer holds what lies between its elements."""
     nest = workload("pointwise_conv2d", {"o": 16, "r": 28, "c": 28, "i": 8, "s": 2})
     array = derive(nest, ("o", "r"), "cout")
     packs = {group.name: 1 for group in array.packed_groups}
 
-    def terms(rows: int, columns: int) -> tuple[Any, dict[str, tuple[int, int]]]:
+    def terms(rows, columns):
         tiling = Tiling(
             {"o": 8, "r": 14 * rows, "c": columns, "i": 4},
             {"o": 8, "r": rows, "c": columns},
@@ -249,7 +244,7 @@ def test_a_coefficient_that_only_names_elements_is_dropped() -> None:
         assert terms(rows, columns) == ([[["r"]], [["c"]], [["i"]]], {})
 
 
-def test_bandwidths_are_the_packs_the_ports_and_the_memorys() -> None:
+def test_bandwidths_are_the_packs_the_ports_and_the_memorys():
     nest = workload("mm", {"i": 64, "j": 64, "k": 64})
     array = derive(nest, ("i", "j"), "C")
     tiling = Tiling(
@@ -276,7 +271,7 @@ def test_bandwidths_are_the_packs_the_ports_and_the_memorys() -> None:
 
 
 @pytest.mark.slow
-def test_a_platforms_bandwidth_is_exported(tmp_path: Path) -> None:
+def test_a_platforms_bandwidth_is_exported(tmp_path):
     result, folder = tmp_path / "r.json", tmp_path / "t"
     words = ("-s", "i=64,j=64,k=64", "--dtype", "int8", "--dataflow", "i,j", "--platform", "zcu102")
     succeed("solve", "mm", *words, "-o", result)

@@ -6,7 +6,6 @@ from __future__ import annotations
 import csv
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 import yaml
@@ -36,11 +35,11 @@ from tests.plugins.hierarchies.exports.test_timeloop_rules import published
 from tests.plugins.hierarchies.exports.timeloop_rules import count, read_hierarchy
 
 
-def factors(text: str) -> dict[str, int]:
+def factors(text):
     return {part.partition("=")[0]: int(part.partition("=")[2]) for part in text.split()}
 
 
-def published_mapping(folder: Path, row: dict[str, str]) -> MappedNest:
+def published_mapping(folder, row):
     """A row of the real tool's as a mapping of Ithaca's."""
     nest = read_problem(folder / f"problem_{row['workload']}.yaml")
     architecture = fitted(find_architecture(folder.name), nest)
@@ -62,7 +61,7 @@ def published_mapping(folder: Path, row: dict[str, str]) -> MappedNest:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory):
     """The real tool's input files."""
     found = tmp_path_factory.mktemp("published")
     for name, text in published().items():
@@ -73,7 +72,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("machine", ["simple", "eyeriss"])
-def test_what_is_written_counts_what_the_tool_did(machine: str, folder: Path) -> None:
+def test_what_is_written_counts_what_the_tool_did(machine, folder):
     table = [
         row
         for row in csv.DictReader(published()[f"{machine}.csv"].splitlines())
@@ -91,7 +90,7 @@ def test_what_is_written_counts_what_the_tool_did(machine: str, folder: Path) ->
         assert int(row["cycles"]) - found.cycles in (0, 1)
 
 
-def test_architectures_are_read_back_as_they_were(tmp_path: Path) -> None:
+def test_architectures_are_read_back_as_they_were(tmp_path):
     """Architectures stay as they were but for what they keep, which the mapping says."""
     nest = workload("conv2d")
     for name in ("eyeriss", "simba-like", "tpu-like", "nvdla-like"):
@@ -112,7 +111,7 @@ def test_architectures_are_read_back_as_they_were(tmp_path: Path) -> None:
         assert read_problem(out / "problem.yaml").sizes == nest.sizes
 
 
-def test_what_the_parser_demands(folder: Path) -> None:
+def test_what_the_parser_demands(folder):
     """Every level has all loops once, space only inside which instances multiply, and factors make
     up the extents."""
     (row,) = [
@@ -136,7 +135,7 @@ def test_what_the_parser_demands(folder: Path) -> None:
     assert made == sizes
 
 
-def test_a_loop_along_both_directions_is_refused(folder: Path) -> None:
+def test_a_loop_along_both_directions_is_refused(folder):
     row = next(
         r for r in csv.DictReader(published()["simple.csv"].splitlines()) if r["valid"] == "1"
     )
@@ -147,14 +146,14 @@ def test_a_loop_along_both_directions_is_refused(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("name", architecture_names())
-def test_architectures_are_read_back_as_they_are(name: str, tmp_path: Path) -> None:
+def test_architectures_are_read_back_as_they_are(name, tmp_path):
     architecture = find_architecture(name)
     path = tmp_path / f"{name}.yaml"
     path.write_text(architecture_text(architecture))
     assert read_architecture(path) == architecture
 
 
-def test_all_that_an_architecture_may_have_is_read_back(tmp_path: Path) -> None:
+def test_all_that_an_architecture_may_have_is_read_back(tmp_path):
     dram, buffer = (
         Level("DRAM", read_energy=Fraction(2)),
         Level("B", tensor_words=(("A", 8), ("C", 9)), buffering=Fraction(2)),

@@ -7,7 +7,6 @@ import csv
 import re
 import tarfile
 from functools import cache
-from typing import Any
 
 import pytest
 import yaml
@@ -17,13 +16,13 @@ from tests.reference import DATA
 
 
 @cache
-def published() -> dict[str, str]:
+def published():
     with tarfile.open(DATA / "timeloop.tar.xz") as archive:
         found = {m.name: archive.extractfile(m) for m in archive.getmembers() if m.isfile()}
         return {name: file.read().decode() for name, file in found.items() if file is not None}
 
 
-def rows(machine: str) -> list[tuple[Any, dict[str, str]]]:
+def rows(machine):
     files = published()
     architecture = yaml.safe_load(files[f"{machine}/arch.yaml"])
     table = list(csv.DictReader(files[f"{machine}.csv"].splitlines()))
@@ -35,7 +34,7 @@ def rows(machine: str) -> list[tuple[Any, dict[str, str]]]:
 
 
 @pytest.mark.parametrize(("machine", "counts"), [("simple", 2460), ("eyeriss", 2214)])
-def test_counts_are_the_tools(machine: str, counts: int) -> None:
+def test_counts_are_the_tools(machine, counts):
     compared = 0
     for mapped, row in rows(machine):
         if row["valid"] != "1":
@@ -60,7 +59,7 @@ def test_counts_are_the_tools(machine: str, counts: int) -> None:
 
 
 @pytest.mark.parametrize("machine", ["simple", "eyeriss"])
-def test_tiles_that_the_tool_rejects_do_not_fit(machine: str) -> None:
+def test_tiles_that_the_tool_rejects_do_not_fit(machine):
     rejected = 0
     for mapped, row in rows(machine):
         overfull = count(mapped).overfull

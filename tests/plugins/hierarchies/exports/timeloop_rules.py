@@ -22,7 +22,7 @@ neither.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
@@ -42,10 +42,10 @@ class Tensor:
     """Dimension and coefficient of every term, by rank."""
     output: bool
 
-    def indexed_by(self, dimension: str) -> bool:
+    def indexed_by(self, dimension):
         return any(dimension == name for rank in self.ranks for name, _ in rank)
 
-    def box(self, extents: Mapping[str, int]) -> tuple[int, ...]:
+    def box(self, extents):
         return tuple(1 + sum(c * (extents[d] - 1) for d, c in rank) for rank in self.ranks)
 
 
@@ -77,14 +77,14 @@ class Mapped:
     padded: Mapping[str, int]
     """Extents that the factors multiply to."""
 
-    def inside(self, node: int) -> dict[str, int]:
+    def inside(self, node):
         """Extents that a node and everything inside it cover."""
         extents = dict.fromkeys(self.padded, 1)
         for dimension, trips in (pair for found in self.nodes[node:] for pair in found.loops):
             extents[dimension] *= trips
         return extents
 
-    def keepers(self, tensor: Tensor) -> list[int]:
+    def keepers(self, tensor):
         return [
             i for i, n in enumerate(self.nodes) if isinstance(n, Storage) and tensor.name in n.keeps
         ]
@@ -111,11 +111,11 @@ class Statistics:
     """Words needed and had, of levels whose tiles do not fit."""
 
     @property
-    def utilization(self) -> Fraction:
+    def utilization(self):
         return Fraction(self.macs, self.cycles * self.multipliers)
 
 
-def count(mapped: Mapped) -> Statistics:
+def count(mapped):
     levels = {node.name: Counts() for node in mapped.nodes if isinstance(node, Storage)}
     for tensor in mapped.tensors:
         for name, what, words in _moved(mapped, tensor):
@@ -148,7 +148,7 @@ def count(mapped: Mapped) -> Statistics:
     return Statistics(levels, compute, cycles, prod(mapped.padded.values()), lanes, overfull)
 
 
-def _moved(mapped: Mapped, tensor: Tensor) -> Iterator[tuple[str, str, int]]:
+def _moved(mapped, tensor):
     """Level, what is counted, and words of a tensor."""
     keepers = mapped.keepers(tensor)
     whole = prod(tensor.box(mapped.inside(keepers[0])))
@@ -179,7 +179,7 @@ def _moved(mapped: Mapped, tensor: Tensor) -> Iterator[tuple[str, str, int]]:
             whole = whole * inner // prod(tensor.box(extents))
 
 
-def _fills(mapped: Mapped, tensor: Tensor, child: int) -> int:
+def _fills(mapped, tensor, child):
     """Words that an instance of a node is filled with; of the multipliers, what one takes."""
     temporal = [
         (index, position, dimension, trips)
@@ -209,7 +209,7 @@ def _fills(mapped: Mapped, tensor: Tensor, child: int) -> int:
     return prod(box) * prod(n for *_, n in temporal)
 
 
-def _distinct(mapped: Mapped, tensor: Tensor, parent: int, child: int) -> int:
+def _distinct(mapped, tensor, parent, child):
     """The number of different tiles that the children of one instance want, stage by stage."""
     found = 1
     for index in range(parent, child):
@@ -222,7 +222,7 @@ def _distinct(mapped: Mapped, tensor: Tensor, parent: int, child: int) -> int:
     return found
 
 
-def _positions(tensor: Tensor, loops: Loops, inner: Mapping[str, int]) -> int:
+def _positions(tensor, loops, inner):
     """Different positions of a tile over lanes; loops of the same dimension count outermost
     first."""
     steps, reach = [], dict(inner)
@@ -243,14 +243,14 @@ def _positions(tensor: Tensor, loops: Loops, inner: Mapping[str, int]) -> int:
 # -- reading -----------------------------------------------------------------------------
 
 
-def read_problem(document: Mapping[str, Any]) -> tuple[tuple[Tensor, ...], dict[str, int]]:
+def read_problem(document):
     """Tensors and extents of a problem."""
     shape, instance = document["problem"]["shape"], document["problem"]["instance"]
     numbers = {
         c["name"]: instance.get(c["name"], c["default"]) for c in shape.get("coefficients", ())
     }
 
-    def term(factors: Sequence[str]) -> tuple[str, int]:
+    def term(factors):
         (dimension,) = (f for f in factors if f not in numbers)
         return dimension, prod(numbers[f] for f in factors if f in numbers)
 
@@ -274,7 +274,7 @@ _Loader.add_multi_constructor(
 )
 
 
-def read_export(files: Mapping[str, str]) -> Mapped:
+def read_export(files):
     """The mapping of an exported folder (format v0.4)."""
     tensors, padded = read_problem(yaml.load(files["problem.yaml"], _Loader))
     directives: dict[tuple[str, str], Any] = {}
@@ -310,12 +310,12 @@ def read_export(files: Mapping[str, str]) -> Mapped:
     return Mapped(tensors, tuple(nodes), padded)
 
 
-def _loops(entry: Mapping[str, Any]) -> Loops:
+def _loops(entry):
     trips = {text.partition("=")[0]: int(text.partition("=")[2]) for text in entry["factors"]}
     return tuple((dimension, trips[dimension]) for dimension in reversed(entry["permutation"]))
 
 
-def _attributes(attributes: Mapping[str, Any]) -> dict[str, Any]:
+def _attributes(attributes):
     rates = ("read_bandwidth", "write_bandwidth", "shared_bandwidth")
     found: dict[str, Any] = {
         name: Fraction(str(attributes[name])) for name in rates if name in attributes
@@ -326,7 +326,7 @@ def _attributes(attributes: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def read_hierarchy(files: Mapping[str, str]) -> Mapped:
+def read_hierarchy(files):
     """The mapping of an exported folder of a memory hierarchy, in the form that the tool itself
     reads."""
     tensors, padded = read_problem(yaml.safe_load(files["problem.yaml"]))
@@ -363,14 +363,12 @@ def read_hierarchy(files: Mapping[str, str]) -> Mapped:
     return Mapped(tensors, tuple(nodes), padded)
 
 
-def _spelled(entry: Mapping[str, Any]) -> Loops:
+def _spelled(entry):
     trips = _published_factors(entry["factors"])
     return tuple((dimension, trips[dimension]) for dimension in reversed(entry["permutation"]))
 
 
-def read_published(
-    architecture: Mapping[str, Any], problem: Mapping[str, Any], row: Mapping[str, str]
-) -> Mapped:
+def read_published(architecture, problem, row):
     """A mapping of ``golden/spatial``: one line of its table, whose permutations name the innermost
     loop first."""
     tensors, extents = read_problem(problem)
@@ -403,11 +401,11 @@ def read_published(
     return Mapped(tensors, tuple(nodes), padded)
 
 
-def _published_levels(tree: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def _published_levels(tree):
     yield from tree["local"]
     for inner in tree.get("subtree", ()):
         yield from _published_levels(inner)
 
 
-def _published_factors(text: str) -> dict[str, int]:
+def _published_factors(text):
     return {part.partition("=")[0]: int(part.partition("=")[2]) for part in text.split()}

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from math import prod
-from typing import Any
 
 import pytest
 
 from ithaca.formulations.algebra.parsing import parse_expression
-from ithaca.formulations.problem import Limit, Objective, Problem
-from ithaca.plugins.hierarchies.formulations.architecture import Architecture, Tensorized
+from ithaca.formulations.problem import Objective, Problem
+from ithaca.plugins.hierarchies.formulations.architecture import Tensorized
 from ithaca.plugins.hierarchies.formulations.editions import Setting
 from ithaca.plugins.hierarchies.formulations.library import find_architecture
 from ithaca.plugins.hierarchies.formulations.mapping_space import MappingOptions
@@ -24,7 +22,6 @@ from ithaca.plugins.hierarchies.formulations.published.intrinsic.design import (
 )
 from ithaca.plugins.hierarchies.formulations.variation import with_figures
 from ithaca.workloads.library import workload
-from ithaca.workloads.nest import LoopNest
 
 #: Figures by which energies are told apart (pJ).
 PRICES = {
@@ -46,7 +43,7 @@ OTHERS = {
 }
 
 
-def machine(name: str, **figures: int | Fraction) -> Architecture:
+def machine(name, **figures):
     if name in OTHERS:
         found = replace(find_architecture("hasco-gemm"), tensorized=OTHERS[name])
     else:
@@ -54,16 +51,14 @@ def machine(name: str, **figures: int | Fraction) -> Architecture:
     return with_figures(found, {figure: Fraction(n) for figure, n in figures.items()})
 
 
-def designs(
-    architecture: Architecture, nest: LoopNest, *, off_chip: bool = False
-) -> tuple[IntrinsicDesign, ...]:
+def designs(architecture, nest, *, off_chip=False):
     options = MappingOptions(off_chip=off_chip)
     found = Setting(architecture, nest, "intrinsic", options).designs
     assert all(isinstance(design, IntrinsicDesign) for design in found)
     return found  # type: ignore[return-value]
 
 
-def problem(design: Any, text: str = "latency", limits: tuple[Limit, ...] = ()) -> Problem:
+def problem(design, text="latency", limits=()):
     return Problem(
         design,
         limits,
@@ -71,9 +66,7 @@ def problem(design: Any, text: str = "latency", limits: tuple[Limit, ...] = ()) 
     )
 
 
-def played(
-    nest: LoopNest, architecture: Architecture, binding: Mapping[str, str], tiles: Mapping[str, int]
-) -> dict[str, Any]:
+def played(nest, architecture, binding, tiles):
     """Sub-problems and calls in their order, with what the array holds; words of GEMM's and
     CONV2D's tensors by hand."""
     known = architecture.tensorized
@@ -139,7 +132,7 @@ def played(
     }
 
 
-def held_words(nest: LoopNest, binding: Mapping[str, str], tiles: Mapping[str, int]) -> int:
+def held_words(nest, binding, tiles):
     """Elements of the nest's tensors that a sub-problem touches, counted one by one."""
     ranges = [range(tiles[p]) for p in binding]
     total = 0
@@ -157,7 +150,7 @@ def held_words(nest: LoopNest, binding: Mapping[str, str], tiles: Mapping[str, i
     return total
 
 
-def every_tile(design: IntrinsicDesign) -> Iterator[dict[str, int]]:
+def every_tile(design):
     binding = dict(design.binding)
     for sizes in product(*(range(1, design.nest.sizes[q] + 1) for q in binding.values())):
         yield dict(zip(binding, sizes, strict=True))
@@ -181,14 +174,14 @@ FLOWS = (
 ENERGIES = ((40, "energy"), (200, "energy"), (200, "edp"))
 
 
-def cases() -> Iterator[Any]:
+def cases():
     for nest, (name, flow) in product(NESTS, FLOWS):
         yield pytest.param(
             nest, name, flow, id=f"{nest.name}-{nest.short_sizes.replace(' ', '')}-{name}-{flow}"
         )
 
 
-def carried(design: IntrinsicDesign, tiles: Mapping[str, int]) -> int:
+def carried(design, tiles):
     """Words of every sub-problem's tensors, counted one by one; results go both ways."""
     intrinsic, extents = IntrinsicArray(design.architecture).computes, dict(design.work.extents)
     total = 0

@@ -3,8 +3,6 @@ mappings."""
 
 from __future__ import annotations
 
-import random
-from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from math import prod
@@ -31,14 +29,14 @@ STATEMENTS = (
 
 
 @cache
-def golden() -> Path:
+def golden():
     """The folder with the tool's files and tables."""
     folder = Path(mkdtemp())
     unpack(DATA / "timeloop.tar.xz", folder)
     return folder
 
 
-def random_nest(rng: random.Random, sizes: Sequence[int] = (1, 2, 3, 4, 6)) -> LoopNest:
+def random_nest(rng, sizes=(1, 2, 3, 4, 6)):
     statement = rng.choice(STATEMENTS)
     nest = nest_of(
         statement,
@@ -47,15 +45,13 @@ def random_nest(rng: random.Random, sizes: Sequence[int] = (1, 2, 3, 4, 6)) -> L
     return nest if nest.operations > 1 else random_nest(rng, sizes)
 
 
-def nest_of(statement: str, sizes: Mapping[str, int]) -> LoopNest:
+def nest_of(statement, sizes):
     """The nest of a statement; unlike systolic arrays it need not have a loop that vectorises."""
     output, inputs = parse_statement(statement)
     return LoopNest("drawn", tuple(sizes.items()), output, inputs, min(sizes))
 
 
-def random_architecture(
-    rng: random.Random, nest: LoopNest, levels: int | None = None, *, free: bool = False
-) -> Architecture:
+def random_architecture(rng, nest, levels=None, *, free=False):
     """Levels with bypasses, meshes, blocks, bandwidths, double-buffering and leaks."""
     tensors = [access.tensor for access in nest.accesses]
     x = y = 1
@@ -95,9 +91,7 @@ def random_architecture(
     return Architecture("random", tuple(found), compute)
 
 
-def random_mapping(
-    rng: random.Random, nest: LoopNest, architecture: Architecture, *, pads: bool = True
-) -> LoopMapping:
+def random_mapping(rng, nest, architecture, *, pads=True):
     """Factors, orders and bypasses at random; spatial ones within the mesh."""
     places = slots(architecture)
     factors: dict[Slot, dict[str, int]] = {slot: {} for slot in places}
@@ -124,7 +118,7 @@ def random_mapping(
     )
 
 
-def by_other_rules(nest: LoopNest, architecture: Architecture, mapping: LoopMapping) -> Mapped:
+def by_other_rules(nest, architecture, mapping):
     """The mapping in the form of `tests.plugins.hierarchies.exports.timeloop_rules`, which shares no code with the
     model."""
     tensors = tuple(
@@ -152,7 +146,7 @@ def by_other_rules(nest: LoopNest, architecture: Architecture, mapping: LoopMapp
     return Mapped(tensors, tuple(nodes), mapping.padded(nest))
 
 
-def columns(mapped: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
+def columns(mapped):
     """Counts of nested mappings by names with dots."""
     return {
         f"{outer}.{inner}": count

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Collection, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -20,9 +19,7 @@ from ithaca.plugins.hierarchies.formulations.design import SpatialDesign
 from ithaca.plugins.hierarchies.formulations.library import find_architecture, fitted
 from ithaca.plugins.hierarchies.formulations.mapping_space import MappingOptions
 from ithaca.solver.certificate import Status
-from ithaca.solver.solution import Solution
 from ithaca.solver.staged.engine import solve_staged
-from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.problem_files import read_problem
 from tests.plugins.hierarchies.formulations.cases import golden, nest_of
 from tests.whole_spaces import crossed, lengths, linked, size_of, tables_of
@@ -43,21 +40,19 @@ OBJECTIVES = ("energy", "latency", "edp", "energy*latency", "latency*latency + e
 MOST = 400_000
 
 
-def posed(design: SpatialDesign, objective: str, limits: Collection[Limit] = ()) -> Problem:
+def posed(design, objective, limits=()):
     expression = parse_expression(objective, where="objective", allowed=design.vocabulary)
     return Problem(design, tuple(limits), Objective(objective, expression))
 
 
-def drawn_nest(rng: random.Random) -> LoopNest:
+def drawn_nest(rng):
     statement = rng.choice(STATEMENTS)
     loops = sorted({c for c in statement if c.islower()})
     sizes = (1, 2, 3, 4, 6, 8) if len(loops) < 4 else (1, 2, 2, 3, 4)
     return nest_of(statement, {loop: rng.choice(sizes) for loop in loops})
 
 
-def drawn_architecture(
-    rng: random.Random, nest: LoopNest, depths: Sequence[int] = (2, 2, 3)
-) -> Architecture:
+def drawn_architecture(rng, nest, depths=(2, 2, 3)):
     """Two or three levels with bypasses, tight capacities, bandwidths and nested meshes."""
     tensors = [access.tensor for access in nest.accesses]
     x = y = 1
@@ -86,7 +81,7 @@ def drawn_architecture(
     return Architecture("drawn", tuple(levels), Compute("mac", x * y, x, y, Fraction(1)))
 
 
-def with_blocks(architecture: Architecture, rng: random.Random) -> Architecture:
+def with_blocks(architecture, rng):
     """The architecture with accesses of several words, which some instances share."""
     levels = (
         replace(level, block=rng.choice((1, 2, 4)), cluster=rng.choice((1, 1, 2)))
@@ -95,7 +90,7 @@ def with_blocks(architecture: Architecture, rng: random.Random) -> Architecture:
     return replace(architecture, levels=tuple(levels))
 
 
-def enumerated(problem: Problem) -> tuple[float, dict[str, int]] | None:
+def enumerated(problem):
     """The least objective of all configurations, and one that has it; None where none is
     feasible."""
     design = problem.design
@@ -123,9 +118,7 @@ def enumerated(problem: Problem) -> tuple[float, dict[str, int]] | None:
     )
 
 
-def drawn_problem(
-    seed: int, *, constrained: bool = False, depths: Sequence[int] = (2, 2, 3)
-) -> Problem:
+def drawn_problem(seed, *, constrained=False, depths=(2, 2, 3)):
     """A small problem of which everything can be enumerated."""
     rng = random.Random(seed)
     while True:
@@ -158,7 +151,7 @@ def drawn_problem(
             return posed(design, rng.choice(OBJECTIVES))
 
 
-def check(problem: Problem, seed: int) -> None:
+def check(problem, seed):
     """The search proves what enumeration finds."""
     expected, solution = enumerated(problem), solve_staged(problem)
     assert solution.certificate.method == "staged"
@@ -173,7 +166,7 @@ def check(problem: Problem, seed: int) -> None:
         assert float(solution.value) == pytest.approx(expected[0], rel=1e-9), seed
 
 
-def check_with_limit(problem: Problem, seed: int) -> None:
+def check_with_limit(problem, seed):
     """Check a problem without a limit, and with one around what the best mapping has of a
     metric."""
     check(problem, seed)
@@ -188,7 +181,7 @@ def check_with_limit(problem: Problem, seed: int) -> None:
             check(Problem(problem.design, (Limit(metric, used * share),), problem.objective), seed)
 
 
-def published(architecture: str, layer: str, objective: str, *, divisors: bool = True) -> Problem:
+def published(architecture, layer, objective, *, divisors=True):
     """A problem of the tool's files on an architecture of them, or of the library."""
     nest = read_problem(golden() / "simple" / f"problem_{layer}.yaml")
     library = architecture != "simple"
@@ -200,7 +193,7 @@ def published(architecture: str, layer: str, objective: str, *, divisors: bool =
     return posed(SpatialDesign(nest, hardware, MappingOptions(divisors_only=divisors)), objective)
 
 
-def solved(architecture: str, layer: str, objective: str, *, divisors: bool = True) -> Solution:
+def solved(architecture, layer, objective, *, divisors=True):
     solution = solve_staged(published(architecture, layer, objective, divisors=divisors))
     assert solution.certificate.status is Status.OPTIMAL
     return solution

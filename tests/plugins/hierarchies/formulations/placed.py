@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from math import prod
-from random import Random
 from typing import Any
 
 import numpy as np
 
-from ithaca.formulations.algebra.number_systems import NUMPY, NumberSystem
+from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.plugins.hierarchies.formulations.architecture import Architecture, Compute, Level
 from ithaca.plugins.hierarchies.formulations.counts import Numbers
-from ithaca.plugins.hierarchies.formulations.uneven.design import UnevenDesign
 from ithaca.plugins.hierarchies.formulations.uneven.model import Node, NodeTrips, UnevenModel
-from ithaca.workloads.nest import LoopNest
 from tests.plugins.hierarchies.formulations.cases import nest_of
 
 
-def level(
-    name: str, words: int | None, energy: int, rate: int | None, x: int = 1, y: int = 1
-) -> Level:
+def level(name, words, energy, rate, x=1, y=1):
     cost = Fraction(energy)
     return Level(
         name,
@@ -86,13 +81,11 @@ class Placed:
     """Lanes by level, direction and loop."""
 
 
-def model_of(
-    architecture: Architecture, nest: LoopNest, placed: Placed, numbers: NumberSystem
-) -> UnevenModel:
+def model_of(architecture, nest, placed, numbers):
     """The model of a mapping whose loops may be anywhere."""
     one = numbers.number(Fraction(1))
 
-    def between(begin: int, end: int) -> dict[str, Any]:
+    def between(begin, end):
         gaps = range(begin, end)
         return {
             loop: prod((placed.temporal.get((gap, loop), one) for gap in gaps), start=one)
@@ -134,7 +127,7 @@ SMALL_STATEMENTS = (
 )
 
 
-def random_case(rng: Random) -> tuple[LoopNest, Architecture]:
+def random_case(rng):
     """A small nest, and levels whose capacities bind."""
     statement = rng.choice(SMALL_STATEMENTS)
     loops = sorted({c for c in statement if c.islower()})
@@ -158,12 +151,12 @@ def random_case(rng: Random) -> tuple[LoopNest, Architecture]:
     return nest, Architecture("drawn", tuple(levels), Compute("mac", x * y, x, y, Fraction(1)))
 
 
-def primes(number: int) -> list[int]:
+def primes(number):
     divisor = next((d for d in range(2, number + 1) if number % d == 0), None)
     return [] if divisor is None else [divisor, *primes(number // divisor)]
 
 
-def placed_models(design: UnevenDesign) -> Iterator[tuple[UnevenModel, Any]]:
+def placed_models(design):
     """Models of all places of all prime factors, by order of storage nodes, and which of them
     fit."""
     nest, architecture = design.nest, design.architecture
@@ -178,7 +171,7 @@ def placed_models(design: UnevenDesign) -> Iterator[tuple[UnevenModel, Any]]:
         gaps = len(order) + 1
         places = np.array(list(product(range(gaps + len(meshes)), repeat=len(cells)))).T
 
-        def trips(where: int, loop: str, places: Any = places) -> Any:
+        def trips(where, loop, places=places):
             factors = (
                 np.where(row == where, p, 1)
                 for row, (own, p) in zip(places, cells, strict=True)

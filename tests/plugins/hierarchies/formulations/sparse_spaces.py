@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from random import Random
-from typing import Any
 
 from ithaca.files.timeloop_files import MAX_DEPTH, TAGS
 from ithaca.files.yaml_documents import parse_yaml
@@ -27,7 +26,7 @@ PRODUCT = {
 WINDOWS = {"A": [[["P"], ["R"]]], "B": [[["K"]], [["R"]]], "Z": [[["P"]], [["K"]]]}
 
 
-def architecture_text(rng: Random) -> str:
+def architecture_text(rng):
     """A machine of two or three levels, with formats, savings and energies."""
     count = rng.choice((2, 2, 3))
     stored = {
@@ -37,7 +36,7 @@ def architecture_text(rng: Random) -> str:
     }
     lines, tables = ["architecture:", "  version: 0.4", "  nodes:"], []
 
-    def add(kind: str, node: dict[str, Any]) -> None:
+    def add(kind, node):
         lines.append(f"  - !{kind} {json.dumps(node)}")
 
     for place, name in enumerate(("DRAM", "Buffer", "RF")[:count]):
@@ -112,7 +111,7 @@ def architecture_text(rng: Random) -> str:
     return "\n".join((*lines, f"ERT: {json.dumps({'version': 0.4, 'tables': stated})}\n"))
 
 
-def problem(rng: Random) -> dict[str, Any]:
+def problem(rng):
     """A product, or a convolution of one dimension, perhaps of stride 2."""
     spaces, sizes = PRODUCT, {loop: rng.choice((1, 2, 3, 4, 4, 6)) for loop in "MNK"}
     coefficients = []
@@ -141,7 +140,7 @@ def problem(rng: Random) -> dict[str, Any]:
     return {"shape": shape, "instance": {**sizes, "densities": densities}}
 
 
-def of_bands(problem: dict[str, Any], rng: Random) -> None:
+def of_bands(problem, rng):
     """Make the operands of a product square and banded; the output keeps its density."""
     side, instance = rng.choice((2, 3, 4)), problem["instance"]
     instance |= dict.fromkeys(problem["shape"]["dimensions"], side)
@@ -150,7 +149,7 @@ def of_bands(problem: dict[str, Any], rng: Random) -> None:
         instance["densities"][tensor] = own
 
 
-def drawn(number: int, *, banded: bool = False) -> SparseDesign:
+def drawn(number, *, banded=False):
     """The first design of a seed with something to choose, not too much, and to save."""
     rng = Random(number)
     while True:
@@ -170,7 +169,7 @@ def drawn(number: int, *, banded: bool = False) -> SparseDesign:
             return design
 
 
-def mappings(design: SparseDesign) -> list[Configuration]:
+def mappings(design):
     """All mappings of a space, in all orders of loops, of one trip or more."""
     names = design.space.quantities
     return [Configuration({name: own[name] for name in names}) for own in every_row(design.space)]

@@ -45,7 +45,7 @@ PUBLISHED = {
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
-def test_sizes_are_the_published_ones(name: str) -> None:
+def test_sizes_are_the_published_ones(name):
     found, (sizes, multipliers) = find_architecture(name), PUBLISHED[name]
     stored = {
         level.name: level.instances * (level.words or 0) * level.word_bits // 8
@@ -75,7 +75,7 @@ BANKS = {
 
 
 @pytest.mark.parametrize("name", BANKS)
-def test_energies_follow_the_rule_their_files_state(name: str) -> None:
+def test_energies_follow_the_rule_their_files_state(name):
     for level in find_architecture(name).levels:
         if level.name == "DRAM":
             assert level.read_energy * 8 == 1300  # Horowitz's least for 64 bits
@@ -87,7 +87,7 @@ def test_energies_follow_the_rule_their_files_state(name: str) -> None:
 
 @pytest.mark.parametrize("name", architecture_names())
 @pytest.mark.parametrize("kernel", ["conv2d", "depthwise_conv2d", "mm"])
-def test_every_architecture_keeps_a_workloads_own_tensors(name: str, kernel: str) -> None:
+def test_every_architecture_keeps_a_workloads_own_tensors(name, kernel):
     nest = workload(kernel)
     kept = [
         fitted(find_architecture(name), nest).levels[index].keeps
@@ -100,7 +100,7 @@ def test_every_architecture_keeps_a_workloads_own_tensors(name: str, kernel: str
         assert any(keeps is None or tensor in keeps for keeps in kept[1:])
 
 
-def test_tensors_are_told_apart_by_role() -> None:
+def test_tensors_are_told_apart_by_role():
     eyeriss = fitted(find_architecture("eyeriss"), workload("conv2d"))
     kept = {level.name: level.keeps for level in eyeriss.levels}
     assert kept == {
@@ -112,14 +112,14 @@ def test_tensors_are_told_apart_by_role() -> None:
     }
 
 
-def test_an_unknown_architecture_is_refused_with_those_known() -> None:
+def test_an_unknown_architecture_is_refused_with_those_known():
     with pytest.raises(InputError, match=r"unknown architecture 'eyeris'; known: .*eyeriss"):
         find_architecture("eyeris")
     with pytest.raises(InputError, match=r"nowhere\.yaml: no such file"):
         find_architecture("nowhere.yaml")
 
 
-def test_architectures_are_listed_with_their_sources() -> None:
+def test_architectures_are_listed_with_their_sources():
     told = ithaca("list", "architectures").stdout
     for name in architecture_names():
         assert f"{name}: {find_architecture(name).source}"[:100] in told.replace("\n", " ")

@@ -26,7 +26,7 @@ SPREAD = {
 }
 
 
-def problem(workload: str, objective: str) -> Problem:
+def problem(workload, objective):
     nest = read_problem(golden() / "simple" / f"problem_{workload}.yaml")
     design = SpatialDesign(
         nest, fitted(find_architecture("eyeriss"), nest), MappingOptions(divisors_only=True)
@@ -44,7 +44,7 @@ def problem(workload: str, objective: str) -> Problem:
 @pytest.mark.ci
 @pytest.mark.parametrize("method", sorted(SPREAD))
 @pytest.mark.parametrize("objective", ["energy", "edp"])
-def test_dataflows_keep_to_their_loops_and_lose(method: str, objective: str) -> None:
+def test_dataflows_keep_to_their_loops_and_lose(method, objective):
     asked = problem("resnet18_l1", objective)
     found = run_peer(method, asked, SampleBudget(seconds=600))
     optimum = solve_staged(asked).value
@@ -61,7 +61,7 @@ def test_dataflows_keep_to_their_loops_and_lose(method: str, objective: str) -> 
 
 
 @pytest.mark.slow
-def test_the_program_finds_a_mapping_that_fits_and_is_not_the_best() -> None:
+def test_the_program_finds_a_mapping_that_fits_and_is_not_the_best():
     asked = problem("depthwise", "edp")
     found, again = (run_peer("cosa", asked, SampleBudget(seconds=600)) for _ in range(2))
     assert found.best is not None
@@ -75,7 +75,7 @@ def test_the_program_finds_a_mapping_that_fits_and_is_not_the_best() -> None:
     assert mapping.padded(asked.design.nest) == asked.design.nest.sizes  # type: ignore[attr-defined]
 
 
-def test_products_have_no_rows_to_keep_and_machines_without_meshes_no_dataflows() -> None:
+def test_products_have_no_rows_to_keep_and_machines_without_meshes_no_dataflows():
     assert sorted(profile_of(problem("gemm", "edp").design).baselines()) == [
         "cosa",
         "output-stationary",

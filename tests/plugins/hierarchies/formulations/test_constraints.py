@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from ithaca.files.errors import InputError
 from ithaca.plugins.hierarchies.formulations.architecture_files import read_architecture
 from ithaca.plugins.hierarchies.formulations.constraint_files import read_constraints
-from ithaca.plugins.hierarchies.formulations.constraints import Constraints, FactorRange
+from ithaca.plugins.hierarchies.formulations.constraints import FactorRange
 from ithaca.plugins.hierarchies.formulations.design import SpatialDesign
 from ithaca.plugins.hierarchies.formulations.mapping_space import MappingOptions
-from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.problem_files import read_problem
 from tests.plugins.hierarchies.formulations.cases import golden
 from tests.refusals import refusals
@@ -30,17 +27,17 @@ mapspace_constraints:
 """
 
 
-def read(tmp_path: Path, text: str) -> Constraints:
+def read(tmp_path, text):
     file = tmp_path / "constraints.yaml"
     file.write_text(text)
     return read_constraints(file, read_architecture(golden() / "eyeriss"), nest())
 
 
-def nest() -> LoopNest:
+def nest():
     return read_problem(golden() / "eyeriss" / "problem_resnet18_l1.yaml")
 
 
-def test_a_file_restricts_the_space(tmp_path: Path) -> None:
+def test_a_file_restricts_the_space(tmp_path):
     design = SpatialDesign(
         nest(),
         read_architecture(golden() / "eyeriss"),
@@ -64,9 +61,7 @@ def test_a_file_restricts_the_space(tmp_path: Path) -> None:
     ("old", "new", "message"),
     refusals("formulations-spatial-constraints", "what_contradicts_or_is_unknown_is_named"),
 )
-def test_what_contradicts_or_is_unknown_is_named(
-    tmp_path: Path, old: str, new: str, message: str
-) -> None:
+def test_what_contradicts_or_is_unknown_is_named(tmp_path, old, new, message):
     assert old in TEXT
     with pytest.raises(InputError) as refused:
         read(tmp_path, TEXT.replace(old, new))
@@ -75,7 +70,7 @@ def test_what_contradicts_or_is_unknown_is_named(
     assert "\n" not in str(refused.value)
 
 
-def test_what_the_tool_leaves_out_is_named(tmp_path: Path) -> None:
+def test_what_the_tool_leaves_out_is_named(tmp_path):
     # "Constraint R=9 exceeds problem dimension R=3, ignoring", mapping/constraints.cpp of NVlabs
     constraints = read(tmp_path, TEXT.replace('"M=0"', '"R=9"'))
     assert constraints.factor("DRAM", "temporal", "R") == FactorRange("DRAM", "temporal", "R")
@@ -85,8 +80,8 @@ def test_what_the_tool_leaves_out_is_named(tmp_path: Path) -> None:
 
 
 def test_permutations_without_split_need_one_where_loops_could_lie_differently(
-    tmp_path: Path,
-) -> None:
+    tmp_path,
+):
     text = TEXT.replace(", split: 2", "").replace("C<=4, M=1", "P=1, Q=1, R=1, S=1, M=1")
     assert not read(tmp_path, text).directions  # C alone may lie along X or Y
     with pytest.raises(InputError, match="permutation has no split"):

@@ -5,11 +5,10 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from itertools import permutations, product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,6 @@ import pytest
 from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.formulations.algebra.parsing import parse_expression
-from ithaca.formulations.design import Design
 from ithaca.formulations.problem import Limit, Objective, Problem
 from ithaca.plugins.hierarchies.formulations.design import SpatialDesign
 from ithaca.plugins.hierarchies.formulations.mapping import slots
@@ -26,11 +24,10 @@ from ithaca.plugins.hierarchies.formulations.mapping_space import MappingOptions
 from ithaca.plugins.hierarchies.formulations.published.dmazerunner.design import DmazerunnerDesign
 from ithaca.plugins.hierarchies.formulations.published.explainable.design import ExplainableDesign
 from ithaca.results.studies import front_document
-from ithaca.solver.certificate import Certificate, Status
+from ithaca.solver.certificate import Status
 from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import solve_design
-from ithaca.solver.solution import Solution
 from ithaca.studies.front import pareto_front
 from tests.command_line import ithaca
 from tests.plugins.hierarchies.formulations import test_dmazerunner_proofs, test_explainable
@@ -81,14 +78,14 @@ WORDS = (
 )
 
 
-def value_of(text: str, columns: Columns) -> np.ndarray:
+def value_of(text, columns):
     """An expression at all points."""
     return np.asarray(
         parse_expression(text, where="test", allowed=None).evaluate(columns, NUMPY), float
     )
 
 
-def least_of(problem: Problem, points: list[Columns], without: str = "") -> float:
+def least_of(problem, points, without=""):
     """The least objective of points within the limits, but for one; infinite where none is."""
     best, text = np.inf, without or problem.objective.text
     for columns in points:
@@ -102,9 +99,7 @@ def least_of(problem: Problem, points: list[Columns], without: str = "") -> floa
     return float(best)
 
 
-def drawn(
-    design: Design, rng: random.Random, points: list[Columns], objectives: Any, limits: Any
-) -> Problem:
+def drawn(design, rng, points, objectives, limits):
     """A problem whose limits are what some point takes, or a little less than any."""
     found = []
     for text in rng.sample(limits, rng.choice((0, 1, 2, 2))):
@@ -124,9 +119,7 @@ def drawn(
     )
 
 
-def check(
-    problem: Problem, everything: list[Columns], offered: list[Columns] | None, seed: object
-) -> Solution:
+def check(problem, everything, offered, seed):
     """Hold what is claimed of a problem to all points, and what is claimed of those that its space
     offers to these."""
     solution, truth = (
@@ -159,7 +152,7 @@ def check(
     return solution
 
 
-def of_timeloop(seed: int) -> Certificate:
+def of_timeloop(seed):
     rng = random.Random(seed)
     statement = SMALL[seed % 3]
     nest = nest_of(
@@ -180,7 +173,7 @@ def of_timeloop(seed: int) -> Certificate:
     )
     names = ("latency", "energy", "edp", "pes", "computes")
 
-    def fitting(own: SpatialDesign, columns: dict[str, np.ndarray]) -> Columns:
+    def fitting(own, columns):
         fits = np.ones(len(next(iter(columns.values()))), bool)
         for rule in own.model(columns, NUMPY).rules():
             fits &= np.broadcast_to(rule.used <= rule.bound, fits.shape)
@@ -203,7 +196,7 @@ def of_timeloop(seed: int) -> Certificate:
     ).certificate
 
 
-def tiled(seed: int, kind: type[DmazerunnerDesign]) -> Certificate:
+def tiled(seed, kind):
     rng = random.Random(seed)
     exact = rng.random() < 0.6
     layer = test_dmazerunner_proofs.random_layer(rng, surplus=rng.random() < 0.2, most=4)
@@ -226,7 +219,7 @@ def tiled(seed: int, kind: type[DmazerunnerDesign]) -> Certificate:
     return check_tiled(problem, everything, seed)
 
 
-def check_tiled(problem: Problem, everything: list[Columns], seed: int) -> Certificate:
+def check_tiled(problem, everything, seed):
     solution = solve_design(problem, SolveOptions(time_limit=60), method=Method.AUTO)
     if problem.design.among(
         frozenset()
@@ -237,7 +230,7 @@ def check_tiled(problem: Problem, everything: list[Columns], seed: int) -> Certi
     return check(problem, everything, None, seed).certificate
 
 
-def all_points(design: DmazerunnerDesign) -> Iterator[Columns]:
+def all_points(design):
     """Metrics of all mappings that fit, with all orders and paddings."""
     loops = design.layer.nest.loops
     each = [
@@ -270,7 +263,7 @@ def all_points(design: DmazerunnerDesign) -> Iterator[Columns]:
 @pytest.mark.parametrize(
     "seed", [*range(12), *(pytest.param(n, marks=pytest.mark.slow) for n in range(12, 300))]
 )
-def test_no_claim_about_mappings_is_beyond_what_was_searched(seed: int) -> None:
+def test_no_claim_about_mappings_is_beyond_what_was_searched(seed):
     of_timeloop(seed)
 
 
@@ -279,9 +272,7 @@ def test_no_claim_about_mappings_is_beyond_what_was_searched(seed: int) -> None:
 @pytest.mark.parametrize(
     "seed", [*range(6), *(pytest.param(n, marks=pytest.mark.slow) for n in range(6, 200))]
 )
-def test_no_claim_about_tiles_is_beyond_what_was_searched(
-    kind: type[DmazerunnerDesign], seed: int
-) -> None:
+def test_no_claim_about_tiles_is_beyond_what_was_searched(kind, seed):
     tiled(seed, kind)
 
 
@@ -308,7 +299,7 @@ CONV = "O[m][p] += I[c][p+r] * W[m][c][r]"
 AMONG = "orders of most reuse"
 
 
-def map_two(folder: Path, *options: str) -> Any:
+def map_two(folder, *options):
     """A mapping of a small convolution by the command line."""
     (folder / "two.yaml").write_text(TWO)
     sizes = ("--problem", CONV, "-s", "m=2,p=3,c=2,r=3")
@@ -316,7 +307,7 @@ def map_two(folder: Path, *options: str) -> Any:
 
 
 @pytest.mark.ci
-def test_the_command_line_says_among_what_it_is_proven(tmp_path: Path) -> None:
+def test_the_command_line_says_among_what_it_is_proven(tmp_path):
     done = map_two(tmp_path, "--objective", "energy/latency", "-o", str(tmp_path / "r.json"))
     assert f"optimal among {AMONG}: no other of these is better" in done.stdout
     document = json.loads((tmp_path / "r.json").read_text())
@@ -342,7 +333,7 @@ def test_the_command_line_says_among_what_it_is_proven(tmp_path: Path) -> None:
 
 
 @pytest.mark.ci
-def test_fronts_say_among_what_they_are_proven() -> None:
+def test_fronts_say_among_what_they_are_proven():
     nest, rng = nest_of(CONV, {"m": 2, "p": 2, "c": 2, "r": 2}), random.Random(4)
     architecture = random_architecture(rng, nest, 2)
     levels = tuple(replace(level, block=1) for level in architecture.levels)

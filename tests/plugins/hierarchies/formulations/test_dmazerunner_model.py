@@ -15,7 +15,6 @@ from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.expression import SYMBOLIC, Symbol
 from ithaca.formulations.algebra.interval import Interval, as_interval
 from ithaca.formulations.algebra.number_systems import FRACTION, INTERVAL, NUMPY
-from ithaca.plugins.hierarchies.formulations.architecture import Architecture
 from ithaca.plugins.hierarchies.formulations.architecture_files import read_architecture
 from ithaca.plugins.hierarchies.formulations.published.dmazerunner.design import DmazerunnerDesign
 from ithaca.plugins.hierarchies.formulations.published.dmazerunner.layers import evaluate_layers
@@ -46,18 +45,18 @@ FILE = (
 
 
 @pytest.fixture(scope="module")
-def architecture() -> Architecture:
+def architecture():
     return read_architecture(FILE)
 
 
 @pytest.fixture(scope="module")
-def golden(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def golden(tmp_path_factory):
     path = tmp_path_factory.mktemp("golden") / "dmazerunner.csv"
     path.write_text(golden_text("dmazerunner"), encoding="utf-8")
     return path
 
 
-def random_values(layer: StoredLayer, random: Random) -> dict[str, int]:
+def random_values(layer, random):
     """A random padded mapping with random orders."""
     values = {}
     for loop, extent in layer.nest.extents:
@@ -71,7 +70,7 @@ def random_values(layer: StoredLayer, random: Random) -> dict[str, int]:
     }
 
 
-def test_all_golden_rows(architecture: Architecture, golden: Path) -> None:
+def test_all_golden_rows(architecture, golden):
     points = evaluate_layers(golden, architecture, DmazerunnerDesign)
     rows = list(csv.DictReader(golden_text("dmazerunner").splitlines()))
     assert len(points) == len(rows) == 400
@@ -86,7 +85,7 @@ def test_all_golden_rows(architecture: Architecture, golden: Path) -> None:
 
 
 @pytest.mark.ci
-def test_number_systems_agree(architecture: Architecture, golden: Path) -> None:
+def test_number_systems_agree(architecture, golden):
     random = Random(1)
     for row in read_layers(golden)[::25]:
         layer = StoredLayer(row.nest, row.stored)
@@ -109,11 +108,11 @@ def test_number_systems_agree(architecture: Architecture, golden: Path) -> None:
 
 
 class _Names(dict[str, Any]):
-    def __missing__(self, name: str) -> Any:
+    def __missing__(self, name):
         return Symbol(name)
 
 
-def test_orders_that_suffice_are_one_for_each_stationary_tensor(golden: Path) -> None:
+def test_orders_that_suffice_are_one_for_each_stationary_tensor(golden):
     by_kind = {
         row.cells["kind"]: StoredLayer(row.nest, row.stored).orders for row in read_layers(golden)
     }
@@ -122,7 +121,7 @@ def test_orders_that_suffice_are_one_for_each_stationary_tensor(golden: Path) ->
     assert [order[-1] for order in by_kind["gemm"]] == ["Y", "X", "K"]
 
 
-def test_nests_with_a_loop_that_two_tensors_lack_are_refused() -> None:
+def test_nests_with_a_loop_that_two_tensors_lack_are_refused():
     output, inputs = parse_statement("D[i][j] += A[i][k][l] * B[k][j] * C[l][j]")
     nest = LoopNest("mttkrp", (("i", 4), ("j", 4), ("k", 4), ("l", 4)), output, inputs, simd="l")
     with pytest.raises(InputError, match="loop 'i' indexes neither B nor C"):
@@ -133,9 +132,7 @@ def test_nests_with_a_loop_that_two_tensors_lack_are_refused() -> None:
     ("change", "complaint"),
     refusals("formulations-spatial-dmazerunner_model", "bad_rows_are_refused_by_row_and_column"),
 )
-def test_bad_rows_are_refused_by_row_and_column(
-    architecture: Architecture, tmp_path: Path, change: dict[str, str], complaint: str
-) -> None:
+def test_bad_rows_are_refused_by_row_and_column(architecture, tmp_path, change, complaint):
     row = next(
         r for r in csv.DictReader(golden_text("dmazerunner").splitlines()) if r["kind"] == "gemm"
     )

@@ -3,7 +3,6 @@ published optima."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from itertools import permutations, product
@@ -12,13 +11,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.problem import Limit, Objective, Problem
-from ithaca.plugins.hierarchies.formulations.architecture import Architecture, Bursts
+from ithaca.plugins.hierarchies.formulations.architecture import Bursts
 from ithaca.plugins.hierarchies.formulations.constraints import NONE, Constraints, FactorRange
 from ithaca.plugins.hierarchies.formulations.library import find_architecture
 from ithaca.plugins.hierarchies.formulations.mapping import Slot
@@ -57,9 +55,7 @@ RESNET = {
 }
 
 
-def make_layer(
-    kind: str, extents: dict[str, int], stride: int = 1, surplus: int = 0
-) -> StoredLayer:
+def make_layer(kind, extents, stride=1, surplus=0):
     """A layer, with rows and columns of its input that nothing reads."""
     statement, simd = KINDS[kind]
     output, inputs = parse_statement(statement, {"S": stride} if kind != "gemm" else {})
@@ -70,13 +66,13 @@ def make_layer(
     return StoredLayer(nest, tuple((tensor, tuple(sizes)) for tensor, sizes in stored.items()))
 
 
-def resnet(name: str) -> StoredLayer:
+def resnet(name):
     n, m, c, o, f, stride, x = RESNET[name]
     extents = {"N": n, "M": m, "C": c, "Ox": o, "Oy": o, "Fx": f, "Fy": f}
     return make_layer("conv", extents, stride, x - ((o - 1) * stride + f))
 
 
-def make_problem(design: DmazerunnerDesign, objective: str = "edp", **limits: int) -> Problem:
+def make_problem(design, objective="edp", **limits):
     found = tuple(Limit(name, Fraction(bound)) for name, bound in limits.items())
     return Problem(
         design,
@@ -85,7 +81,7 @@ def make_problem(design: DmazerunnerDesign, objective: str = "edp", **limits: in
     )
 
 
-def small_machine(random: Random) -> Architecture:
+def small_machine(random):
     """A machine so small that its capacities bind."""
     dram, spm, rf = MACHINE.levels
     pes, words, bank, banks = (
@@ -106,7 +102,7 @@ def small_machine(random: Random) -> Architecture:
     return replace(MACHINE, levels=levels, compute=compute, bursts=bursts)
 
 
-def random_layer(random: Random, *, surplus: bool, most: int) -> StoredLayer:
+def random_layer(random, *, surplus, most):
     """A layer of few iterations, most of whose loops have one trip."""
     kind = random.choice(("conv", "conv", "dw", "gemm"))
     loops = {"conv": "N M C Ox Oy Fx Fy", "dw": "N C Ox Oy Fx Fy", "gemm": "X Y K"}[kind].split()
@@ -118,7 +114,7 @@ def random_layer(random: Random, *, surplus: bool, most: int) -> StoredLayer:
     )
 
 
-def tilings(extent: int, *, exact: bool, least: bool) -> list[tuple[int, int, int, int]]:
+def tilings(extent, *, exact, least):
     """All (d, p, r, s) of a loop, by trying; ``least``: those where none of s, r, p may be
     lowered."""
     found = []
@@ -136,7 +132,7 @@ def tilings(extent: int, *, exact: bool, least: bool) -> list[tuple[int, int, in
     return found
 
 
-def enumerated(design: DmazerunnerDesign, *, least: bool) -> Iterator[dict[str, NDArray[Any]]]:
+def enumerated(design, *, least):
     """Metrics of all mappings that fit, for every pair of loop orders that changes anything."""
     loops = design.layer.nest.loops
     each = [
@@ -170,7 +166,7 @@ def enumerated(design: DmazerunnerDesign, *, least: bool) -> Iterator[dict[str, 
         yield found
 
 
-def least_value(problem: Problem, *, least: bool) -> float:
+def least_value(problem, *, least):
     """The optimum by enumeration; infinite where nothing fits."""
     best = np.inf
     assert isinstance(problem.design, DmazerunnerDesign)
@@ -196,7 +192,7 @@ OBJECTIVES = (
 )
 
 
-def some_constraints(random: Random, layer: StoredLayer) -> Constraints:
+def some_constraints(random, layer):
     """No constraints, or one on a factor, or on the PEs that work."""
     at, kind = random.choice(
         ((DRAM, "temporal"), (SPM, "temporal"), (RF, "temporal"), (SPM, "spatial"))
@@ -206,7 +202,7 @@ def some_constraints(random: Random, layer: StoredLayer) -> Constraints:
     return random.choice((NONE, NONE, NONE, one, one, Constraints(least_used=Fraction(1, 2))))
 
 
-def check(seed: int) -> None:
+def check(seed):
     random = Random(seed)
     exact, surplus = random.random() < 0.6, random.random() < 0.3
     layer = random_layer(random, surplus=surplus, most=6 if exact else 5)
@@ -243,7 +239,7 @@ def check(seed: int) -> None:
 @pytest.mark.slow(every=60)
 @pytest.mark.ci
 @pytest.mark.parametrize("seed", range(300))
-def test_proofs_are_what_enumeration_finds(seed: int) -> None:
+def test_proofs_are_what_enumeration_finds(seed):
     check(seed)
 
 
@@ -259,9 +255,7 @@ def test_proofs_are_what_enumeration_finds(seed: int) -> None:
         ("conv5_1", False, "latency", 1_698_372),
     ],
 )
-def test_published_layers_are_proven(
-    name: str, divisors_only: bool, objective: str, optimum: float
-) -> None:
+def test_published_layers_are_proven(name, divisors_only, objective, optimum):
     problem = make_problem(DmazerunnerDesign(MACHINE, resnet(name), divisors_only), objective)
     solution = solve_staged(problem, SolveOptions(time_limit=60))
     assert solution.certificate.status is Status.OPTIMAL
@@ -269,7 +263,7 @@ def test_published_layers_are_proven(
     assert float(solution.value) == pytest.approx(optimum, rel=1e-7 if optimum > 1e15 else 0)
 
 
-def test_configurations_and_mappings_correspond() -> None:
+def test_configurations_and_mappings_correspond():
     design = DmazerunnerDesign(MACHINE, resnet("conv5_2"), divisors_only=True)
     found = solve_staged(make_problem(design)).configuration
     assert found is not None
@@ -296,14 +290,14 @@ def test_configurations_and_mappings_correspond() -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_tilings_are_counted_exactly(seed: int) -> None:
+def test_tilings_are_counted_exactly(seed):
     random = Random(seed)
     layer = random_layer(random, surplus=False, most=6)
     design = DmazerunnerDesign(small_machine(random), layer, divisors_only=True)
     assert design.tables.count() == next(enumerated(design, least=False))["latency"].size
 
 
-def test_the_published_search_finds_what_is_published() -> None:
+def test_the_published_search_finds_what_is_published():
     problem = make_problem(DmazerunnerDesign(MACHINE, resnet("conv2_2"), divisors_only=True))
     trace = run_peer("pruned", problem, SampleBudget(seconds=60))
     assert trace.ended is Ended.EXHAUSTED
@@ -313,7 +307,7 @@ def test_the_published_search_finds_what_is_published() -> None:
 @pytest.mark.parametrize(
     "method", ["output-stationary", "weight-stationary", "row-stationary", "random"]
 )
-def test_baselines_are_no_better_than_the_optimum(method: str) -> None:
+def test_baselines_are_no_better_than_the_optimum(method):
     problem = make_problem(DmazerunnerDesign(MACHINE, resnet("conv5_2"), divisors_only=True))
     trace = run_peer(
         method,
@@ -334,7 +328,7 @@ def test_baselines_are_no_better_than_the_optimum(method: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", RESNET)
-def test_all_published_layers_are_proven_with_padding(name: str) -> None:
+def test_all_published_layers_are_proven_with_padding(name):
     for objective in ("latency", "energy", "edp"):
         values = {}
         for divisors_only in (True, False):
@@ -348,9 +342,7 @@ def test_all_published_layers_are_proven_with_padding(name: str) -> None:
 
 @pytest.mark.parametrize("most", [0, 1 << 8, 1 << 30])
 @pytest.mark.parametrize("exact", [True, False])
-def test_transfers_that_no_mapping_is_below(
-    exact: bool, most: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_transfers_that_no_mapping_is_below(exact, most, monkeypatch):
     """Best first, group by group, and only some at once, they are those of all outer choices, or
     less."""
     monkeypatch.setattr(tables, "MOST_OUTER", most)
@@ -380,19 +372,17 @@ LARGE = make_layer("conv", {"N": 1, "M": 512, "C": 512, "Ox": 56, "Oy": 56, "Fx"
 @pytest.mark.parametrize(
     "layer", [LARGE, StoredLayer(workload("ttm", dict.fromkeys("ijkl", 1 << 16)))]
 )
-def test_transfers_of_large_layers_are_counted_in_parts(
-    layer: StoredLayer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_transfers_of_large_layers_are_counted_in_parts(layer, monkeypatch):
     """The outer choices of all groups would take gibibytes, and seconds before the first look at
     the clock; of four loops of 65,536 even those of one choice of the first group would."""
     sizes, outer_of = [], tables.Tables.outer_of
     least_words = tables.Tables._least_words
 
-    def least(self: tables.Tables, made: Any) -> Any:
+    def least(self, made):
         sizes.append(made.shape[1])
         return least_words(self, made)
 
-    def counted(self: tables.Tables, tiles: Any, choices: Any) -> tables.OuterChoices:
+    def counted(self, tiles, choices):
         sizes.append(choices.shape[1])
         found = outer_of(self, tiles, choices)
         assert found.tile.size <= choices.shape[1]

@@ -6,7 +6,6 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from math import ceil
-from pathlib import Path
 from random import Random
 
 import pytest
@@ -19,7 +18,6 @@ from ithaca.formulations.hardware.accelerator import Trend, Work
 from ithaca.formulations.problem import Limit, Objective, Problem
 from ithaca.plugins.codesign.formulations.files import find_space
 from ithaca.plugins.hierarchies.formulations.accelerator import HierarchyAccelerator
-from ithaca.plugins.hierarchies.formulations.architecture import Architecture, OperandNetworks
 from ithaca.plugins.hierarchies.formulations.editions import EDITIONS, EXPLAINABLE
 from ithaca.plugins.hierarchies.formulations.library import find_architecture
 from ithaca.plugins.hierarchies.formulations.mapping_space import MappingOptions
@@ -43,11 +41,11 @@ from tests.plugins.hierarchies.formulations.test_dmazerunner_proofs import rando
 from tests.plugins.hierarchies.formulations.trips import MACHINE, cost, mappings, small_machine
 
 
-def posed(text: str) -> Objective:
+def posed(text):
     return Objective(text, parse_expression(text, where="objective", allowed=VOCABULARY))
 
 
-def pose(design: ExplainableDesign, objective: str = "latency", **limits: int) -> Problem:
+def pose(design, objective="latency", **limits):
     asked = posed(objective)
     return Problem(
         design, tuple(Limit(name, Fraction(bound)) for name, bound in limits.items()), asked
@@ -67,7 +65,7 @@ OBJECTIVES = (
 )
 
 
-def check(seed: int) -> None:
+def check(seed):
     random = Random(seed)
     exact = random.random() < 0.5
     layer, machine = (
@@ -101,13 +99,13 @@ def check(seed: int) -> None:
 @pytest.mark.slow(every=35)
 @pytest.mark.ci
 @pytest.mark.parametrize("seed", range(214))
-def test_proofs_against_all_mappings(seed: int) -> None:
+def test_proofs_against_all_mappings(seed):
     check(seed)
 
 
 @pytest.mark.ci
 @pytest.mark.parametrize("seed", range(12))
-def test_metrics_are_those_of_a_run_walked_trip_by_trip(seed: int) -> None:
+def test_metrics_are_those_of_a_run_walked_trip_by_trip(seed):
     random = Random(seed)
     layer, machine = random_layer(random, surplus=False, most=6), small_machine(random)
     design = ExplainableDesign(machine, layer)
@@ -139,8 +137,8 @@ def test_metrics_are_those_of_a_run_walked_trip_by_trip(seed: int) -> None:
 @pytest.mark.ci
 @pytest.mark.parametrize("seed", range(24))
 def test_bounds_of_layers_at_once_are_those_of_their_problems_and_of_all_mappings(
-    seed: int,
-) -> None:
+    seed,
+):
     random = Random(seed)
     machine, objective = small_machine(random), ("latency", "2*dma_cycles + latency")[seed % 2]
     accelerator = HierarchyAccelerator(machine, EXPLAINABLE, MappingOptions(seed % 3 == 0))
@@ -173,7 +171,7 @@ def test_bounds_of_layers_at_once_are_those_of_their_problems_and_of_all_mapping
 @pytest.mark.slow(every=3)
 @pytest.mark.ci
 @pytest.mark.parametrize("seed", range(8))
-def test_more_of_any_figure_never_hurts(seed: int) -> None:
+def test_more_of_any_figure_never_hurts(seed):
     random = Random(seed)
     layer, machine = random_layer(random, surplus=False, most=9), small_machine(random)
     trends, objective = (
@@ -181,7 +179,7 @@ def test_more_of_any_figure_never_hurts(seed: int) -> None:
         ("latency", "energy", "edp")[seed % 3],
     )
 
-    def least(hardware: Architecture) -> Fraction | None:
+    def least(hardware):
         return solve_staged(
             pose(ExplainableDesign(hardware, layer, divisors_only=seed % 2 == 0), objective)
         ).value
@@ -231,12 +229,12 @@ def test_more_of_any_figure_never_hurts(seed: int) -> None:
     )  # type: ignore[operator]
 
 
-def vars_of(network: OperandNetworks) -> dict[str, int]:
+def vars_of(network):
     return {name: getattr(network, name) for name in network.__slots__}
 
 
 @pytest.mark.parametrize("name", ["resnet18", "mobilenetv2"])
-def test_layers_of_networks_are_proven(name: str) -> None:
+def test_layers_of_networks_are_proven(name):
     kinds = {
         layer.nest.name: layer
         for layer in sorted(find_network(name).layers, key=lambda layer: -layer.operations)
@@ -248,7 +246,7 @@ def test_layers_of_networks_are_proven(name: str) -> None:
         assert solution.value >= Fraction(layer.nest.operations, 256)
 
 
-def test_a_result_states_its_networks_and_evaluates_to_the_same(tmp_path: Path) -> None:
+def test_a_result_states_its_networks_and_evaluates_to_the_same(tmp_path):
     asked = (
         "map",
         "--arch",
@@ -265,7 +263,7 @@ def test_a_result_states_its_networks_and_evaluates_to_the_same(tmp_path: Path) 
     assert ithaca("evaluate", file).stdout.count("yes") == 1
 
 
-def test_what_nothing_prices_has_no_energy() -> None:
+def test_what_nothing_prices_has_no_energy():
     architecture = replace(MACHINE, unpriced=("SPM",))
     layer = random_layer(Random(1), surplus=False, most=3)
     assert {"energy", "edp"} <= ExplainableDesign(MACHINE, layer).vocabulary.keys()
@@ -276,7 +274,7 @@ def test_what_nothing_prices_has_no_energy() -> None:
         assert "energy" not in names
 
 
-def test_machines_without_networks_are_refused() -> None:
+def test_machines_without_networks_are_refused():
     layer = random_layer(Random(1), surplus=False, most=3)
     with pytest.raises(InputError, match="has no field network; allowed in edition explainable"):
         ExplainableDesign(find_architecture("dmazerunner-256"), layer).machine  # noqa: B018
@@ -284,7 +282,7 @@ def test_machines_without_networks_are_refused() -> None:
         replace(MACHINE, network=replace(MACHINE.network, width=0))  # type: ignore[type-var]
 
 
-def test_the_space_is_the_papers_and_costs_what_its_file_says() -> None:
+def test_the_space_is_the_papers_and_costs_what_its_file_says():
     space = find_space("explainable-edge")
     assert space.box.count == 7 * 8 * 7 * 10 * 16 * 64**4 * 4**4  # 2.7e14
     point = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 
@@ -81,13 +80,13 @@ problem:
 """
 
 
-def saved(tmp_path: Path, text: str) -> Path:
+def saved(tmp_path, text):
     path = tmp_path / "file.yaml"
     path.write_text(text)
     return path
 
 
-def test_nodes_are_inside_those_before_them(tmp_path: Path) -> None:
+def test_nodes_are_inside_those_before_them(tmp_path):
     found = read_architecture(saved(tmp_path, NODES))
     dram, registers = found.levels
     assert (dram.block, dram.instances, dram.read_energy, dram.update_energy) == (
@@ -102,7 +101,7 @@ def test_nodes_are_inside_those_before_them(tmp_path: Path) -> None:
     assert (found.compute.instances, found.compute.mesh_x, found.compute.energy) == (16, 8, 1)
 
 
-def test_capacities_are_words_or_bytes_of_all_tensors_or_of_each(tmp_path: Path) -> None:
+def test_capacities_are_words_or_bytes_of_all_tensors_or_of_each(tmp_path):
     for text, words, by_tensor in (
         ("entries: 24", 24, ()),
         ("bytes: 24", 12, ()),
@@ -113,7 +112,7 @@ def test_capacities_are_words_or_bytes_of_all_tensors_or_of_each(tmp_path: Path)
         assert (level.words, level.tensor_words) == (words, by_tensor)
 
 
-def test_branches_and_ranges_multiply(tmp_path: Path) -> None:
+def test_branches_and_ranges_multiply(tmp_path):
     found = read_architecture(saved(tmp_path, SUBTREE))
     dram, registers = found.levels
     assert (dram.word_bits, dram.block, dram.read_bandwidth, dram.write_bandwidth, dram.leak) == (
@@ -129,7 +128,7 @@ def test_branches_and_ranges_multiply(tmp_path: Path) -> None:
     assert (found.compute.instances, found.compute.mesh_x, found.compute.mesh_y) == (32, 4, 8)
 
 
-def test_a_folder_has_its_name_and_its_energies() -> None:
+def test_a_folder_has_its_name_and_its_energies():
     found = read_architecture(golden() / "eyeriss")
     assert found.name == "eyeriss"
     assert [level.name for level in found.levels] == [
@@ -143,7 +142,7 @@ def test_a_folder_has_its_name_and_its_energies() -> None:
     assert found.levels[1].write_energy == Fraction(13, 2)
 
 
-def test_a_problem_is_a_nest(tmp_path: Path) -> None:
+def test_a_problem_is_a_nest(tmp_path):
     found = read_problem(saved(tmp_path, PROBLEM))
     assert str(found) == "O[M][P] += W[M][C][R] * I[C][2*P+R]"
     assert found.sizes == {"M": 4, "C": 3, "P": 8, "R": 3}
@@ -179,9 +178,7 @@ def test_a_problem_is_a_nest(tmp_path: Path) -> None:
         (SUBTREE, "name: RF", "name: DRAM", "the name 'DRAM' occurs twice"),
     ],
 )  # fmt: skip
-def test_architectures_are_refused_by_path(
-    tmp_path: Path, text: str, old: str, new: str, message: str
-) -> None:
+def test_architectures_are_refused_by_path(tmp_path, text, old, new, message):
     assert old in text
     with pytest.raises(InputError) as refused:
         read_architecture(saved(tmp_path, text.replace(old, new, 1)))
@@ -201,7 +198,7 @@ def test_architectures_are_refused_by_path(
         ("problem:", "prob:", "has no field 'problem'"),
     ],
 )
-def test_problems_are_refused_by_path(tmp_path: Path, old: str, new: str, message: str) -> None:
+def test_problems_are_refused_by_path(tmp_path, old, new, message):
     assert old in PROBLEM
     with pytest.raises(InputError) as refused:
         read_problem(saved(tmp_path, PROBLEM.replace(old, new, 1)))
@@ -209,6 +206,6 @@ def test_problems_are_refused_by_path(tmp_path: Path, old: str, new: str, messag
     assert str(refused.value).startswith(str(tmp_path))
 
 
-def test_a_folder_without_an_architecture_is_refused(tmp_path: Path) -> None:
+def test_a_folder_without_an_architecture_is_refused(tmp_path):
     with pytest.raises(InputError, match=r"has no architecture; allowed: a folder with arch\.yaml"):
         read_architecture(tmp_path)

@@ -4,7 +4,6 @@ defaults of flattened files, the first format; and what is said of what nobody r
 from __future__ import annotations
 
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 
@@ -147,14 +146,14 @@ ERT:
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path):
     texts = {"base": BASE, "problem": PROBLEM, "nodes": NODES, "flat": FLAT, "first": FIRST}
     for name, text in texts.items():
         (tmp_path / f"{name}.yaml").write_text(text)
     return tmp_path
 
 
-def test_templates_take_in_other_files_and_mappings_each_other(folder: Path) -> None:
+def test_templates_take_in_other_files_and_mappings_each_other(folder):
     nest = read_problem(folder / "problem.yaml")
     assert nest.settings == {"C": 4, "M": 8, "R": 1, "S": 1, "N": 1, "P": 6, "Q": 1} | {
         "Wstride": 1,
@@ -184,7 +183,7 @@ def test_templates_take_in_other_files_and_mappings_each_other(folder: Path) -> 
         ("{% set n = 3 %}a: {{ [n, 2] | max }}", {"a": 3}),
     ],
 )  # fmt: skip
-def test_references_are_written_out(tmp_path: Path, text: str, document: object) -> None:
+def test_references_are_written_out(tmp_path, text, document):
     (tmp_path / "file.yaml").write_text(text)
     assert load_timeloop(tmp_path / "file.yaml") == document
 
@@ -193,7 +192,7 @@ def test_references_are_written_out(tmp_path: Path, text: str, document: object)
     ("text", "message"),
     refusals("formulations-spatial-front_ends", "templates_and_references_have_limits"),
 )  # fmt: skip
-def test_templates_and_references_have_limits(tmp_path: Path, text: str, message: str) -> None:
+def test_templates_and_references_have_limits(tmp_path, text, message):
     path = tmp_path / "file.yaml"
     path.write_text(text)
     with pytest.raises(InputError) as refused:
@@ -202,7 +201,7 @@ def test_templates_and_references_have_limits(tmp_path: Path, text: str, message
     assert str(refused.value).startswith(str(path))
 
 
-def test_nodes_have_the_levels_of_the_flattened_file(folder: Path) -> None:
+def test_nodes_have_the_levels_of_the_flattened_file(folder):
     nodes, flat = (read_architecture(folder / f"{name}.yaml") for name in ("nodes", "flat"))
     assert [level.name for level in nodes.levels] == ["DRAM", "glb", "inter_PE_spatial", "inputs", "weights"]  # fmt: skip
     for ours, theirs in zip(nodes.levels, flat.levels, strict=True):
@@ -218,7 +217,7 @@ def test_nodes_have_the_levels_of_the_flattened_file(folder: Path) -> None:
     ]
 
 
-def test_nodes_restrict_mappings_as_the_flattened_file_does(folder: Path) -> None:
+def test_nodes_restrict_mappings_as_the_flattened_file_does(folder):
     nest = read_problem(folder / "problem.yaml")
     asked = []
     for name in ("nodes", "flat"):
@@ -243,7 +242,7 @@ def test_nodes_restrict_mappings_as_the_flattened_file_does(folder: Path) -> Non
 
 
 @pytest.mark.parametrize("objective", ["latency", "energy"])
-def test_both_forms_have_the_same_optimum(folder: Path, objective: str) -> None:
+def test_both_forms_have_the_same_optimum(folder, objective):
     values = []
     for name in ("nodes", "flat"):
         path = folder / f"{name}.yaml"
@@ -254,7 +253,7 @@ def test_both_forms_have_the_same_optimum(folder: Path, objective: str) -> None:
     assert values[0] == values[1]
 
 
-def test_the_first_format_is_read_from_the_inside(folder: Path) -> None:
+def test_the_first_format_is_read_from_the_inside(folder):
     machine = read_architecture(folder / "first.yaml")
     dram, dummy, registers = machine.levels
     assert (dram.name, dram.block, dram.read_bandwidth) == ("DRAM", 4, Fraction(3))
@@ -274,7 +273,7 @@ def test_the_first_format_is_read_from_the_inside(folder: Path) -> None:
 
 
 @pytest.mark.ci
-def test_costs_without_energies_are_latency_and_words(folder: Path) -> None:
+def test_costs_without_energies_are_latency_and_words(folder):
     result = ithaca.map(folder / "problem.yaml", arch=folder / "nodes.yaml", objective="latency")
     assert result.status == "optimal"
     assert "energy" not in result.headline.lower()
@@ -300,7 +299,7 @@ def test_costs_without_energies_are_latency_and_words(folder: Path) -> None:
     ("old", "new", "message"),
     refusals("formulations-spatial-front_ends", "what_is_not_supported_is_named"),
 )  # fmt: skip
-def test_what_is_not_supported_is_named(folder: Path, old: str, new: str, message: str) -> None:
+def test_what_is_not_supported_is_named(folder, old, new, message):
     assert old in NODES
     (folder / "nodes.yaml").write_text(NODES.replace(old, new, 1))
     with pytest.raises(InputError) as refused:
@@ -310,7 +309,7 @@ def test_what_is_not_supported_is_named(folder: Path, old: str, new: str, messag
     assert "\n" not in str(refused.value)
 
 
-def test_fields_that_nobody_reads_are_named_once_or_refused(folder: Path) -> None:
+def test_fields_that_nobody_reads_are_named_once_or_refused(folder):
     asked = ["map", "problem.yaml", "--arch", "nodes.yaml", "--objective", "latency"]
     run = command(*asked, "--explain-files", cwd=folder)
     assert run.returncode == 0
@@ -323,7 +322,7 @@ def test_fields_that_nobody_reads_are_named_once_or_refused(folder: Path) -> Non
     assert "architecture.nodes[2].attributes.dept" in strict.stderr
 
 
-def test_networks_are_named_where_energies_count(tmp_path: Path) -> None:
+def test_networks_are_named_where_energies_count(tmp_path):
     path = tmp_path / "arch.yaml"
     path.write_text(
         FLAT.replace("    - name: DRAM[1..1]", "    - {name: noc, class: XY_NoC}\n    - {name: count, class: counter}\n    - name: DRAM[1..1]")
@@ -334,7 +333,7 @@ def test_networks_are_named_where_energies_count(tmp_path: Path) -> None:
     assert machine.unread[-1].endswith("local[2] (count of class 'counter')")
 
 
-def test_of_several_sizes_of_words_the_first_holds_as_in_the_tool(tmp_path: Path) -> None:
+def test_of_several_sizes_of_words_the_first_holds_as_in_the_tool(tmp_path):
     (tmp_path / "arch.yaml").write_text(
         """
 architecture:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import resource
-from pathlib import Path
 
 import pytest
 
@@ -33,7 +32,7 @@ BESIDE = {
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path, monkeypatch):
     inside = tmp_path / "inside"
     inside.mkdir()
     (tmp_path / "secret.txt").write_text(SECRET)
@@ -47,7 +46,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return inside
 
 
-def refusal(folder: Path, text: str) -> str:
+def refusal(folder, text):
     path = folder / "file.yaml"
     path.write_text(text)
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
@@ -66,17 +65,17 @@ def refusal(folder: Path, text: str) -> str:
 @pytest.mark.parametrize(
     ("text", "message"), refusals("formulations-spatial-front_ends", "templates_of_strangers")
 )
-def test_a_template_of_a_stranger_ends_in_one_line(folder: Path, text: str, message: str) -> None:
+def test_a_template_of_a_stranger_ends_in_one_line(folder, text, message):
     assert message in refusal(folder, text)
 
 
-def test_what_a_template_computes_has_limits(folder: Path) -> None:
+def test_what_a_template_computes_has_limits(folder):
     (folder / "file.yaml").write_text("a: {{ 'x' * 3000 }}")
     with pytest.raises(InputError, match="comes to more than 1,000 characters"):
         load_timeloop(folder / "file.yaml", max_bytes=1000)
 
 
-def test_more_folders_may_be_included_by_option(folder: Path) -> None:
+def test_more_folders_may_be_included_by_option(folder):
     for name in ("../secret.txt", "up/secret.txt", str(folder.parent / "secret.txt")):
         (folder / "file.yaml").write_text(f"a: {{{{ include_text('{name}') }}}}")
         with pytest.raises(InputError):
@@ -93,7 +92,7 @@ def test_more_folders_may_be_included_by_option(folder: Path) -> None:
         pass
 
 
-def test_commands_and_functions_take_the_option(folder: Path) -> None:
+def test_commands_and_functions_take_the_option(folder):
     (folder.parent / "nest.yaml").write_text(
         "name: mine\neinsum: ik,kj->ij\nextents: {i: 4, j: 4, k: 8}\n"
     )
@@ -108,14 +107,12 @@ def test_commands_and_functions_take_the_option(folder: Path) -> None:
     assert answer.status == "optimal"
 
 
-def test_files_that_are_no_templates_need_no_process(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_files_that_are_no_templates_need_no_process(folder, monkeypatch):
     monkeypatch.setattr("subprocess.run", None)
     assert load_timeloop(folder / "base.yaml") == {"a": {"b": 3, "t": "x"}}
 
 
-def test_what_files_beside_say_is_included(folder: Path) -> None:
+def test_what_files_beside_say_is_included(folder):
     (folder / "more").mkdir()
     (folder / "more" / "deep.yaml").write_text('c: "q\\"\\\\"\n')
     (folder / "file.yaml").write_text(

@@ -18,7 +18,7 @@ from ithaca.formulations.hardware.accelerator import Trend
 from ithaca.formulations.hardware.accelerator import Work as Run
 from ithaca.formulations.problem import Limit
 from ithaca.plugins.hierarchies.formulations.accelerator import HierarchyAccelerator
-from ithaca.plugins.hierarchies.formulations.architecture import Architecture, Tensorized
+from ithaca.plugins.hierarchies.formulations.architecture import Tensorized
 from ithaca.plugins.hierarchies.formulations.editions import EDITIONS, Setting
 from ithaca.plugins.hierarchies.formulations.library import find_architecture
 from ithaca.plugins.hierarchies.formulations.mapping_space import MappingOptions
@@ -28,7 +28,6 @@ from ithaca.plugins.hierarchies.formulations.variation import with_figures
 from ithaca.solver.certificate import Status
 from ithaca.solver.portfolio import solve_designs
 from ithaca.workloads.library import workload
-from ithaca.workloads.nest import LoopNest
 from tests.plugins.hierarchies.formulations.calls import (
     ENERGIES,
     FLOWS,
@@ -51,7 +50,7 @@ from tests.plugins.hierarchies.formulations.calls import (
 @pytest.mark.slow(every=3)
 @pytest.mark.ci
 @pytest.mark.parametrize(("nest", "name", "flow"), list(cases()))
-def test_metrics_are_those_of_calls_played_one_by_one(nest: LoopNest, name: str, flow: int) -> None:
+def test_metrics_are_those_of_calls_played_one_by_one(nest, name, flow):
     architecture = machine(name, **SMALL | PRICES | {"tensorized.dataflow": flow})
     for design in designs(architecture, nest):
         binding = dict(design.binding)
@@ -78,9 +77,7 @@ def test_metrics_are_those_of_calls_played_one_by_one(nest: LoopNest, name: str,
 @pytest.mark.slow(every=3)
 @pytest.mark.parametrize(("nest", "name", "flow"), list(cases()))
 @pytest.mark.parametrize(("words", "objective"), [(40, "latency"), (200, "latency"), *ENERGIES])
-def test_optima_are_those_of_enumeration(
-    nest: LoopNest, name: str, flow: int, words: int, objective: str
-) -> None:
+def test_optima_are_those_of_enumeration(nest, name, flow, words, objective):
     figures = {"tensorized.dataflow": flow, "Scratchpad.words": words}
     for design in designs(machine(name, **SMALL | PRICES | figures), nest):
         posed = problem(design, objective)
@@ -104,7 +101,7 @@ def test_optima_are_those_of_enumeration(
 @pytest.mark.slow(every=3)
 @pytest.mark.ci
 @pytest.mark.parametrize(("nest", "name", "flow"), list(cases()))
-def test_words_off_chip_are_counted_one_by_one(nest: LoopNest, name: str, flow: int) -> None:
+def test_words_off_chip_are_counted_one_by_one(nest, name, flow):
     """A bus of 16 bits: bursts of 64 bytes take 33 cycles; all else is as without. Optima are those
     of enumeration."""
     architecture = machine(name, **SMALL | {"tensorized.dataflow": flow, "tensorized.bus_bits": 16})
@@ -141,7 +138,7 @@ def test_words_off_chip_are_counted_one_by_one(nest: LoopNest, name: str, flow: 
         assert solution.certificate.status is Status.OPTIMAL
 
 
-def test_wider_buses_and_longer_bursts_help_where_words_take_them() -> None:
+def test_wider_buses_and_longer_bursts_help_where_words_take_them():
     free, bus = (
         HierarchyAccelerator(
             find_architecture("hasco-gemm"), "intrinsic", MappingOptions(off_chip=o)
@@ -164,7 +161,7 @@ def test_wider_buses_and_longer_bursts_help_where_words_take_them() -> None:
         ).design
 
 
-def test_limits_and_objectives_that_fall_are_proven_too() -> None:
+def test_limits_and_objectives_that_fall_are_proven_too():
     design = designs(machine("hasco-gemm", **SMALL), NESTS[0])[0]
     values = [
         {design.quantity(p): Fraction(n) for p, n in tiles.items()} for tiles in every_tile(design)
@@ -190,7 +187,7 @@ def test_limits_and_objectives_that_fall_are_proven_too() -> None:
 @pytest.mark.ci
 @given(data=st.data())
 @settings(max_examples=15)
-def test_number_systems_agree(data: st.DataObject) -> None:
+def test_number_systems_agree(data):
     nest, (name, flow) = data.draw(st.sampled_from(NESTS)), data.draw(st.sampled_from(FLOWS))
     design = data.draw(
         st.sampled_from(designs(machine(name, **SMALL | {"tensorized.dataflow": flow}), nest))
@@ -210,7 +207,7 @@ def test_number_systems_agree(data: st.DataObject) -> None:
 # -- trends ------------------------------------------------------------------------------------
 
 
-def best(architecture: Architecture, nest: LoopNest, text: str = "latency") -> Fraction | None:
+def best(architecture, nest, text="latency"):
     found = solve_designs([problem(design, text) for design in designs(architecture, nest)])
     return min((solution.value for solution in found if solution.value is not None), default=None)
 
@@ -227,7 +224,7 @@ VALUES = {
 @pytest.mark.ci
 @given(data=st.data())
 @settings(max_examples=8, deadline=None)
-def test_more_never_hurts_where_that_is_declared(data: st.DataObject) -> None:
+def test_more_never_hurts_where_that_is_declared(data):
     """All figures that are not MIXED: one is raised, whatever the others are."""
     nest, (name, flow) = data.draw(st.sampled_from(NESTS)), data.draw(st.sampled_from(FLOWS))
     sides = {f"mac.mesh_{d}": data.draw(st.integers(1, 5)) for d in "xy"}
@@ -250,7 +247,7 @@ def test_more_never_hurts_where_that_is_declared(data: st.DataObject) -> None:
         assert before is None or (after is not None and after >= before)
 
 
-def test_stages_of_a_product_of_three() -> None:
+def test_stages_of_a_product_of_three():
     """MTTKRP is a TTM and a batch of matrix-vector products, and its stages compute what it
     does."""
     accelerator = HierarchyAccelerator(find_architecture("hasco-units"), "intrinsic")
@@ -277,7 +274,7 @@ def test_stages_of_a_product_of_three() -> None:
     assert HierarchyAccelerator(find_architecture("eyeriss")).stages(whole) == (whole,)
 
 
-def test_a_larger_mesh_may_hurt_and_neither_dataflow_is_best() -> None:
+def test_a_larger_mesh_may_hurt_and_neither_dataflow_is_best():
     """Reasons why these are MIXED: five channels on a mesh of 5 × 5 or 6 × 6; short and long
     reductions."""
     trends = EDITIONS["intrinsic"].trends(find_architecture("hasco-gemm"))

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -45,7 +42,7 @@ from tests.plugins.hierarchies.formulations.calls import (
 )
 
 
-def test_units_of_files_are_checked(tmp_path: Path) -> None:
+def test_units_of_files_are_checked(tmp_path):
     text = packaged_text("ithaca.plugins.hierarchies.formulations.architectures", "hasco-units")
     for change, complaint in (
         (
@@ -65,7 +62,7 @@ def test_units_of_files_are_checked(tmp_path: Path) -> None:
     assert find_architecture(str(path)).tensorized == own.tensorized
 
 
-def test_a_layer_is_one_problem_a_match() -> None:
+def test_a_layer_is_one_problem_a_match():
     accelerator = HierarchyAccelerator(find_architecture("hasco-gemm"), "intrinsic")
     nest = workload("conv2d").with_sizes({"o": 64, "r": 28, "c": 56, "i": 64})
     objective = Objective(
@@ -82,7 +79,7 @@ def test_a_layer_is_one_problem_a_match() -> None:
     assert len(accelerator.problems(Run("conv", nest), stationary, objective)) == 8
 
 
-def test_the_listing_of_the_paper() -> None:
+def test_the_listing_of_the_paper():
     """Listing 1: k = c = 64, 56 × 56, 3 × 3 on 16 × 16, tiles k 32, x 32, c 8: 16,128 sub-problems
     of 32 calls."""
     nest = workload("conv2d").with_sizes({"o": 64, "r": 56, "c": 56, "i": 64, "p": 3, "q": 3})
@@ -109,7 +106,7 @@ def test_the_listing_of_the_paper() -> None:
     assert (tiling.subproblems, tiling.calls) == (found["subproblems"], found["calls"])
 
 
-def test_local_memory_must_hold_a_call() -> None:
+def test_local_memory_must_hold_a_call():
     nest = NESTS[0]
     for words, status in ((24 - 1, Status.INFEASIBLE), (24, Status.OPTIMAL)):  # 4 + 4 + 16 words
         (solution,) = solve_designs(
@@ -118,7 +115,7 @@ def test_local_memory_must_hold_a_call() -> None:
         assert solution.certificate.status is status
 
 
-def test_results_come_back(tmp_path: Any) -> None:
+def test_results_come_back(tmp_path):
     for name in ("hasco-gemm", "hasco-conv", "hasco-units"):
         posed = [problem(design) for design in designs(machine(name, **SMALL), NESTS[1])]
         solutions = solve_designs(posed)
@@ -170,7 +167,7 @@ def test_results_come_back(tmp_path: Any) -> None:
         ({"sizes": (("z", 3),)}, "tensorized.sizes or a side: unknown loop 'z'"),
     ],
 )
-def test_what_an_array_cannot_be_is_refused(change: Mapping[str, Any], complaint: str) -> None:
+def test_what_an_array_cannot_be_is_refused(change, complaint):
     architecture = find_architecture("hasco-gemm")
     assert architecture.tensorized is not None
     with pytest.raises(InputError) as raised:
@@ -181,7 +178,7 @@ def test_what_an_array_cannot_be_is_refused(change: Mapping[str, Any], complaint
     assert "\n" not in str(raised.value)
 
 
-def test_other_architectures_and_nests_are_refused() -> None:
+def test_other_architectures_and_nests_are_refused():
     with pytest.raises(InputError, match="eyeriss: has 5 levels; allowed in edition intrinsic"):
         designs(find_architecture("eyeriss"), NESTS[0])
     with pytest.raises(InputError, match="mttkrp multiplies 3 tensors"):
@@ -198,7 +195,7 @@ def test_other_architectures_and_nests_are_refused() -> None:
         ).designs
 
 
-def test_map_on_the_command_line(tmp_path: Path) -> None:
+def test_map_on_the_command_line(tmp_path):
     """All matches are solved, the best is shown and drawn, and its file goes through every command
     that reads it."""
     out, page = tmp_path / "out.json", tmp_path / "page.html"

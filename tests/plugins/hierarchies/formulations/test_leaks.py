@@ -18,7 +18,6 @@ import pytest
 import ithaca.plugins.hierarchies.formulations.search.extension as extension
 import ithaca.plugins.hierarchies.formulations.search.stage as search
 from ithaca.formulations.hardware.accelerator import Trend
-from ithaca.formulations.problem import Problem
 from ithaca.plugins.hierarchies.formulations.architecture import Architecture, Compute, Level
 from ithaca.plugins.hierarchies.formulations.design import SpatialDesign
 from ithaca.plugins.hierarchies.formulations.editions import EDITIONS, TIMELOOP
@@ -33,7 +32,7 @@ from tests.reference import DATA
 
 
 @cache
-def evaluated() -> list[dict[str, Any]]:
+def evaluated():
     """Random mappings that the real tool evaluated (`tests/data/README.md`)."""
     rows: list[dict[str, Any]] = json.loads(
         gzip.decompress((DATA / "timeloop_leaks.json.gz").read_bytes())
@@ -41,7 +40,7 @@ def evaluated() -> list[dict[str, Any]]:
     return rows
 
 
-def counted(row: Mapping[str, Any], *, leaks: bool) -> Mapping[str, Any]:
+def counted(row, *, leaks):
     """The metrics of a row's mapping, with its leaks or without."""
     levels, factors, orders = [], {}, {}
     for stated in row["levels"]:
@@ -84,7 +83,7 @@ def counted(row: Mapping[str, Any], *, leaks: bool) -> Mapping[str, Any]:
     return metrics
 
 
-def test_leaks_are_those_of_the_real_tool() -> None:
+def test_leaks_are_those_of_the_real_tool():
     """Leakage of every level, whatever it keeps: per cycle of the whole and instance in use;
     multipliers leak nothing.
 
@@ -112,7 +111,7 @@ def test_leaks_are_those_of_the_real_tool() -> None:
     assert (len(rows), same_words, same) == (61, 57, 49)
 
 
-def in_doubles(row: Mapping[str, Any], counts: Mapping[str, Any]) -> set[int]:
+def in_doubles(row, counts):
     """The cycles of a row's mapping as `BufferLevel::ComputePerformance` computes them, for every
     order in which tensors may be added up."""
     steps = int(counts["computes"]) // int(counts["pes"])
@@ -134,7 +133,7 @@ def in_doubles(row: Mapping[str, Any], counts: Mapping[str, Any]) -> set[int]:
     return cycles
 
 
-def test_the_tool_counts_a_cycle_more_where_its_doubles_round_up() -> None:
+def test_the_tool_counts_a_cycle_more_where_its_doubles_round_up():
     """Cycles of 61 mappings: 51 take the same, 8 one more, as the tool's doubles say; two move
     fewer words, as it extrapolates."""
     same = above = 0
@@ -148,7 +147,7 @@ def test_the_tool_counts_a_cycle_more_where_its_doubles_round_up() -> None:
     assert (same, above) == (51, 8)
 
 
-def test_leaks_of_partly_used_levels_by_hand() -> None:
+def test_leaks_of_partly_used_levels_by_hand():
     """3 of 4 lanes in a level that keeps nothing, 6 of 16 inside it, 36 cycles, as the tool printed
     them."""
     nest = nest_of("O[m][p] += W[m][c][r] * I[c][2*p+r]", {"m": 4, "p": 6, "c": 3, "r": 3})
@@ -178,7 +177,7 @@ def test_leaks_of_partly_used_levels_by_hand() -> None:
     assert found["metrics"]["energy"] == sum(energies)
 
 
-def leaking(seed: int) -> Problem:
+def leaking(seed):
     """A small problem with lanes whose levels leak, some much."""
     for number in range(seed, seed + 100_000, 1000):
         problem, rng = drawn_problem(number), random.Random(number)
@@ -209,9 +208,7 @@ def leaking(seed: int) -> Problem:
 @pytest.mark.parametrize(
     "seed", [pytest.param(n, marks=pytest.mark.slow) if n > 19 else n for n in range(300)]
 )
-def test_small_problems_with_leaks_are_solved_as_by_enumeration(
-    monkeypatch: pytest.MonkeyPatch, seed: int
-) -> None:
+def test_small_problems_with_leaks_are_solved_as_by_enumeration(monkeypatch, seed):
     monkeypatch.setattr(extension, "FEW", 0)
     monkeypatch.setattr(search, "BEAMS", (3,))
     check_with_limit(leaking(seed), seed)
@@ -219,7 +216,7 @@ def test_small_problems_with_leaks_are_solved_as_by_enumeration(
 
 @pytest.mark.ci(every=2)
 @pytest.mark.parametrize("seed", range(20))
-def test_bounds_with_leaks_never_exceed_what_follows(seed: int) -> None:
+def test_bounds_with_leaks_never_exceed_what_follows(seed):
     problem, rng = leaking(seed), random.Random(seed)
     stage: Any = problem.design.stage(problem)
     for _ in range(3):
@@ -228,7 +225,7 @@ def test_bounds_with_leaks_never_exceed_what_follows(seed: int) -> None:
             assert max(bounds_towards(stage, values)) <= float(problem.value(values)) * (1 + 1e-12)
 
 
-def test_more_instances_never_hurt_though_they_leak() -> None:
+def test_more_instances_never_hurt_though_they_leak():
     design = leaking(0).design
     assert isinstance(design, SpatialDesign)
     trends = EDITIONS[TIMELOOP].trends(design.architecture)

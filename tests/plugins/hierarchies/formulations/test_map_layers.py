@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-from pathlib import Path
 
 import pytest
 
@@ -17,7 +16,7 @@ LAYERS = [
 ]
 
 
-def tensors(kind: str, extents: dict[str, int], stride: int) -> dict[str, list[int]]:
+def tensors(kind, extents, stride):
     if kind == "gemm":
         x, y, k = extents.values()
         return {"A": [x, k], "B": [k, y], "C": [x, y]}
@@ -31,7 +30,7 @@ def tensors(kind: str, extents: dict[str, int], stride: int) -> dict[str, list[i
 
 
 @pytest.fixture
-def layers(tmp_path: Path) -> Path:
+def layers(tmp_path):
     rows = [
         (kind, json.dumps(sizes), stride, json.dumps(tensors(kind, sizes, stride)))
         for kind, sizes, stride in LAYERS
@@ -39,7 +38,7 @@ def layers(tmp_path: Path) -> Path:
     return write(tmp_path / "layers.csv", ("kind", "extents", "stride", "tensors"), rows)
 
 
-def write(path: Path, header: tuple[str, ...], rows: list[tuple[object, ...]]) -> Path:
+def write(path, header, rows):
     with path.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([header, *rows])
     return path
@@ -48,9 +47,7 @@ def write(path: Path, header: tuple[str, ...], rows: list[tuple[object, ...]]) -
 ASKED = ("--arch", "dmazerunner-256", "--edition", "dmazerunner")
 
 
-def test_every_layer_is_proven_and_its_mapping_costs_what_is_said(
-    layers: Path, tmp_path: Path
-) -> None:
+def test_every_layer_is_proven_and_its_mapping_costs_what_is_said(layers, tmp_path):
     told = ithaca(
         "map", *ASKED, "--problems", str(layers), "--objective", "edp", "--divisors-only", "--json"
     )
@@ -78,14 +75,14 @@ def test_every_layer_is_proven_and_its_mapping_costs_what_is_said(
     assert [point["metrics"] for point in evaluated] == [answer["metrics"] for answer in answers]
 
 
-def test_the_table_names_layers(layers: Path) -> None:
+def test_the_table_names_layers(layers):
     told = ithaca("map", *ASKED, "--problems", str(layers), "--objective", "latency")
     assert "X=64, Y=32, K=128" in told.stdout
     assert told.stdout.count("optimal") == 3
 
 
 @pytest.mark.ci
-def test_what_padded_optima_are_best_of_is_said(layers: Path, tmp_path: Path) -> None:
+def test_what_padded_optima_are_best_of_is_said(layers, tmp_path):
     surplus = list(_row(1))
     surplus[3] = json.dumps(
         {"I": [1, 16, 30, 30], "W": [1, 16, 3, 3], "O": [1, 16, 14, 14]}
@@ -102,7 +99,7 @@ def test_what_padded_optima_are_best_of_is_said(layers: Path, tmp_path: Path) ->
     }
 
 
-def test_limits_that_no_layer_meets_are_told_by_row(layers: Path) -> None:
+def test_limits_that_no_layer_meets_are_told_by_row(layers):
     told = ithaca(
         "map", *ASKED, "--problems", str(layers), "--limit", "energy=1", "--divisors-only", "--json"
     )
@@ -113,20 +110,20 @@ def test_limits_that_no_layer_meets_are_told_by_row(layers: Path) -> None:
     )
 
 
-def test_results_of_this_edition_are_searched_again(tmp_path: Path) -> None:
+def test_results_of_this_edition_are_searched_again(tmp_path):
     path, sizes = tmp_path / "r.json", "o=64,i=64,r=28,c=28"
     succeed("map", *ASKED, "--problem", "conv2d", "-s", sizes, "--divisors-only", "-o", str(path))
     verified = succeed("verify", str(path))
     assert "confirmed by staged" in verified.stdout
 
 
-def test_a_problem_beside_problems_is_refused(layers: Path) -> None:
+def test_a_problem_beside_problems_is_refused(layers):
     told = ithaca("map", *ASKED, "--problems", str(layers), "--problem", "mm")
     assert told.returncode == 2
     assert "--problems is given beside another problem" in told.stderr
 
 
-def test_constraints_restrict_layers(layers: Path, tmp_path: Path) -> None:
+def test_constraints_restrict_layers(layers, tmp_path):
     constraints = tmp_path / "constraints.yaml"
     constraints.write_text(
         "mapspace_constraints:\n  - {target: SPM, type: temporal, factors: X=1}\n", encoding="utf-8"
@@ -140,6 +137,6 @@ def test_constraints_restrict_layers(layers: Path, tmp_path: Path) -> None:
     assert answer["mapping"]["SPM"]["X"] == 1
 
 
-def _row(number: int) -> tuple[object, ...]:
+def _row(number):
     kind, sizes, stride = LAYERS[number]
     return kind, json.dumps(sizes), stride, json.dumps(tensors(kind, sizes, stride))

@@ -3,7 +3,6 @@ calls."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from itertools import combinations, permutations, product
 from math import comb, prod
@@ -17,8 +16,6 @@ from ithaca.plugins.hierarchies.formulations import matching_model
 from ithaca.plugins.hierarchies.formulations.intrinsics import INTRINSICS, find_intrinsic
 from ithaca.plugins.hierarchies.formulations.matching import (
     Computation,
-    Leaf,
-    Match,
     MatchingRule,
     computation,
     stages,
@@ -33,13 +30,13 @@ from tests.refusals import refusals
 GEMM, GEMV, CONV2D = (find_intrinsic(name) for name in ("gemm", "gemv", "conv2d"))
 
 
-def convolution(window: int = 3) -> Computation:
+def convolution(window=3):
     """The convolution of HASCO's examples."""
     sizes = {"k": 64, "c": 64, "x": 56, "y": 56, "r": window, "s": window}
     return computation(statement_nest("C[k,x,y] += a[c,x+r,y+s] * b[k,c,r,s]", sizes))
 
 
-def bound(found: tuple[Match, ...]) -> set[str]:
+def bound(found):
     """The loops bound by each match, as one word in alphabetical order."""
     assert len({match.loops for match in found}) == len(found)
     return {"".join(sorted(match.loops)) for match in found}
@@ -48,17 +45,17 @@ def bound(found: tuple[Match, ...]) -> set[str]:
 # -- published cases -------------------------------------------------------------------
 
 
-def test_convolution_on_a_matrix_product_has_nine_leaves_of_which_four_are_chosen() -> None:
+def test_convolution_on_a_matrix_product_has_nine_leaves_of_which_four_are_chosen():
     assert comb(len(convolution().leaves), len(GEMM.leaves)) == 126
 
 
-def test_convolution_on_a_matrix_product_has_the_six_published_choices() -> None:
+def test_convolution_on_a_matrix_product_has_the_six_published_choices():
     """k; x or y; c, r or s."""
     found = matches(convolution(), GEMM, MatchingRule.PUBLISHED)
     assert bound(found) == {"".join(sorted(("k", *pair))) for pair in product("xy", "crs")}
 
 
-def test_of_the_six_the_rule_applied_to_sums_too_leaves_four() -> None:
+def test_of_the_six_the_rule_applied_to_sums_too_leaves_four():
     """r with x and s with y are added in one subscript, the matrix product's loops are not."""
     found = matches(convolution(), GEMM)
     assert bound(found) == {"ckx", "cky", "ksx", "kry"}
@@ -74,14 +71,12 @@ def test_of_the_six_the_rule_applied_to_sums_too_leaves_four() -> None:
     assert not any(match.broken for match in found)
 
 
-def mttkrp() -> Computation:
+def mttkrp():
     sizes = dict.fromkeys("ijkl", 64)
     return computation(statement_nest("D[i,j] += A[i,k,l] * B[l,j] * C[k,j]", sizes))
 
 
-def test_a_matrix_product_matches_the_first_stage_of_mttkrp_alone_and_matrix_times_vector_both() -> (
-    None
-):
+def test_a_matrix_product_matches_the_first_stage_of_mttkrp_alone_and_matrix_times_vector_both():
     first, second = stages(mttkrp(), 2)
     assert str(first) == "T1[i][j][k] += A[i][k][l] * B[l][j]"
     assert str(second) == "D[i][j] += T1[i][j][k] * C[k][j]"
@@ -90,7 +85,7 @@ def test_a_matrix_product_matches_the_first_stage_of_mttkrp_alone_and_matrix_tim
     assert {match.computation for match in matches(mttkrp(), GEMV)} == {first, second}
 
 
-def test_a_product_of_three_factors_matches_an_intrinsic_of_three_as_a_whole() -> None:
+def test_a_product_of_three_factors_matches_an_intrinsic_of_three_as_a_whole():
     own = find_intrinsic("o[a,b] += x[a,c,d] * y[d,b] * z[c,b]", dict.fromkeys("abcd", 4))
     (match,) = matches(mttkrp(), own)
     assert (match.computation, dict(match.binding)) == (
@@ -99,9 +94,7 @@ def test_a_product_of_three_factors_matches_an_intrinsic_of_three_as_a_whole() -
     )
 
 
-def test_a_tensor_times_a_matrix_has_two_choices_of_64_calls_and_one_of_them_reads_the_tensor_in_one_run() -> (
-    None
-):
+def test_a_tensor_times_a_matrix_has_two_choices_of_64_calls_and_one_of_them_reads_the_tensor_in_one_run():
     """HASCO measured 3.26 between them: calls and work are the same, not where the words of a call
     are."""
     ttm = computation(statement_nest("C[i,j,k] += A[i,j,l] * B[l,k]", dict.fromkeys("ijkl", 64)))
@@ -114,9 +107,7 @@ def test_a_tensor_times_a_matrix_has_two_choices_of_64_calls_and_one_of_them_rea
 @pytest.mark.parametrize(
     ("window", "share"), [(3, Fraction(0)), (5, Fraction(11, 36)), (7, Fraction(32, 81))]
 )
-def test_larger_windows_on_a_window_of_three_waste_the_published_share(
-    window: int, share: Fraction
-) -> None:
+def test_larger_windows_on_a_window_of_three_waste_the_published_share(window, share):
     (match,) = matches(
         convolution(window), find_intrinsic("conv2d", {"k": 16, "c": 16, "x": 8, "y": 8})
     )
@@ -125,7 +116,7 @@ def test_larger_windows_on_a_window_of_three_waste_the_published_share(
     assert {5: "30.56", 7: "39.51"}.get(window, "0.00") == f"{100 * float(share):.2f}"
 
 
-def test_the_published_listing_makes_32_calls_a_sub_problem_and_has_16128_of_these() -> None:
+def test_the_published_listing_makes_32_calls_a_sub_problem_and_has_16128_of_these():
     outer = find_intrinsic("gemm", {"i": 16, "j": 16, "k": 1})
     match = next(m for m in matches(convolution(), outer) if set(m.loops) == set("kxc"))
     tiling = match.tiled({"k": 32, "x": 32, "c": 8})
@@ -136,7 +127,7 @@ def test_the_published_listing_makes_32_calls_a_sub_problem_and_has_16128_of_the
     assert tiling.redundant == match.whole.redundant == 1 - Fraction(56, 64)
 
 
-def test_a_strided_window_is_no_window_of_an_intrinsic_that_has_no_stride() -> None:
+def test_a_strided_window_is_no_window_of_an_intrinsic_that_has_no_stride():
     strided = computation(workload("conv2d", {"s": 2}))
     assert not matches(strided, CONV2D)
     assert matches(
@@ -145,20 +136,18 @@ def test_a_strided_window_is_no_window_of_an_intrinsic_that_has_no_stride() -> N
     assert len(matches(strided, GEMM)) == 4
 
 
-def test_names_that_may_be_exchanged_make_one_choice_and_two_where_sizes_differ() -> None:
+def test_names_that_may_be_exchanged_make_one_choice_and_two_where_sizes_differ():
     product_ = computation(workload("mm"))
     assert len(matches(product_, GEMM)) == 1
     assert len(matches(product_, find_intrinsic("gemm", {"i": 8}))) == 2
 
 
-def test_a_loop_that_is_in_both_operands_and_not_summed_is_never_bound_to_a_matrix_product() -> (
-    None
-):
+def test_a_loop_that_is_in_both_operands_and_not_summed_is_never_bound_to_a_matrix_product():
     (match,) = matches(computation(workload("batched_mm")), GEMM)
     assert "b" not in match.loops
 
 
-def test_a_depthwise_convolution_has_only_partial_matches_with_a_matrix_product() -> None:
+def test_a_depthwise_convolution_has_only_partial_matches_with_a_matrix_product():
     depthwise = computation(workload("depthwise_conv2d"))
     assert not matches(depthwise, GEMM)
     found = matches(depthwise, GEMM, partial=True)
@@ -170,7 +159,7 @@ def test_a_depthwise_convolution_has_only_partial_matches_with_a_matrix_product(
     assert matches(convolution(), GEMM, partial=True) == matches(convolution(), GEMM)
 
 
-def test_too_many_matches_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_matches_are_refused(monkeypatch):
     monkeypatch.setattr(matching_model, "MOST", 100)
     letters = "abcde"
     nest = statement_nest(
@@ -192,13 +181,13 @@ def test_too_many_matches_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     ("text", "sizes", "line"),
     refusals("formulations-matching", "what_is_no_intrinsic_is_refused"),
 )
-def test_what_is_no_intrinsic_is_refused(text: str, sizes: Mapping[str, int], line: str) -> None:
+def test_what_is_no_intrinsic_is_refused(text, sizes, line):
     with pytest.raises(InputError) as error:
         find_intrinsic(text, sizes)
     assert line in str(error.value)
 
 
-def test_intrinsics_match_themselves() -> None:
+def test_intrinsics_match_themselves():
     for name in INTRINSICS:
         (match,) = matches(find_intrinsic(name), find_intrinsic(name))
         assert match.whole.calls == 1
@@ -209,7 +198,7 @@ def test_intrinsics_match_themselves() -> None:
 
 
 @st.composite
-def products(draw: st.DrawFn, names: str, *, factors: int = 2) -> Computation:
+def products(draw, names, *, factors=2):
     """A small product whose subscripts are loops, sums of loops, and multiples."""
     loops = draw(st.lists(st.sampled_from(names), min_size=1, max_size=len(names), unique=True))
     subscript = st.lists(
@@ -234,7 +223,7 @@ def products(draw: st.DrawFn, names: str, *, factors: int = 2) -> Computation:
 
 
 @st.composite
-def pairs(draw: st.DrawFn) -> tuple[Computation, Computation]:
+def pairs(draw):
     """A computation, and what is left of it without some loops: other names, inputs and subscripts
     in another order."""
     whole = draw(products("ijkl"))
@@ -243,7 +232,7 @@ def pairs(draw: st.DrawFn) -> tuple[Computation, Computation]:
     kept = draw(st.lists(st.sampled_from(whole.loops), min_size=1, max_size=3, unique=True))
     names = dict(zip(kept, draw(st.permutations("xyz")), strict=False))
 
-    def access(given: Access, tensor: str) -> Access:
+    def access(given, tensor):
         subscripts = [
             Affine(tuple((names[loop], c) for loop, c in s.terms if loop in kept)) for s in given
         ]
@@ -257,15 +246,13 @@ def pairs(draw: st.DrawFn) -> tuple[Computation, Computation]:
     return whole, Computation("drawn", access(whole.output, "Z"), tuple(inputs), extents)
 
 
-def meet(first: Leaf, second: Leaf) -> str:
+def meet(first, second):
     if first.load == second.load:
         return "+" if first.dimension == second.dimension else "load"
     return "×"
 
 
-def by_hand(
-    whole: Computation, intrinsic: Computation, rule: MatchingRule
-) -> Iterator[tuple[str, ...]]:
+def by_hand(whole, intrinsic, rule):
     """Every choice of leaves that keeps the rules, as the loops that it binds."""
     ours, theirs = intrinsic.leaves, whole.leaves
     for chosen in permutations(range(len(theirs)), len(ours)):
@@ -295,14 +282,12 @@ def by_hand(
         yield tuple(binding[loop] for loop in intrinsic.loops)
 
 
-def loops_of(access: Access) -> set[str]:
+def loops_of(access):
     return {loop for subscript in access for loop in subscript.loops}
 
 
 @given(pairs(), st.sampled_from(MatchingRule))
-def test_matches_are_those_of_brute_force(
-    pair: tuple[Computation, Computation], rule: MatchingRule
-) -> None:
+def test_matches_are_those_of_brute_force(pair, rule):
     """Over every choice of leaves; those that an exchange of names in the intrinsic makes of one
     are one."""
     whole, intrinsic = pair
@@ -324,25 +309,23 @@ def test_matches_are_those_of_brute_force(
     assert sum(map(len, found)) == len(expected)
 
 
-def element(access: Access, values: Mapping[str, int]) -> tuple[int, ...]:
+def element(access, values):
     return tuple(s.constant + sum(c * values[loop] for loop, c in s.terms) for s in access)
 
 
-def iterations(sizes: Mapping[str, int]) -> Iterator[dict[str, int]]:
+def iterations(sizes):
     for values in product(*map(range, sizes.values())):
         yield dict(zip(sizes, values, strict=True))
 
 
-def word(tensor: int, at: tuple[int, ...]) -> int:
+def word(tensor, at):
     """A value for an element."""
     return hash((tensor, *at)) % 1009
 
 
 @pytest.mark.ci
 @given(pairs(), st.booleans())
-def test_calls_compute_what_the_computation_does(
-    pair: tuple[Computation, Computation], partial: bool
-) -> None:
+def test_calls_compute_what_the_computation_does(pair, partial):
     """Each call sees nothing but its operands, gathered element by element: these must be well
     defined."""
     whole, intrinsic = pair

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
 from itertools import permutations
 
 import numpy as np
@@ -11,7 +10,6 @@ import pytest
 
 from ithaca.plugins.hierarchies.formulations.design import SpatialDesign
 from ithaca.plugins.hierarchies.formulations.mapping import Mapping as LoopMapping
-from ithaca.plugins.hierarchies.formulations.mapping import Order
 from ithaca.plugins.hierarchies.formulations.orders import sufficient_orders
 from ithaca.plugins.hierarchies.formulations.points import model_of
 from tests.plugins.hierarchies.formulations.cases import (
@@ -31,16 +29,14 @@ from tests.plugins.hierarchies.formulations.cases import (
         ("O[i][j] += A[i][k] * B[k][j]", 1, 1),
     ],
 )
-def test_few_orders_suffice(statement: str, extent: int, orders: int) -> None:
+def test_few_orders_suffice(statement, extent, orders):
     nest = nest_of(statement, dict.fromkeys(sorted({c for c in statement if c.islower()}), extent))
     assert len(sufficient_orders(nest, [access.tensor for access in nest.accesses])) == orders
     assert len(sufficient_orders(nest, [])) == 1
     assert len(sufficient_orders(nest, [nest.output.tensor])) == 1
 
 
-def fills(
-    design: SpatialDesign, mapping: LoopMapping, orders: Sequence[tuple[Order, ...]]
-) -> np.ndarray:
+def fills(design, mapping, orders):
     """Words that levels are filled with, by every one of some orders of all levels: a row for
     each."""
     names = [level.name for level in design.architecture.levels]
@@ -63,7 +59,7 @@ def fills(
 
 
 @pytest.mark.ci
-def test_no_order_fills_less_than_all_that_suffice() -> None:
+def test_no_order_fills_less_than_all_that_suffice():
     """Whatever the trips and the orders of other levels, for any order of a level one that suffices
     fills none with more."""
     compared = 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 
 from ithaca.plugins.hierarchies.formulations.design import SpatialDesign
 from ithaca.plugins.hierarchies.formulations.points import SpatialPoint, load_points, points_text
@@ -14,7 +13,7 @@ from tests.plugins.hierarchies.formulations.cases import (
 )
 
 
-def test_rows_load_back(tmp_path: Path) -> None:
+def test_rows_load_back(tmp_path):
     meshes = set()
     for seed in range(30):
         rng = random.Random(seed)

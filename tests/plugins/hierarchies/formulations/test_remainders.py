@@ -8,7 +8,6 @@ import re
 from dataclasses import replace
 from itertools import permutations, product
 from math import ceil, prod
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,7 +17,6 @@ import ithaca.plugins.hierarchies.formulations.search.stage as search
 from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.problem import Problem
 from ithaca.plugins.hierarchies.exports.timeloop.hierarchy import MappedNest, directives
 from ithaca.plugins.hierarchies.formulations.accelerator import HierarchyAccelerator
 from ithaca.plugins.hierarchies.formulations.architecture_files import read_architecture
@@ -57,14 +55,14 @@ STATEMENTS = (
 COUNTS = {"reads": 0, "fills": 0, "updates": 0, "capacity": 0, "cycles": 1, "energy_pJ": 0.02}
 
 
-def points(machine: str) -> tuple[SpatialPoint, ...]:
+def points(machine):
     folder = golden() / machine
     return load_points(DATA / f"remainders_{machine}.csv", read_architecture(folder), folder)
 
 
 @pytest.mark.ci
 @pytest.mark.parametrize(("machine", "equal"), [("simple", 58), ("eyeriss", 67)])
-def test_counts_are_the_tools(machine: str, equal: int) -> None:
+def test_counts_are_the_tools(machine, equal):
     """All of every mapping; of those with a last iteration of one trip, in which the tool sees that
     a tile stays, no fewer words."""
     rows = csv.DictReader((DATA / f"remainders_{machine}.csv").read_text().splitlines())
@@ -85,7 +83,7 @@ def test_counts_are_the_tools(machine: str, equal: int) -> None:
 
 
 @pytest.mark.ci
-def test_rows_and_directives_say_last_trips(tmp_path: Path) -> None:
+def test_rows_and_directives_say_last_trips(tmp_path):
     """Last trips are read back, from rows and from the tool's files."""
     drawn = points("eyeriss")
     path = tmp_path / "points.csv"
@@ -112,7 +110,7 @@ def test_rows_and_directives_say_last_trips(tmp_path: Path) -> None:
         ("sizes", "M=9,2 N=16 K=8", "such as M=4"),
     ],
 )
-def test_what_cannot_be(tmp_path: Path, column: str, factors: str, message: str) -> None:
+def test_what_cannot_be(tmp_path, column, factors, message):
     row = {
         "workload": "gemm",
         "sizes": "M=9 N=16 K=8",
@@ -125,7 +123,7 @@ def test_what_cannot_be(tmp_path: Path, column: str, factors: str, message: str)
     }
     file = tmp_path / "points.csv"
 
-    def load(cells: dict[str, str]) -> tuple[SpatialPoint, ...]:
+    def load(cells):
         lines = (",".join(f'"{cell}"' for cell in line) for line in (cells, cells.values()))
         file.write_text("\n".join(lines))
         return load_points(file, read_architecture(golden() / "simple"), golden() / "simple")
@@ -137,7 +135,7 @@ def test_what_cannot_be(tmp_path: Path, column: str, factors: str, message: str)
     assert "\n" not in str(error.value)
 
 
-def drawn(seed: int) -> Problem:
+def drawn(seed):
     """A small problem with remainders of which everything can be enumerated."""
     rng = random.Random(seed)
     while True:
@@ -153,7 +151,7 @@ def drawn(seed: int) -> Problem:
             return posed(design, rng.choice(OBJECTIVES))
 
 
-def proven(monkeypatch: pytest.MonkeyPatch, seed: int) -> bool:
+def proven(monkeypatch, seed):
     """Whether remainders pay, where the search proves what enumeration finds; they never cost."""
     monkeypatch.setattr(extension, "FEW", 0)
     monkeypatch.setattr(search, "BEAMS", (3,))
@@ -174,18 +172,18 @@ def proven(monkeypatch: pytest.MonkeyPatch, seed: int) -> bool:
 @pytest.mark.ci(every=10)
 @pytest.mark.slow(every=4)
 @pytest.mark.parametrize("seed", range(10))
-def test_proofs_are_those_of_enumeration(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+def test_proofs_are_those_of_enumeration(monkeypatch, seed):
     proven(monkeypatch, seed)
 
 
 @pytest.mark.slow
-def test_many_proofs_are_those_of_enumeration(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_proofs_are_those_of_enumeration(monkeypatch):
     assert sum(proven(monkeypatch, seed) for seed in range(100, 240)) > 10
 
 
 @pytest.mark.ci(every=4)
 @pytest.mark.parametrize("seed", range(8))
-def test_nothing_beside_the_space_is_better(seed: int) -> None:
+def test_nothing_beside_the_space_is_better(seed):
     """All tiles, larger ones than needed, too, in all orders."""
     rng = random.Random(seed)
     nest = nest_of("O[i][j] += A[i][k] * B[k][j]", {loop: rng.choice((2, 3, 5)) for loop in "ijk"})
@@ -220,7 +218,7 @@ def test_nothing_beside_the_space_is_better(seed: int) -> None:
     assert least(design, crossed(tables_of(design.space))) == pytest.approx(everything)
 
 
-def test_results_and_evaluations_agree() -> None:
+def test_results_and_evaluations_agree():
     """The space's figures of a configuration are those of its last trips, written out."""
     for seed in range(12):
         problem, rng = drawn(seed), random.Random(seed)
@@ -238,7 +236,7 @@ def test_results_and_evaluations_agree() -> None:
                 plain.configuration(mapping)
 
 
-def test_hardware_spaces_have_none() -> None:
+def test_hardware_spaces_have_none():
     """The effect of more of a mesh on remainders is not known."""
     machine = read_architecture(golden() / "simple")
     with pytest.raises(InputError, match="remainders is true"):
@@ -246,7 +244,7 @@ def test_hardware_spaces_have_none() -> None:
 
 
 @pytest.mark.ci
-def test_searches_begin_with_mappings_that_the_tool_writes(tmp_path: Path) -> None:
+def test_searches_begin_with_mappings_that_the_tool_writes(tmp_path):
     """The exported optimum of 127³, which ends with what is left."""
     words = ("map", "mm", "-s", "i=127,j=127,k=127", "--arch", "simple", "--objective", "energy")
     succeed(*words, "--remainders", "-o", tmp_path / "r.json")

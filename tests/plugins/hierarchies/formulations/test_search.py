@@ -16,7 +16,7 @@ import pytest
 
 import ithaca.plugins.hierarchies.formulations.search.extension as extension
 import ithaca.plugins.hierarchies.formulations.search.stage as search
-from ithaca.formulations.problem import Limit, Problem
+from ithaca.formulations.problem import Limit
 from ithaca.plugins.hierarchies.formulations.architecture import Architecture, Compute, Level
 from ithaca.plugins.hierarchies.formulations.design import SpatialDesign
 from ithaca.plugins.hierarchies.formulations.library import find_architecture, fitted
@@ -30,7 +30,6 @@ from ithaca.solver.engines import Method
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import not_solved, solve_designs
-from ithaca.solver.solution import Solution
 from ithaca.solver.staged.engine import solve_staged
 from ithaca.solver.verification import verify
 from ithaca.workloads.library import workload
@@ -49,9 +48,7 @@ from tests.plugins.hierarchies.formulations.drawn import (
 @pytest.mark.slow(every=3)
 @pytest.mark.parametrize("constrained", [False, True])
 @pytest.mark.parametrize("seed", range(16))
-def test_small_problems_are_solved_as_by_enumeration(
-    monkeypatch: pytest.MonkeyPatch, seed: int, constrained: bool
-) -> None:
+def test_small_problems_are_solved_as_by_enumeration(monkeypatch, seed, constrained):
     monkeypatch.setattr(extension, "FEW", 0)  # bounds at every chance, from poor first incumbents
     monkeypatch.setattr(search, "BEAMS", (3,))
     check_with_limit(drawn_problem(seed, constrained=constrained), seed)
@@ -59,15 +56,13 @@ def test_small_problems_are_solved_as_by_enumeration(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(100, 400))
-def test_many_small_problems_are_solved_as_by_enumeration(
-    monkeypatch: pytest.MonkeyPatch, seed: int
-) -> None:
+def test_many_small_problems_are_solved_as_by_enumeration(monkeypatch, seed):
     monkeypatch.setattr(extension, "FEW", 0)
     monkeypatch.setattr(search, "BEAMS", (3,))
     check_with_limit(drawn_problem(seed, constrained=seed % 3 == 0), seed)
 
 
-def retained(seed: int) -> tuple[Problem, Problem] | None:
+def retained(seed):
     """A small problem, and the same with an input, the output or both of them on chip; None where
     they have no place."""
     problem, rng = drawn_problem(seed), random.Random(seed)
@@ -84,7 +79,7 @@ def retained(seed: int) -> tuple[Problem, Problem] | None:
     return None if keeping is None else (problem, replace(problem, design=keeping))
 
 
-def check_retained(seeds: range) -> None:
+def check_retained(seeds):
     """Tensors that stay on chip: the search proves what enumeration finds."""
     pairs = [(seed, pair[1]) for seed in seeds if (pair := retained(seed)) is not None]
     assert len(pairs) > len(seeds) / 4
@@ -93,8 +88,8 @@ def check_retained(seeds: range) -> None:
 
 
 def test_problems_with_tensors_on_chip_are_solved_as_by_enumeration(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    monkeypatch,
+):
     monkeypatch.setattr(extension, "FEW", 0)
     monkeypatch.setattr(search, "BEAMS", (3,))
     check_retained(range(24))
@@ -102,14 +97,14 @@ def test_problems_with_tensors_on_chip_are_solved_as_by_enumeration(
 
 @pytest.mark.slow
 def test_many_problems_with_tensors_on_chip_are_solved_as_by_enumeration(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    monkeypatch,
+):
     monkeypatch.setattr(extension, "FEW", 0)
     monkeypatch.setattr(search, "BEAMS", (3,))
     check_retained(range(400, 700))
 
 
-def test_what_stays_on_chip_saves_what_is_moved_off_chip_and_nothing_else() -> None:
+def test_what_stays_on_chip_saves_what_is_moved_off_chip_and_nothing_else():
     """One mapping: no words off chip, none from there, all of it held; the others as they were."""
     nest = workload("conv2d", {"o": 4, "i": 4, "r": 6, "c": 6})
     design = SpatialDesign(nest, fitted(find_architecture("simple"), nest))
@@ -152,9 +147,7 @@ def test_what_stays_on_chip_saves_what_is_moved_off_chip_and_nothing_else() -> N
 
 @pytest.mark.ci(every=2)
 @pytest.mark.parametrize("seed", range(20))
-def test_what_memory_does_not_hold_keeps_its_bound(
-    monkeypatch: pytest.MonkeyPatch, seed: int
-) -> None:
+def test_what_memory_does_not_hold_keeps_its_bound(monkeypatch, seed):
     for name, value in (
         ("MEMORY", 1 << 13),
         ("SLICE", 64),
@@ -175,7 +168,7 @@ def test_what_memory_does_not_hold_keeps_its_bound(
         assert proof.status.proven or proof.termination is Termination.EXHAUSTED
 
 
-def with_shared_accesses(seed: int) -> Problem:
+def with_shared_accesses(seed):
     """A small problem whose accesses are of several words, or of several instances."""
     problem, rng = drawn_problem(seed, constrained=seed % 3 == 0), random.Random(seed)
     design = problem.design
@@ -193,9 +186,7 @@ def with_shared_accesses(seed: int) -> Problem:
 @pytest.mark.parametrize(
     "seed", [pytest.param(n, marks=pytest.mark.slow) if n > 12 else n for n in range(300)]
 )
-def test_small_problems_with_shared_accesses_are_solved_as_by_enumeration(
-    monkeypatch: pytest.MonkeyPatch, seed: int
-) -> None:
+def test_small_problems_with_shared_accesses_are_solved_as_by_enumeration(monkeypatch, seed):
     monkeypatch.setattr(extension, "FEW", 0)
     monkeypatch.setattr(search, "BEAMS", (3,))
     check_with_limit(with_shared_accesses(seed), seed)
@@ -203,7 +194,7 @@ def test_small_problems_with_shared_accesses_are_solved_as_by_enumeration(
 
 @pytest.mark.parametrize("x", [3, 1])
 @pytest.mark.parametrize("energy", ["RF.energy", "energy"])
-def test_instances_that_make_no_whole_clusters_share_accesses(energy: str, x: int) -> None:
+def test_instances_that_make_no_whole_clusters_share_accesses(energy, x):
     """Three instances make one cluster of two: its accesses are charged once for all three. One
     instance shares with none."""
     nest = nest_of("O[p] += I[3*p+2*r] * W[r]", {"p": 3, "r": 5})
@@ -225,7 +216,7 @@ def test_instances_that_make_no_whole_clusters_share_accesses(energy: str, x: in
     assert 0 < least <= expected[0]
 
 
-def shared_accesses(block: int) -> SpatialDesign:
+def shared_accesses(block):
     """A small design whose words and instances share accesses."""
     nest = nest_of("O[p] += I[p+r] * W[r]", {"p": 4, "r": 3})
     costs = {"read_energy": Fraction(3), "write_energy": Fraction(5), "update_energy": Fraction(7)}
@@ -242,9 +233,7 @@ def shared_accesses(block: int) -> SpatialDesign:
 
 @pytest.mark.ci
 @pytest.mark.parametrize("block", [1, 3])
-def test_what_stages_leave_open_is_proven_by_cpsat(
-    monkeypatch: pytest.MonkeyPatch, block: int
-) -> None:
+def test_what_stages_leave_open_is_proven_by_cpsat(monkeypatch, block):
     """Without memory for labels the search in stages ends with a gap: it used to be the answer,
     after a fraction of the time."""
     monkeypatch.setattr(extension, "MEMORY", 0)
@@ -272,14 +261,12 @@ def test_what_stages_leave_open_is_proven_by_cpsat(
 
 
 @pytest.mark.parametrize(("limit", "granted"), [(None, [60.0]), (1000.0, [60.0]), (40.0, [40.0])])
-def test_cpsat_has_a_minute_for_what_stages_leave_open(
-    limit: float | None, granted: list[float], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_cpsat_has_a_minute_for_what_stages_leave_open(limit, granted, monkeypatch):
     """A gap may never close: then the search ends with what it has."""
     monkeypatch.setattr(extension, "MEMORY", 0)
     seconds: list[float] = []
 
-    def proves_nothing(problem: Problem, options: SolveOptions, *_: object) -> Solution:
+    def proves_nothing(problem, options, *_):
         assert options.time_limit is not None
         seconds.append(options.time_limit)
         return not_solved(problem)
@@ -296,13 +283,11 @@ def test_cpsat_has_a_minute_for_what_stages_leave_open(
 @pytest.mark.parametrize(
     ("module", "name"), [("ithaca.solver.cpsat.engine", "build_integer_model"), ("", "_solve")]
 )
-def test_what_stages_know_stays_known_where_cpsat_lacks_memory(
-    module: str, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_stages_know_stays_known_where_cpsat_lacks_memory(module, name, monkeypatch):
     """Stating the problem takes memory, and so does solving it; several designs without a time
     limit end, too."""
 
-    def lacking(*_: object, **__: object) -> None:
+    def lacking(*_, **__):
         raise MemoryError
 
     monkeypatch.setattr(extension, "MEMORY", 0)
@@ -327,7 +312,7 @@ def test_what_stages_know_stays_known_where_cpsat_lacks_memory(
     ("energy", "status"),
     [("1.234567891234567", Status.OPTIMAL), ("1.23456789123456789123", Status.FEASIBLE)],
 )
-def test_energies_of_many_digits(energy: str, status: Status) -> None:
+def test_energies_of_many_digits(energy, status):
     """Proven as long as floats hold all numbers; beyond, the bound is as near as floats are."""
     nest = nest_of("O[m][n] += A[m][k] * B[n][k]", {"m": 16, "n": 12, "k": 8})
     levels = (
@@ -351,9 +336,7 @@ def test_energies_of_many_digits(energy: str, status: Status) -> None:
 
 @pytest.mark.ci(every=8)
 @pytest.mark.parametrize("seed", range(16))
-def test_numbers_of_mappings_that_are_too_bad_may_round(
-    monkeypatch: pytest.MonkeyPatch, seed: int
-) -> None:
+def test_numbers_of_mappings_that_are_too_bad_may_round(monkeypatch, seed):
     """Energies so large that doubles hold those of good mappings alone."""
     monkeypatch.setattr(Hierarchy, "dtype", np.float64)
     monkeypatch.setattr(extension, "FEW", 0)
@@ -404,7 +387,7 @@ def test_numbers_of_mappings_that_are_too_bad_may_round(
         "RF.B.capacity=0.5",
     ],
 )
-def test_limits_on_what_levels_hold_are_capacities(held: str) -> None:
+def test_limits_on_what_levels_hold_are_capacities(held):
     limits = [
         Limit(name, Fraction(bound))
         for name, bound in (part.split("=") for part in held.split(","))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -14,7 +13,6 @@ import pytest
 
 import ithaca.plugins.hierarchies.formulations.search.extension as extension
 import ithaca.plugins.hierarchies.formulations.search.stage as search
-from ithaca.formulations.problem import Problem
 from ithaca.plugins.hierarchies.formulations.architecture import Architecture, Compute, Level
 from ithaca.plugins.hierarchies.formulations.design import SpatialDesign
 from ithaca.plugins.hierarchies.formulations.library import find_architecture, fitted
@@ -23,7 +21,6 @@ from ithaca.plugins.hierarchies.formulations.mapping_space import MappingOptions
 from ithaca.plugins.hierarchies.formulations.search.bounds import Bounds
 from ithaca.plugins.hierarchies.formulations.search.outer_levels import ROUGH, TILES, Position
 from ithaca.plugins.hierarchies.formulations.search.partial_mappings import (
-    PartialMappings,
     beginning,
     enter,
     repeat,
@@ -44,16 +41,14 @@ from tests.plugins.hierarchies.formulations.drawn import (
 from tests.whole_spaces import lengths, linked, row_of, tables_of
 
 
-def bounds_towards(stage: TimeloopStage, values: Mapping[str, int]) -> list[float]:
+def bounds_towards(stage, values):
     """The bounds of the labels that a configuration passes."""
     return [
         float(stage.bound(found, at)[0]) for found, at in passed(stage, values) if at.level >= 0
     ]
 
 
-def passed(
-    stage: TimeloopStage, values: Mapping[str, int]
-) -> Iterator[tuple[PartialMappings, Position]]:
+def passed(stage, values):
     """The labels that a configuration passes, and how far they are decided; the last one is of all
     its loops."""
     hierarchy, found = stage.hierarchy, beginning(stage.hierarchy)
@@ -81,7 +76,7 @@ def passed(
         yield found, stage.after(number)
 
 
-def scattered(rng: random.Random, problem: Problem) -> dict[str, int] | None:
+def scattered(rng, problem):
     """A feasible configuration at random: prime factors of loops in random slots."""
     design = problem.design
     assert isinstance(design, SpatialDesign)
@@ -108,7 +103,7 @@ def scattered(rng: random.Random, problem: Problem) -> dict[str, int] | None:
 @pytest.mark.ci
 @pytest.mark.parametrize("architecture", ["simple", "eyeriss", "simba-like"])
 @pytest.mark.parametrize("layer", ["resnet18_l3s2", "depthwise", "gemm"])
-def test_bounds_never_exceed_what_follows(architecture: str, layer: str) -> None:
+def test_bounds_never_exceed_what_follows(architecture, layer):
     """Lanes along output and filter that want overlapping tiles, in particular: these multiply less
     than either."""
     rng, checked = random.Random(1), 0
@@ -129,7 +124,7 @@ def test_bounds_never_exceed_what_follows(architecture: str, layer: str) -> None
 @pytest.mark.ci(every=20)
 @pytest.mark.slow(every=4)
 @pytest.mark.parametrize("seed", range(1000, 1040))
-def test_bounds_never_exceed_what_follows_on_nested_meshes_and_padded(seed: int) -> None:
+def test_bounds_never_exceed_what_follows_on_nested_meshes_and_padded(seed):
     """Any mapping of small problems, after each of its loops and each of its lanes."""
     check_bounds(drawn_problem(seed), seed)
 
@@ -137,7 +132,7 @@ def test_bounds_never_exceed_what_follows_on_nested_meshes_and_padded(seed: int)
 @pytest.mark.ci(every=20)
 @pytest.mark.slow(every=4)
 @pytest.mark.parametrize("seed", range(2000, 2040))
-def test_bounds_of_tensors_that_pass_by_levels(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+def test_bounds_of_tensors_that_pass_by_levels(monkeypatch, seed):
     """Tensors that are taken again outside a level, with the tiles of the level: proofs and any
     mapping."""
     monkeypatch.setattr(extension, "FEW", 0)
@@ -147,7 +142,7 @@ def test_bounds_of_tensors_that_pass_by_levels(monkeypatch: pytest.MonkeyPatch, 
     check_bounds(problem, seed)
 
 
-def check_bounds(problem: Problem, seed: int) -> None:
+def check_bounds(problem, seed):
     """No bound on the way to a mapping is above its value; a dozen at random."""
     rng = np.random.default_rng(seed)
     design, stage = problem.design, problem.design.stage(problem)
@@ -163,7 +158,7 @@ def check_bounds(problem: Problem, seed: int) -> None:
             assert max(bounds_towards(stage, values)) <= float(value) * (1 + 1e-12)
 
 
-def test_rounding_of_words_that_cancel_is_no_word() -> None:
+def test_rounding_of_words_that_cancel_is_no_word():
     """An output that is filled only for the first time: floats left 1e-13 of a word, which was
     rounded up to one."""
     nest = nest_of("O[m][n] += A[m][k] * B[n][k]", {"k": 77, "m": 169, "n": 49})
@@ -189,14 +184,14 @@ def test_rounding_of_words_that_cancel_is_no_word() -> None:
         assert max(bounds_towards(stage, values)) == 0
 
 
-def test_lanes_that_share_inputs_are_bounded() -> None:
+def test_lanes_that_share_inputs_are_bounded():
     """Proven of a layer with 42 lanes that want 16 different rows: a bound by all 42 would exclude
     it."""
     assert solved("eyeriss", "depthwise", "energy").value == 209_248_560
 
 
 @pytest.mark.parametrize("divisors", [True, False])
-def test_tiles_that_stand_for_others_bound_them_all(divisors: bool) -> None:
+def test_tiles_that_stand_for_others_bound_them_all(divisors):
     rng, rougher = random.Random(7), 0
     for _ in range(12):
         nest = drawn_nest(rng)
@@ -227,7 +222,7 @@ def test_tiles_that_stand_for_others_bound_them_all(divisors: bool) -> None:
     assert rougher > 100
 
 
-def test_tables_of_large_extents_are_small_and_made_in_pauses() -> None:
+def test_tables_of_large_extents_are_small_and_made_in_pauses():
     nest = workload("mm", {"i": 65536, "j": 65536, "k": 65536})
     design = SpatialDesign(nest, fitted(find_architecture("eyeriss"), nest))
     stage = design.stage(posed(design, "edp"))

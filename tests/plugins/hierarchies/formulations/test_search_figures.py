@@ -21,7 +21,7 @@ from tests.plugins.hierarchies.formulations.drawn import (
 
 
 @pytest.mark.slow
-def test_the_padded_energy_of_a_product_is_proven() -> None:
+def test_the_padded_energy_of_a_product_is_proven():
     """Weights pass by Eyeriss's buffer: taken again for all that its tile leaves. Earlier bounds
     left 18 % after 79 s, with 411,475 labels."""
     solution = solved("eyeriss", "gemm", "energy", divisors=False)
@@ -39,7 +39,7 @@ def test_the_padded_energy_of_a_product_is_proven() -> None:
         ("resnet18_l1", "339002032075571.2"),
     ],
 )
-def test_levels_that_choose_what_they_keep_are_proven(layer: str, value: str) -> None:
+def test_levels_that_choose_what_they_keep_are_proven(layer, value):
     """The optima of earlier bounds, which took twice to three times as long."""
     problem = published("eyeriss", layer, "edp")
     options = replace(problem.design.options, free_bypass=True)  # type: ignore[attr-defined]
@@ -61,9 +61,7 @@ def test_levels_that_choose_what_they_keep_are_proven(layer: str, value: str) ->
         ("eyeriss", "conv1x1", "latency", 458_752),
     ],
 )
-def test_optima_that_the_tool_has_confirmed(
-    architecture: str, layer: str, objective: str, value: float
-) -> None:
+def test_optima_that_the_tool_has_confirmed(architecture, layer, objective, value):
     found = solved(architecture, layer, objective).value
     assert found is not None
     assert float(found) == pytest.approx(value, rel=5e-7)
@@ -81,9 +79,7 @@ def test_optima_that_the_tool_has_confirmed(
         ("eyeriss", "resnet18_l1", "latency", 1275904),
     ],
 )
-def test_optima_are_no_worse_than_what_the_mapper_found(
-    architecture: str, layer: str, objective: str, value: float
-) -> None:
+def test_optima_are_no_worse_than_what_the_mapper_found(architecture, layer, objective, value):
     """The mapper had two minutes on two threads."""
     found = solved(architecture, layer, objective).value
     assert found is not None
@@ -93,7 +89,7 @@ def test_optima_are_no_worse_than_what_the_mapper_found(
 LAYERS = ("depthwise", "gemm", "conv1x1", "vgg_conv5", "resnet18_l3s2", "resnet18_l1")
 
 
-def least_evaluated(architecture: str, layer: str) -> dict[str, float]:
+def least_evaluated(architecture, layer):
     """The least energy, cycles and product of both of all mappings that the tool evaluated."""
     with (golden() / f"{architecture}.csv").open(newline="") as file:
         rows = [
@@ -112,7 +108,7 @@ def least_evaluated(architecture: str, layer: str) -> dict[str, float]:
     "layer", [pytest.param(x, marks=pytest.mark.slow) if n > 2 else x for n, x in enumerate(LAYERS)]
 )
 @pytest.mark.parametrize("architecture", ["simple", "eyeriss"])
-def test_no_mapping_that_the_tool_evaluated_is_better(architecture: str, layer: str) -> None:
+def test_no_mapping_that_the_tool_evaluated_is_better(architecture, layer):
     for objective, least in least_evaluated(architecture, layer).items():
         found = solved(architecture, layer, objective).value
         assert found is not None
@@ -121,7 +117,7 @@ def test_no_mapping_that_the_tool_evaluated_is_better(architecture: str, layer: 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("layer", LAYERS)
-def test_padding_never_costs(layer: str) -> None:
+def test_padding_never_costs(layer):
     for objective in ("energy", "latency", "edp"):
         padded, found = (
             solved("simple", layer, objective, divisors=divisors).value
@@ -133,7 +129,7 @@ def test_padding_never_costs(layer: str) -> None:
 
 
 @pytest.mark.ci
-def test_a_time_limit_leaves_a_bound() -> None:
+def test_a_time_limit_leaves_a_bound():
     solution = solve_staged(
         published("simple", "resnet18_l1", "edp", divisors=False), SolveOptions(time_limit=0.0)
     )
@@ -147,7 +143,7 @@ def test_a_time_limit_leaves_a_bound() -> None:
     assert 2e14 < stopped <= solved("simple", "resnet18_l1", "edp").value  # type: ignore[operator]
 
 
-def test_objectives_that_gain_from_more_energy_have_no_stage() -> None:
+def test_objectives_that_gain_from_more_energy_have_no_stage():
     problem = published("simple", "gemm", "latency/energy")
     assert problem.design.stage(problem) is None
     assert NONE.least_used == 0

@@ -13,13 +13,11 @@ import pytest
 from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.problem import Objective, Problem
-from ithaca.plugins.hierarchies.formulations.architecture import Architecture
 from ithaca.plugins.hierarchies.formulations.design import SpatialDesign
 from ithaca.plugins.hierarchies.formulations.mapping import slots
 from ithaca.plugins.hierarchies.formulations.mapping_space import MappingOptions
 from ithaca.solver.certificate import Status
 from ithaca.solver.staged.engine import solve_staged
-from ithaca.workloads.nest import LoopNest
 from tests.plugins.hierarchies.formulations.cases import nest_of, random_architecture
 from tests.whole_spaces import crossed, tables_of
 
@@ -31,7 +29,7 @@ SMALL = (
 )
 
 
-def least(design: SpatialDesign, columns: dict[str, np.ndarray]) -> dict[str, float]:
+def least(design, columns):
     """The least metrics of those points that fit; infinite where none does."""
     model = design.model(columns, NUMPY)
     fits = np.ones(len(next(iter(columns.values()))), bool)
@@ -41,9 +39,7 @@ def least(design: SpatialDesign, columns: dict[str, np.ndarray]) -> dict[str, fl
     return {name: np.where(fits, found[name], np.inf).min(initial=np.inf) for name in METRICS}
 
 
-def every_tiling(
-    nest: LoopNest, architecture: Architecture, *, pads: bool
-) -> dict[str, np.ndarray]:
+def every_tiling(nest, architecture, *, pads):
     """All factors up to the extent that multiply to it, or to more; along one direction of each
     mesh."""
     places, tables = slots(architecture), []
@@ -66,7 +62,7 @@ def every_tiling(
 
 @pytest.mark.ci(every=3)
 @pytest.mark.parametrize("seed", range(24))
-def test_nothing_beside_the_space_is_better(seed: int) -> None:
+def test_nothing_beside_the_space_is_better(seed):
     rng = random.Random(seed)
     statement = SMALL[seed % 3]
     nest = nest_of(
@@ -90,7 +86,7 @@ def test_nothing_beside_the_space_is_better(seed: int) -> None:
     assert least(design, crossed(tables_of(design.space))) == pytest.approx(everything)
 
 
-def test_bypasses_are_choices_where_they_are_left_open() -> None:
+def test_bypasses_are_choices_where_they_are_left_open():
     rng = random.Random(3)
     nest = nest_of("O[i][j] += A[i][k] * B[k][j]", {"i": 2, "j": 2, "k": 2})
     architecture = random_architecture(rng, nest, 3, free=True)
@@ -115,7 +111,7 @@ def test_bypasses_are_choices_where_they_are_left_open() -> None:
 
 @pytest.mark.ci(every=2)
 @pytest.mark.parametrize("objective", ["energy", "edp"])
-def test_free_bypasses_are_proven_in_stages(objective: str) -> None:
+def test_free_bypasses_are_proven_in_stages(objective):
     rng = random.Random(8)
     nest = nest_of("O[m][p] += I[p+r] * W[m][r]", {"m": 4, "p": 4, "r": 3})
     architecture = random_architecture(rng, nest, 3, free=True)

@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 import lzma
 import re
-from collections.abc import Mapping, Sequence
 from itertools import combinations
 from math import comb
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,14 +21,14 @@ from tests.command_line import refused, succeed
 from tests.reference import DATA
 
 
-def cases() -> list[dict[str, Any]]:
+def cases():
     found: list[dict[str, Any]] = json.loads(
         lzma.decompress((DATA / "timeloop_sparse.json.xz").read_bytes())
     )
     return found
 
 
-def evaluated(case: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+def evaluated(case, folder):
     architecture = architecture_of(case["arch"], None, "own", "own")
     nest = problem_nest(case["problem"]["problem"], "problem")
     path = folder / "map.yaml"
@@ -39,7 +37,7 @@ def evaluated(case: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     return row
 
 
-def of_doubles(case: Mapping[str, Any]) -> bool:
+def of_doubles(case):
     """Whether words of metadata are rounded up of a sum of doubles, which the tool's library may
     have a hair above a whole number."""
     ranks = json.dumps(case["arch"]["sparse_optimizations"])
@@ -48,13 +46,13 @@ def of_doubles(case: Mapping[str, Any]) -> bool:
 
 
 def unequal(
-    ours: Mapping[str, float],
-    theirs: Mapping[str, float],
-    tables: Sequence[Mapping[str, Any]],
+    ours,
+    theirs,
+    tables,
     *,
-    doubles: bool,
-    cycles: float = 1.0,
-) -> list[tuple[str, float, float]]:
+    doubles,
+    cycles=1.0,
+):
     """The figures that are not the tool's, beyond words of doubles that are rounded down.
 
     Parameters
@@ -98,14 +96,14 @@ NUMBERED = list(enumerate(cases()))
 @pytest.mark.ci(every=30)
 @pytest.mark.slow(every=2)
 @pytest.mark.parametrize(("number", "case"), NUMBERED, ids=[str(n) for n, _ in NUMBERED])
-def test_figures_are_the_tools(number: int, case: dict[str, Any], tmp_path: Path) -> None:
+def test_figures_are_the_tools(number, case, tmp_path):
     row = evaluated(case, tmp_path)
     assert row["valid"] is ("figures" in case), (row["reason"], case.get("reason"))
     tables = case["arch"]["ERT"]["tables"]
     assert not unequal(row["metrics"], case.get("figures", {}), tables, doubles=of_doubles(case))
 
 
-def test_what_never_meets_a_zero_costs_what_dense_tensors_cost(tmp_path: Path) -> None:
+def test_what_never_meets_a_zero_costs_what_dense_tensors_cost(tmp_path):
     """Savings change nothing where all words are there."""
     case = next(case for case in cases() if "figures" in case)
     case["problem"]["problem"]["instance"].pop("densities", None)
@@ -123,7 +121,7 @@ def test_what_never_meets_a_zero_costs_what_dense_tensors_cost(tmp_path: Path) -
     assert {name: sparse[name] for name in dense} == pytest.approx(dense)
 
 
-def test_hypergeometric_densities_are_those_of_all_draws() -> None:
+def test_hypergeometric_densities_are_those_of_all_draws():
     places, held, tile = 7, 3, 4
     draws = [set(draw) for draw in combinations(range(places), held)]
     density = Density(held / places, uniform=True, sides=(places,))
@@ -138,7 +136,7 @@ def test_hypergeometric_densities_are_those_of_all_draws() -> None:
     assert sum(p for _, p in Density(0.3, True, (10**7,)).occupancies((10**5,))) == pytest.approx(1)
 
 
-def test_structured_densities_have_the_next_whole_numbers() -> None:
+def test_structured_densities_have_the_next_whole_numbers():
     density = Density(0.3)
     assert dict(density.occupancies((4,))) == pytest.approx({1: 0.8, 2: 0.2})
     assert (density.most((4,)), density.empty((2,)), density.empty((4,))) == (
@@ -149,7 +147,7 @@ def test_structured_densities_have_the_next_whole_numbers() -> None:
 
 
 @pytest.fixture
-def files(tmp_path: Path) -> Path:
+def files(tmp_path):
     case = next(case for case in cases() if "figures" in case)
     for name in ("arch", "problem", "map"):
         (tmp_path / f"{name}.yaml").write_text(yaml.safe_dump(case[name], sort_keys=False))
@@ -171,9 +169,7 @@ def files(tmp_path: Path) -> Path:
         ("problem", "density: 0.", "density: 3.", "allowed: a number from 0 to 1"),
     ],
 )
-def test_what_is_not_modelled_is_refused_by_name(
-    files: Path, file: str, old: str, new: str, message: str
-) -> None:
+def test_what_is_not_modelled_is_refused_by_name(files, file, old, new, message):
     path = files / f"{file}.yaml"
     text = path.read_text()
     assert old in text
@@ -182,14 +178,14 @@ def test_what_is_not_modelled_is_refused_by_name(
     assert message in error
 
 
-def test_other_editions_have_dense_tensors(files: Path) -> None:
+def test_other_editions_have_dense_tensors(files):
     error = refused("map", files / "problem.yaml", "--arch", files / "arch.yaml", "--edition", "uneven")  # fmt: skip
     assert "compresses, gates or skips words of sparse tensors" in error
     out = succeed("evaluate", files / "problem.yaml", "--arch", files / "arch.yaml", "--points", files / "map.yaml")  # fmt: skip
     assert "latency" in out.stdout
 
 
-def test_banded_matrices_are_mapped_verified_explained_and_exported(files: Path) -> None:
+def test_banded_matrices_are_mapped_verified_explained_and_exported(files):
     """Bands are refused, by name, where they are no square matrix, or none of two loops."""
     problem = yaml.safe_load((files / "problem.yaml").read_text())
     instance = problem["problem"]["instance"]
@@ -215,13 +211,13 @@ def test_banded_matrices_are_mapped_verified_explained_and_exported(files: Path)
         assert message in refused("map", *arguments)
 
 
-def test_costs_that_fall_as_a_metric_grows_are_refused(files: Path) -> None:
+def test_costs_that_fall_as_a_metric_grows_are_refused(files):
     arguments = (files / "problem.yaml", "--arch", files / "arch.yaml", "--bypass", "free", "--objective")  # fmt: skip
     assert "never fall as a metric grows" in refused("map", *arguments, "energy/pes")
     assert "unknown name 'foo'" in refused("map", *arguments, "foo")
 
 
-def test_remainders_are_refused(tmp_path: Path) -> None:
+def test_remainders_are_refused(tmp_path):
     case = next(case for case in cases() if "figures" in case)
     instance, entries = case["problem"]["problem"]["instance"], case["map"]["mapping"]
     instance["M"] = 7

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,6 @@ from ithaca.plugins.hierarchies.exports.timeloop.hierarchy import MappedNest, di
 from ithaca.plugins.hierarchies.formulations.architecture_files import read_architecture
 from ithaca.plugins.hierarchies.formulations.mapping import Slot
 from ithaca.plugins.hierarchies.formulations.points import evaluate_points, load_points
-from ithaca.plugins.hierarchies.formulations.sparse.design import SparseDesign
 from ithaca.plugins.hierarchies.formulations.sparse.formats import UnsuitedError
 from ithaca.plugins.hierarchies.formulations.sparse.stage import SparseStage
 from ithaca.solver.auto import solve_auto
@@ -29,7 +27,7 @@ from tests.plugins.hierarchies.formulations.sparse_spaces import drawn, mappings
 OBJECTIVES = ("energy", "edp", "latency", "energy + 3*DRAM.A.reads", "edp")
 
 
-def bounds(stage: SparseStage, design: SparseDesign, rows: list[dict[str, int]]) -> Any:
+def bounds(stage, design, rows):
     """Bounds of mappings in any order, with more and more loops decided: a row for each number of
     loops."""
     keeps = [name for name in design.space.quantities if name.startswith("keep.")]
@@ -50,7 +48,7 @@ def bounds(stage: SparseStage, design: SparseDesign, rows: list[dict[str, int]])
 @pytest.mark.parametrize(
     ("number", "banded"), [*((n, False) for n in range(240)), *((n, True) for n in range(120))]
 )
-def test_proven_mappings_are_the_best_of_all(number: int, banded: bool) -> None:
+def test_proven_mappings_are_the_best_of_all(number, banded):
     """No bound of a mapping, whole or in part, is above its value, either."""
     design = drawn(number, banded=banded)
     objective = read_objective(OBJECTIVES[number % len(OBJECTIVES)], "objective", None)
@@ -77,7 +75,7 @@ def test_proven_mappings_are_the_best_of_all(number: int, banded: bool) -> None:
     assert (bounds(stage, design, rows) <= exact * (1 + 1e-12)).all()
 
 
-def test_orders_that_differ_in_loops_of_one_trip_differ_in_cost() -> None:
+def test_orders_that_differ_in_loops_of_one_trip_differ_in_cost():
     """No mapping is as cheap as the best with all of these outermost."""
     design = drawn(85)
     problem = Problem(design, (), read_objective("energy", "objective", None))
@@ -96,7 +94,7 @@ def test_orders_that_differ_in_loops_of_one_trip_differ_in_cost() -> None:
     assert min(every) < min(outermost)
 
 
-def test_mappings_cost_what_their_files_cost(tmp_path: Path) -> None:
+def test_mappings_cost_what_their_files_cost(tmp_path):
     """Lanes, too, of which files lay each along one direction."""
     design, path = drawn(85), tmp_path / "map.yaml"
     names = ("energy", "latency", "Buffer.energy")
@@ -150,7 +148,7 @@ problem:
 CONSTRAINTS = "architecture_constraints: {targets: [{target: Buffer, type: bypass, keep: [A], bypass: [B, Z]}]}\n"
 
 
-def test_rows_that_hold_next_to_nothing_are_bounded(tmp_path: Path) -> None:
+def test_rows_that_hold_next_to_nothing_are_bounded(tmp_path):
     """A mapping takes 12.5 pJ in the buffer: fewer rows are accessed than tiles, most of which are
     empty."""
     for name, text in (("arch", ROWS), ("problem", PRODUCT), ("constraints", CONSTRAINTS)):
@@ -164,7 +162,7 @@ def test_rows_that_hold_next_to_nothing_are_bounded(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("objective", ["energy", "latency"])
-def test_tensors_without_a_word_take_no_rows(tmp_path: Path, objective: str) -> None:
+def test_tensors_without_a_word_take_no_rows(tmp_path, objective):
     """A level with rows of several words, and mappings where nothing is done at all."""
     skipping = "class: intmac, sparse_optimizations: {compute_optimization: [{type: skipping}]}"
     arch = ROWS.replace("class: intmac", skipping)

@@ -15,18 +15,15 @@ from ithaca.formulations.algebra.expression import SYMBOLIC, Symbols
 from ithaca.formulations.algebra.interval import Interval, as_interval
 from ithaca.formulations.algebra.number_systems import FRACTION, INTERVAL, NUMPY
 from ithaca.formulations.algebra.rational_arrays import RATIONAL_ARRAYS, Rationals
-from ithaca.plugins.hierarchies.formulations.architecture import Architecture
 from ithaca.plugins.hierarchies.formulations.architecture_files import read_architecture
 from ithaca.plugins.hierarchies.formulations.design import SpatialDesign
-from ithaca.plugins.hierarchies.formulations.mapping import Mapping as LoopMapping
 from ithaca.plugins.hierarchies.formulations.mapping_space import MappingOptions
 from ithaca.plugins.hierarchies.formulations.points import (
     SpatialPoint,
     evaluate_points,
     load_points,
 )
-from ithaca.workloads.nest import LoopNest
-from tests.plugins.hierarchies.exports.timeloop_rules import Statistics, count
+from tests.plugins.hierarchies.exports.timeloop_rules import count
 from tests.plugins.hierarchies.formulations.cases import (
     by_other_rules,
     golden,
@@ -38,7 +35,7 @@ from tests.whole_spaces import some_row, tables_of
 
 
 @pytest.mark.parametrize(("machine", "counts"), [("simple", 2952), ("eyeriss", 2624)])
-def test_points_are_the_tools(machine: str, counts: int) -> None:
+def test_points_are_the_tools(machine, counts):
     table = golden() / f"{machine}.csv"
     found = evaluate_points(
         load_points(table, read_architecture(golden() / machine), golden() / machine)
@@ -74,16 +71,14 @@ def test_points_are_the_tools(machine: str, counts: int) -> None:
     assert compared == counts
 
 
-def drawn(seed: int, *, pads: bool = True) -> tuple[LoopNest, Architecture, LoopMapping]:
+def drawn(seed, *, pads=True):
     rng = random.Random(seed)
     nest = random_nest(rng)
     architecture = random_architecture(rng, nest)
     return nest, architecture, random_mapping(rng, nest, architecture, pads=pads)
 
 
-def expected(
-    nest: LoopNest, architecture: Architecture, mapping: LoopMapping
-) -> tuple[dict[str, Fraction], Statistics]:
+def expected(nest, architecture, mapping):
     """Metrics by the other rules, and energy as a sum."""
     mapped = by_other_rules(nest, architecture, mapping)
     counted = count(mapped)
@@ -121,7 +116,7 @@ def expected(
 
 
 @pytest.mark.ci
-def test_random_hierarchies_are_counted_as_by_rules_written_anew() -> None:
+def test_random_hierarchies_are_counted_as_by_rules_written_anew():
     shapes = set()
     for seed in range(400):
         nest, architecture, mapping = drawn(seed)
@@ -142,7 +137,7 @@ def test_random_hierarchies_are_counted_as_by_rules_written_anew() -> None:
     assert len(shapes) > 15
 
 
-def configurations(seed: int) -> tuple[SpatialDesign, list[dict[str, int]]]:
+def configurations(seed):
     """A small design, and points of its axes, whether they fit or not."""
     rng = random.Random(seed)
     nest = random_nest(rng, (1, 2, 3, 4))
@@ -156,7 +151,7 @@ def configurations(seed: int) -> tuple[SpatialDesign, list[dict[str, int]]]:
 
 @pytest.mark.ci(every=4)
 @pytest.mark.parametrize("seed", range(24))
-def test_number_systems_agree(seed: int) -> None:
+def test_number_systems_agree(seed):
     design, drawn = configurations(seed)
     names = (
         "latency",

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from random import Random
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +17,7 @@ from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.hardware.accelerator import Trend, Work
 from ithaca.formulations.hardware.figure import Figure
-from ithaca.formulations.problem import Objective, Problem
+from ithaca.formulations.problem import Objective
 from ithaca.formulations.region import listed
 from ithaca.plugins.codesign.formulations.space import HardwareSpace
 from ithaca.plugins.hierarchies.formulations.accelerator import HIERARCHIES, HierarchyAccelerator
@@ -47,7 +46,7 @@ OBJECTIVES = ("latency", "energy", "edp")
 Values = Mapping[str, Fraction]
 
 
-def drawn(edition: str, random: Random, *, blocks: bool = False) -> Setting:
+def drawn(edition, random, *, blocks=False):
     """A small layer on a small machine, with divisors or padding; with blocks (whose rounding no
     stage proves) and bypasses."""
     divisors = random.random() < 0.5
@@ -72,11 +71,11 @@ def drawn(edition: str, random: Random, *, blocks: bool = False) -> Setting:
     )
 
 
-def accelerator(setting: Setting) -> HierarchyAccelerator:
+def accelerator(setting):
     return HierarchyAccelerator(setting.architecture, setting.edition, setting.options)
 
 
-def two_values(setting: Setting, name: str, random: Random) -> tuple[Fraction, Fraction]:
+def two_values(setting, name, random):
     """Values of a figure, the smaller first, of a size that matters."""
     figure = name.rpartition(".")[2]
     if figure in ("words", "bank_words"):
@@ -98,16 +97,16 @@ def two_values(setting: Setting, name: str, random: Random) -> tuple[Fraction, F
     return low, low + Fraction(random.randint(1, 40), 4)
 
 
-def monotone(setting: Setting) -> dict[str, Trend]:
+def monotone(setting):
     trends = EDITIONS[setting.edition].trends(setting.architecture)
     return {name: trend for name, trend in trends.items() if trend in (Trend.HELPS, Trend.HURTS)}
 
 
-def on(setting: Setting, figures: Values) -> Any:
+def on(setting, figures):
     return replace(setting, architecture=accelerator(setting).architecture_with(figures)).design
 
 
-def some_configurations(design: Any, random: Random, most: int) -> list[dict[str, int]]:
+def some_configurations(design, random, most):
     """Legal configurations at random."""
     tables = tables_of(design.space)
     if not all(lengths(tables)):
@@ -124,7 +123,7 @@ def some_configurations(design: Any, random: Random, most: int) -> list[dict[str
 
 @pytest.mark.ci
 @pytest.mark.parametrize(("edition", "draws"), [(TIMELOOP, 90), (DMAZERUNNER, 30)])
-def test_every_mapping_stays_and_costs_no_more(edition: str, draws: int) -> None:
+def test_every_mapping_stays_and_costs_no_more(edition, draws):
     """Better hardware never costs a mapping more, and so neither an optimum of what rises with
     these metrics."""
     random, looked_at, better_by = Random(5), 0, 0
@@ -160,7 +159,7 @@ def test_every_mapping_stays_and_costs_no_more(edition: str, draws: int) -> None
     } - ({"bank_words"})
 
 
-def optimum(problem: Problem) -> Fraction | None:
+def optimum(problem):
     found = solve_staged(problem, SolveOptions())
     assert found.certificate.status in (Status.OPTIMAL, Status.INFEASIBLE)
     return found.value
@@ -170,7 +169,7 @@ def optimum(problem: Problem) -> Fraction | None:
 @pytest.mark.ci
 @pytest.mark.parametrize("edition", [TIMELOOP, DMAZERUNNER])
 @pytest.mark.parametrize("objective", OBJECTIVES)
-def test_no_accelerator_of_a_box_surpasses_its_best_figures(edition: str, objective: str) -> None:
+def test_no_accelerator_of_a_box_surpasses_its_best_figures(edition, objective):
     random, compared = Random(objective), 0
     for _ in range(6):
         setting = drawn(edition, random)
@@ -208,7 +207,7 @@ def test_no_accelerator_of_a_box_surpasses_its_best_figures(edition: str, object
     assert compared > 10
 
 
-def test_meshes_inside_each_other_are_not_monotone_together() -> None:
+def test_meshes_inside_each_other_are_not_monotone_together():
     """More instances around leave fewer inside each: spaces have to state how many are inside each
     one around."""
     architecture = find_architecture("simple")

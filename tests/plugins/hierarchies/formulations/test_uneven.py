@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import lzma
-from collections.abc import Iterator, Mapping
 from csv import DictReader
 from fractions import Fraction
 from math import ceil, inf, prod
@@ -20,17 +19,14 @@ from ithaca.formulations.algebra.expression import SYMBOLIC, Symbols
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Limit, Problem, read_objective
-from ithaca.plugins.hierarchies.formulations.architecture import Architecture
 from ithaca.plugins.hierarchies.formulations.editions import Setting
 from ithaca.plugins.hierarchies.formulations.family import LevelMappingDocument, SpatialFamily
 from ithaca.plugins.hierarchies.formulations.mapping_space import MappingOptions
 from ithaca.plugins.hierarchies.formulations.uneven.design import UnevenDesign
-from ithaca.plugins.hierarchies.formulations.uneven.model import Node, UnevenModel
+from ithaca.plugins.hierarchies.formulations.uneven.model import Node
 from ithaca.plugins.hierarchies.formulations.uneven.separable import Separable
 from ithaca.solver.certificate import Status
-from ithaca.solver.solution import Solution
 from ithaca.solver.staged.engine import solve_staged
-from ithaca.workloads.nest import LoopNest
 from tests.command_line import ithaca
 from tests.plugins.hierarchies.formulations.cases import nest_of
 from tests.plugins.hierarchies.formulations.placed import (
@@ -47,12 +43,12 @@ from tests.reference import DATA
 from tests.whole_spaces import some_row, tables_of
 
 
-def golden_rows() -> Iterator[dict[str, str]]:
+def golden_rows():
     text = lzma.decompress((DATA / "accelforge.csv.xz").read_bytes()).decode()
     yield from DictReader(text.splitlines())
 
 
-def golden_model(row: Mapping[str, str]) -> UnevenModel:
+def golden_model(row):
     """The model of a mapping that AccelForge has evaluated: ``A.Buffer`` after an @ is a storage
     node, ``m=2`` a loop, and one with ``/PE.x`` lies on a mesh."""
     architecture = {"golden": GOLDEN, "deep": DEEP}[row["architecture"]]
@@ -79,7 +75,7 @@ def golden_model(row: Mapping[str, str]) -> UnevenModel:
     return model_of(architecture, nest, Placed(tuple(order), temporal, lanes), FRACTION)
 
 
-def test_costs_are_those_of_accelforge_on_random_mappings() -> None:
+def test_costs_are_those_of_accelforge_on_random_mappings():
     rows = list(golden_rows())
     assert len(rows) > 600
     for row in rows:
@@ -91,25 +87,23 @@ def test_costs_are_those_of_accelforge_on_random_mappings() -> None:
 # -- proofs ------------------------------------------------------------------------------
 
 
-def problem(design: UnevenDesign, objective: str, *limits: Limit) -> Problem:
+def problem(design, objective, *limits):
     return Problem(design, limits, read_objective(objective, "objective", design.vocabulary))
 
 
-def solved(
-    nest: LoopNest, architecture: Architecture, objective: str = "energy", **options: bool
-) -> Solution:
+def solved(nest, architecture, objective="energy", **options):
     design = UnevenDesign(nest, architecture, MappingOptions(**options))
     solution = solve_staged(problem(design, objective))
     assert solution.certificate.status is Status.OPTIMAL
     return solution
 
 
-def matrix_product(extent: int) -> LoopNest:
+def matrix_product(extent):
     return nest_of(STATEMENTS["mm"], dict.fromkeys("mnk", extent))
 
 
 @pytest.mark.ci
-def test_known_optima() -> None:
+def test_known_optima():
     nest = matrix_product(256)
     by_level = solved(nest, GOLDEN, divisors_only=True, nodes_by_level=True)
     assert by_level.value == 141_033_472
@@ -121,7 +115,7 @@ def test_known_optima() -> None:
     ("extent", "free", "by_level"),
     [(1000, 7_552_000_000, 7_632_000_000), (1024, 8_459_911_168, 8_587_837_440)],
 )
-def test_known_optima_of_large_products(extent: int, free: int, by_level: int) -> None:
+def test_known_optima_of_large_products(extent, free, by_level):
     nest = matrix_product(extent)
     assert solved(nest, GOLDEN, divisors_only=True).value == free
     assert solved(nest, GOLDEN, divisors_only=True, nodes_by_level=True).value == by_level
@@ -131,7 +125,7 @@ def test_known_optima_of_large_products(extent: int, free: int, by_level: int) -
 @pytest.mark.parametrize(
     ("extent", "edp"), [(256, 9_152_575_307_776), (1000, 3.075e16), (1024, 3.548343925e16)]
 )
-def test_known_optima_of_energy_times_delay(extent: int, edp: float) -> None:
+def test_known_optima_of_energy_times_delay(extent, edp):
     value = solved(matrix_product(extent), GOLDEN, "edp", divisors_only=True).value
     assert value is not None
     assert float(value) == pytest.approx(edp, rel=1e-9)
@@ -139,13 +133,13 @@ def test_known_optima_of_energy_times_delay(extent: int, edp: float) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("extent", "value"), [(256, 91_029_504), (1000, 4_928_000_000)])
-def test_known_optima_where_tensors_may_pass_by(extent: int, value: int) -> None:
+def test_known_optima_where_tensors_may_pass_by(extent, value):
     nest = matrix_product(extent)
     assert solved(nest, GOLDEN, divisors_only=True, free_bypass=True).value == value
 
 
 @pytest.mark.slow
-def test_known_optimum_of_a_convolution() -> None:
+def test_known_optimum_of_a_convolution():
     sizes = {"n": 1, "m": 64, "c": 64, "p": 56, "q": 56, "r": 3, "s": 3}
     nest = nest_of(STATEMENTS["conv"], sizes)
     by_level = solved(nest, GOLDEN, divisors_only=True, nodes_by_level=True).value
@@ -153,7 +147,7 @@ def test_known_optimum_of_a_convolution() -> None:
 
 
 @pytest.mark.slow
-def test_bounds_of_interrupted_searches(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bounds_of_interrupted_searches(monkeypatch):
     """Band by band the bound rises, rows lie above it, and from the first band on it means more
     than what every mapping costs."""
     monkeypatch.setattr(
@@ -173,7 +167,7 @@ def test_bounds_of_interrupted_searches(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.mark.slow
-def test_bounds_of_searches_that_keep_few(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bounds_of_searches_that_keep_few(monkeypatch):
     """A search that leaves out mappings for want of memory bounds the best by them from below, and
     proves it only if they are above what is found."""
     design = UnevenDesign(matrix_product(64), GOLDEN, MappingOptions(divisors_only=True))
@@ -191,7 +185,7 @@ def test_bounds_of_searches_that_keep_few(monkeypatch: pytest.MonkeyPatch) -> No
     assert solution.certificate.status is Status.FEASIBLE
 
 
-def test_options_are_compared_exactly() -> None:
+def test_options_are_compared_exactly():
     """Sums at decimal energies are whole multiples of one unit: floats do not tell 0.3 + 0.6 from
     0.9 otherwise."""
     options = Separable.of(0, np.array([1, 2, 3]))
@@ -200,14 +194,14 @@ def test_options_are_compared_exactly() -> None:
     assert term.factors[0].tolist() == [3, 10, 21]
 
 
-def test_nothing_to_choose() -> None:
+def test_nothing_to_choose():
     nest = matrix_product(1)
     design = UnevenDesign(nest, GOLDEN)
     assert design.stage(problem(design, "energy")) is None
 
 
 @pytest.mark.ci
-def test_mappings_with_bypass_are_read_as_they_are_written() -> None:
+def test_mappings_with_bypass_are_read_as_they_are_written():
     """Nodes that are not kept have no loops: documents would lose them."""
     options = MappingOptions(divisors_only=True, free_bypass=True)
     design, chance = UnevenDesign(matrix_product(4), GOLDEN, options), Random(5)
@@ -224,7 +218,7 @@ def test_mappings_with_bypass_are_read_as_they_are_written() -> None:
 
 
 @pytest.mark.ci
-def test_symbols_say_what_fractions_say() -> None:
+def test_symbols_say_what_fractions_say():
     """Engines, fronts and the rules of the space go by symbols."""
     design, chance = UnevenDesign(matrix_product(64), GOLDEN), Random(3)
     symbols = design.metrics(Symbols(), SYMBOLIC, ["energy", "latency"])
@@ -246,7 +240,7 @@ def test_symbols_say_what_fractions_say() -> None:
 
 
 @pytest.mark.slow
-def test_fronts(tmp_path: Path) -> None:
+def test_fronts(tmp_path):
     """The front of energy and latency, on the architecture of the guide's page."""
     page = (Path(__file__).parents[4] / "docs/uneven-mappings.md").read_text(encoding="utf-8")
     file = tmp_path / "small.yaml"
@@ -259,7 +253,7 @@ def test_fronts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("edition", ["timeloop", "uneven"])
-def test_options_of_another_edition_are_refused(edition: str) -> None:
+def test_options_of_another_edition_are_refused(edition):
     wrong = {"timeloop": {"nodes_by_level": True}, "uneven": {"within_parent": True}}[edition]
     setting = Setting(GOLDEN, matrix_product(4), edition, MappingOptions(**wrong))
     with pytest.raises(InputError, match=f"does not go with edition {edition}; allowed: edition"):
@@ -267,7 +261,7 @@ def test_options_of_another_edition_are_refused(edition: str) -> None:
 
 
 @pytest.mark.slow
-def test_mappings_in_files(tmp_path: Path) -> None:
+def test_mappings_in_files(tmp_path):
     """A written mapping is read again, and refused where the file states none."""
     out = tmp_path / "mapping.json"
     sizes = ("-s", "i=4,j=4,k=4", "--arch", "simple", "--edition", "uneven", "--divisors-only")
@@ -290,7 +284,7 @@ def test_mappings_in_files(tmp_path: Path) -> None:
         assert refused.stderr.count("\n") == 1
 
 
-def enumerated(design: UnevenDesign, objective: str, limits: tuple[Limit, ...]) -> float:
+def enumerated(design, objective, limits):
     """The least objective of all places of all prime factors between all orders of storage
     nodes."""
     best = inf
@@ -302,7 +296,7 @@ def enumerated(design: UnevenDesign, objective: str, limits: tuple[Limit, ...]) 
     return best
 
 
-def check_proof(seed: int) -> None:
+def check_proof(seed):
     rng = Random(seed)
     nest, architecture = random_case(rng)
     by_level = rng.random() < 0.3
@@ -321,5 +315,5 @@ def check_proof(seed: int) -> None:
 @pytest.mark.ci(every=102)
 @pytest.mark.slow(every=51)
 @pytest.mark.parametrize("seed", range(306))
-def test_proofs_against_all_mappings(seed: int) -> None:
+def test_proofs_against_all_mappings(seed):
     check_proof(seed)

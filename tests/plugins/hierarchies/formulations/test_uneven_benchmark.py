@@ -9,7 +9,7 @@ from benchmarks.uneven_mappings import main
 
 @pytest.mark.slow
 @pytest.mark.parametrize("python", [[], ["--python", "false"]])
-def test_rows_without_accelforge(python: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_rows_without_accelforge(python, capsys):
     """A program that does not start AccelForge is as none."""
     main([*python, "--only", "product 256", "--nodes", "free"])
     missing, row = capsys.readouterr().out.splitlines()

@@ -4,14 +4,12 @@ all places of all factors between all orders of storage nodes."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, reduce
 from itertools import chain, combinations, pairwise
 from math import ceil, prod
 from operator import mul
-from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -27,7 +25,6 @@ from ithaca.plugins.hierarchies.formulations.uneven.design import UnevenDesign
 from ithaca.plugins.hierarchies.formulations.uneven.model import Node
 from ithaca.solver.certificate import Status
 from ithaca.solver.staged.engine import solve_staged
-from ithaca.workloads.affine import Access, Affine
 from ithaca.workloads.nest import LoopNest
 from tests.command_line import refused, succeed
 from tests.plugins.hierarchies.formulations.cases import nest_of
@@ -66,7 +63,7 @@ class Cut:
     lanes: dict[tuple[int, str], int]
 
 
-def walk(extent: int, cut: Cut, order: tuple[Node, ...], mesh: int) -> Walk:
+def walk(extent, cut, order, mesh):
     """Cut a loop tile by tile. Nodes before the first one inside the lanes see what is left."""
     before = next((n for n, node in enumerate(order) if node[0] > mesh), len(order))
     lanes = prod(cut.lanes.values())
@@ -90,11 +87,11 @@ def walk(extent: int, cut: Cut, order: tuple[Node, ...], mesh: int) -> Walk:
     return Walk(lengths, most, steps, cut.lanes)
 
 
-def cuts(extent: int, order: tuple[Node, ...], meshes: list[tuple[int, str]]) -> Iterator[Cut]:
+def cuts(extent, order, meshes):
     """All that may be of use: no factors beyond the extent."""
     places = [*order, *meshes]
 
-    def grown(left: int, rest: int) -> Iterator[tuple[int, ...]]:
+    def grown(left, rest):
         if not left:
             yield ()
             return
@@ -114,34 +111,34 @@ class Walks:
     nest: LoopNest
     every: dict[str, list[Walk]]
 
-    def along(self, loop: str, value: Callable[[Walk], int]) -> Any:
+    def along(self, loop, value):
         shape = [1] * len(self.every)
         shape[list(self.every).index(loop)] = -1
         return np.array([value(each) for each in self.every[loop]], np.int64).reshape(shape)
 
-    def lanes(self, loop: str, begin: int, end: int, ways: str = "xy") -> Any:
-        def count(walk: Walk) -> int:
+    def lanes(self, loop, begin, end, ways="xy"):
+        def count(walk):
             own = walk.lanes.items()
             return prod(n for (at, way), n in own if begin <= at < end and way in ways)
 
         return self.along(loop, count)
 
-    def instances(self, place: int, ways: str = "xy") -> Any:
+    def instances(self, place, ways="xy"):
         return multiplied(self.lanes(d, 0, place, ways) for d in self.every)
 
-    def steps(self, loop: str) -> Any:
+    def steps(self, loop):
         return self.along(loop, lambda walk: walk.steps)
 
-    def visits(self, loop: str, node: Node) -> Any:
+    def visits(self, loop, node):
         return self.along(loop, lambda walk: len(walk.lengths[node]))
 
-    def length(self, loop: str, node: Node) -> Any:
+    def length(self, loop, node):
         return self.along(loop, lambda walk: sum(walk.lengths[node]))
 
-    def width(self, rank: Affine, node: Node) -> Any:
+    def width(self, rank, node):
         return sum(c * self.along(d, lambda walk: walk.most[node] - 1) for d, c in rank.terms) + 1
 
-    def boxes(self, rank: Affine, node: Node) -> Any:
+    def boxes(self, rank, node):
         """The sides of all boxes that tiles of a rank's loops span, one after the other."""
         (one, c), (other, e) = rank.terms
         tiles = [[tuple(walk.lengths[node]) for walk in self.every[d]] for d in (one, other)]
@@ -157,16 +154,16 @@ class Walks:
 
 
 @cache
-def spanned(tiles: tuple[int, ...], c: int, others: tuple[int, ...], e: int) -> int:
+def spanned(tiles, c, others, e):
     """Elements of the boxes of all pairs of tiles."""
     return sum(c * (a - 1) + e * (b - 1) + 1 for a in tiles for b in others)
 
 
-def multiplied(factors: Iterable[Any]) -> Any:
+def multiplied(factors):
     return reduce(mul, factors, 1)
 
 
-def taken(walks: Walks, access: Access, node: Node) -> Any:
+def taken(walks, access, node):
     """Words that an instance takes at a node: the tiles, one after the other."""
     parts = [walks.visits(d, node) for d in walks.nest.loops if not access.indexed_by(d)]
     for rank in access:
@@ -175,7 +172,7 @@ def taken(walks: Walks, access: Access, node: Node) -> Any:
     return multiplied(parts)
 
 
-def costs(walks: Walks, architecture: Architecture, order: tuple[Node, ...]) -> Any:
+def costs(walks, architecture, order):
     """Energy, cycles, and whether it fits, of every combination of walks."""
     nest, levels, last = walks.nest, architecture.levels, len(architecture.levels)
     steps = multiplied(walks.steps(d) for d in nest.loops)
@@ -220,18 +217,18 @@ def costs(walks: Walks, architecture: Architecture, order: tuple[Node, ...]) -> 
     return {"energy": energy, "latency": latency, "edp": energy * latency, "fits": fits}
 
 
-def node_outside(order: tuple[Node, ...], node: Node, architecture: Architecture) -> bool:
+def node_outside(order, node, architecture):
     """Whether no node inside the lanes is around it."""
     mesh = outermost_mesh(architecture)
     return all(other[0] <= mesh for other in order[: order.index(node) + 1])
 
 
-def outermost_mesh(architecture: Architecture) -> int:
+def outermost_mesh(architecture):
     levels = range(len(architecture.levels))
     return next((k for k in levels if architecture.inner_mesh(k) is not None), len(levels))
 
 
-def drawn(rng: Random) -> tuple[LoopNest, Architecture]:
+def drawn(rng):
     statement = rng.choice(STATEMENTS)
     loops = sorted({c for c in statement if c.islower()})
     sizes = {loop: rng.choice((1, 3, 3, 5, 5, 7)) for loop in loops}
@@ -253,7 +250,7 @@ def drawn(rng: Random) -> tuple[LoopNest, Architecture]:
     return nest, Architecture("drawn", tuple(levels), Compute("mac", x * y, x, y, Fraction(1)))
 
 
-def orders(design: UnevenDesign) -> set[tuple[Node, ...]]:
+def orders(design):
     """The orders of all storage nodes that there may be."""
     free = [node for node in design.nodes if node[1] in design.may_bypass(node[0])]
     gone = chain.from_iterable(combinations(free, count) for count in range(len(free) + 1))
@@ -264,7 +261,7 @@ def orders(design: UnevenDesign) -> set[tuple[Node, ...]]:
     }
 
 
-def least(design: UnevenDesign, objective: str) -> int | None:
+def least(design, objective):
     """The least objective of all mappings that fit."""
     architecture, best = design.architecture, None
     levels = range(len(architecture.levels))
@@ -284,7 +281,7 @@ def least(design: UnevenDesign, objective: str) -> int | None:
     return best
 
 
-def check(seed: int) -> bool:
+def check(seed):
     """Compare with all mappings; whether remainders pay."""
     rng = Random(seed)
     nest, architecture = drawn(rng)
@@ -306,18 +303,18 @@ def check(seed: int) -> bool:
 
 
 @pytest.mark.ci
-def test_proofs_against_all_tiles() -> None:
+def test_proofs_against_all_tiles():
     assert all(check(seed) for seed in (5, 7, 11, 14, 19, 24))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("begin", range(4, 504, 20))
-def test_more_proofs_against_all_tiles(begin: int) -> None:
+def test_more_proofs_against_all_tiles(begin):
     assert sum(check(seed) for seed in range(begin, begin + 20)) > 0
 
 
 @pytest.mark.ci
-def test_symbols_say_what_fractions_say() -> None:
+def test_symbols_say_what_fractions_say():
     """Symbols agree where an order of nodes decides which of them lie outside all lanes, too."""
     nest, chance = nest_of(STATEMENTS[0], {"m": 7, "n": 5, "k": 11}), Random(3)
     design = UnevenDesign(nest, GOLDEN, MappingOptions(free_bypass=True, remainders=True))
@@ -335,7 +332,7 @@ def test_symbols_say_what_fractions_say() -> None:
 
 
 @pytest.mark.slow
-def test_remainders_in_files(tmp_path: Path) -> None:
+def test_remainders_in_files(tmp_path):
     """Last trips are written, and read again as what the factors make them; so are those of
     loops that two of several tensors lack, and of windows."""
     out = tmp_path / "mapping.json"
@@ -355,7 +352,7 @@ def test_remainders_in_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_windows_in_files(tmp_path: Path) -> None:
+def test_windows_in_files(tmp_path):
     out, options = tmp_path / "mapping.json", ("--edition", "uneven", "--nodes", "levels")
     sizes = ("conv2d", "-s", "r=5,c=1,i=1,o=1,p=2,q=1")
     succeed("map", *sizes, "--arch", "simple", *options, "--remainders", "-o", str(out))
@@ -363,7 +360,7 @@ def test_windows_in_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.ci
-def test_parts_in_hundreds_of_orders() -> None:
+def test_parts_in_hundreds_of_orders():
     """Numbers are not traced through all orders that there may be."""
     nest = nest_of(STATEMENTS[4], {"i": 1, "j": 2, "k": 3, "l": 1})
     design = UnevenDesign(nest, GOLDEN, MappingOptions(nodes_by_level=True))

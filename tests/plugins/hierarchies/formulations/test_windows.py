@@ -17,7 +17,6 @@ from ithaca.plugins.hierarchies.formulations.library import find_architecture, f
 from ithaca.plugins.hierarchies.formulations.mapping_space import MappingOptions
 from ithaca.plugins.hierarchies.formulations.search.stage import TimeloopStage
 from ithaca.solver.staged.engine import solve_staged
-from ithaca.workloads.nest import LoopNest
 from tests.plugins.hierarchies.formulations.cases import nest_of
 from tests.plugins.hierarchies.formulations.drawn import MOST, check, posed
 from tests.plugins.hierarchies.formulations.test_search_bounds import passed, scattered
@@ -30,7 +29,7 @@ WINDOWS = (
 )
 
 
-def windows(rng: random.Random, sizes: tuple[int, ...], statements: int = 3) -> LoopNest:
+def windows(rng, sizes, statements=3):
     """A convolution with strides and dilations."""
     statement = rng.choice(WINDOWS[:statements]).format(
         *(rng.choice((1, 2, 2, 3, 4)) for _ in range(4))
@@ -41,9 +40,7 @@ def windows(rng: random.Random, sizes: tuple[int, ...], statements: int = 3) -> 
     )
 
 
-def keeping_inputs(
-    rng: random.Random, nest: LoopNest, levels: int, words: tuple[int | None, ...]
-) -> Architecture:
+def keeping_inputs(rng, nest, levels, words):
     """Levels, most of which keep the inputs, with meshes in between."""
     x = y = 1
     found = []
@@ -74,7 +71,7 @@ def keeping_inputs(
 @pytest.mark.parametrize(
     "first", [pytest.param(n, marks=pytest.mark.slow) if n != 240 else n for n in range(0, 960, 60)]
 )
-def test_counts_of_labels_are_those_of_the_model(first: int) -> None:
+def test_counts_of_labels_are_those_of_the_model(first):
     """Counts agree to the word, of inputs at any level that keeps them, whatever is inside and
     around it."""
     checked = 0
@@ -104,7 +101,7 @@ def test_counts_of_labels_are_those_of_the_model(first: int) -> None:
 @pytest.mark.parametrize(
     ("p", "r", "value"), [(7, 3, "13267.875"), (10, 7, "23592.75"), (28, 7, "52233")]
 )
-def test_windows_of_stride_two_on_a_published_hierarchy(p: int, r: int, value: str) -> None:
+def test_windows_of_stride_two_on_a_published_hierarchy(p, r, value):
     """Tiles of 13 words that move by one are filled with 13 + 2 words in three trips, of which
     floats lost one."""
     nest = nest_of("O[p] += W[c][r] * I[c][2*p+r]", {"p": p, "r": r, "c": 3})
@@ -115,7 +112,7 @@ def test_windows_of_stride_two_on_a_published_hierarchy(p: int, r: int, value: s
     assert solve_staged(posed(design, "energy")).value == Fraction(value)
 
 
-def small(seed: int) -> SpatialDesign:
+def small(seed):
     """A convolution of which every mapping can be enumerated."""
     rng = random.Random(seed)
     while True:
@@ -130,9 +127,7 @@ def small(seed: int) -> SpatialDesign:
 @pytest.mark.parametrize(
     "seed", [pytest.param(n, marks=pytest.mark.slow) if n > 9 else n for n in range(100)]
 )
-def test_small_windows_are_solved_as_by_enumeration(
-    monkeypatch: pytest.MonkeyPatch, seed: int
-) -> None:
+def test_small_windows_are_solved_as_by_enumeration(monkeypatch, seed):
     monkeypatch.setattr(extension, "FEW", 0)
     monkeypatch.setattr(search, "BEAMS", (3,))
     design = small(seed)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from itertools import permutations, product
 from math import ceil, prod
-from random import Random
 
-from ithaca.plugins.hierarchies.formulations.architecture import Architecture, OperandNetworks
+from ithaca.plugins.hierarchies.formulations.architecture import OperandNetworks
 from ithaca.plugins.hierarchies.formulations.library import find_architecture
-from ithaca.workloads.nest import LoopNest
 
 MACHINE = find_architecture("explainable-edge")
 
@@ -19,7 +17,7 @@ MACHINE = find_architecture("explainable-edge")
 Factors = Mapping[str, tuple[int, int, int, int]]
 
 
-def small_machine(random: Random) -> Architecture:
+def small_machine(random):
     """A machine so small that its capacities, links and bandwidths bind."""
     dram, spm, rf = MACHINE.levels
     pes, bank = random.choice((2, 4, 6)), random.choice((2, 8))
@@ -61,7 +59,7 @@ def small_machine(random: Random) -> Architecture:
     return replace(MACHINE, levels=levels, compute=compute, network=network)
 
 
-def words(nest: LoopNest, tile: Mapping[str, int]) -> dict[str, int]:
+def words(nest, tile):
     """Words of the boxes that a tile of iterations touches."""
     found = {}
     for access in nest.accesses:
@@ -71,7 +69,7 @@ def words(nest: LoopNest, tile: Mapping[str, int]) -> dict[str, int]:
     return found
 
 
-def walked(nest: LoopNest, loops: list[tuple[str, int]]) -> dict[str, int]:
+def walked(nest, loops):
     """The number of times that tiles of tensors change when loops run, counted trip by trip."""
     last: dict[str, tuple[int, ...]] = {}
     found = dict.fromkeys((access.tensor for access in nest.accesses), 0)
@@ -86,12 +84,12 @@ def walked(nest: LoopNest, loops: list[tuple[str, int]]) -> dict[str, int]:
 
 
 def cost(
-    nest: LoopNest,
-    machine: Architecture,
-    factors: Factors,
-    outer: tuple[str, ...],
-    inner: tuple[str, ...],
-) -> tuple[dict[str, int], bool]:
+    nest,
+    machine,
+    factors,
+    outer,
+    inner,
+):
     """Metrics of a mapping, (d, p, r, s) by loop and orders of DRAM's and the scratchpad's loops,
     and whether it fits."""
     network, output = machine.network, nest.output
@@ -166,9 +164,7 @@ def cost(
     return found, fits and turns_fit
 
 
-def mappings(
-    nest: LoopNest, *, exact: bool
-) -> Iterator[tuple[Factors, tuple[str, ...], tuple[str, ...]]]:
+def mappings(nest, *, exact):
     """All mappings: of loops of one trip, the order does not matter."""
     each = []
     for _, n in nest.extents:

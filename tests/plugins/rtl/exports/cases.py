@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from math import gcd
-from pathlib import Path
 
 from ithaca.exports.configuration import ArrayConfiguration
 from ithaca.files.writing import write_folder
@@ -18,12 +16,10 @@ from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.systolic.derivation import derive, designs
 from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.quantities import extent
-from ithaca.formulations.systolic.systolic_array import SystolicArray
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.formulations.technology import Technology
 from ithaca.plugins.rtl.exports.folder import rtl_tool
 from ithaca.workloads.library import workload, workload_names
-from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.sparsity import BLOCKS, BlockSparsity
 from tests.plugins.rtl.formulations.test_two_level import two_level
 from tests.whole_spaces import small_arrays
@@ -43,7 +39,7 @@ SPARSE = tuple(
 MACHINE = load_platform("rtl-open").technology.machine
 
 
-def random_nest(name: str, draw: random.Random) -> LoopNest:
+def random_nest(name, draw):
     """A library kernel of random sizes."""
     nest = workload(name)
     sizes = {
@@ -54,7 +50,7 @@ def random_nest(name: str, draw: random.Random) -> LoopNest:
     return nest.with_sizes(sizes | strides)
 
 
-def in_blocks(nest: LoopNest, draw: random.Random) -> LoopNest:
+def in_blocks(nest, draw):
     """A kernel with a tensor of random blocks along its SIMD loop."""
     tensors = [a.tensor for a in nest.inputs if a.subscripts[-1].terms == ((nest.simd, 1),)]
     block = draw.choice(BLOCKS)
@@ -63,12 +59,12 @@ def in_blocks(nest: LoopNest, draw: random.Random) -> LoopNest:
     return replace(sized, sparse=sparse)
 
 
-def buildable(nest: LoopNest) -> list[SystolicArray]:
+def buildable(nest):
     """The designs of a kernel that can be built."""
     return [array for array in designs(nest) if array.buildable]
 
 
-def random_machine(draw: random.Random) -> Machine:
+def random_machine(draw):
     """A machine that can be built."""
     machine = Machine(
         hop=draw.choice([2, 2, 3]),
@@ -80,13 +76,13 @@ def random_machine(draw: random.Random) -> Machine:
 
 
 def random_case(
-    seed: int,
-    name: str | None = None,
-    number: int | None = None,
-    most_turns: int = MOST_TURNS,
+    seed,
+    name=None,
+    number=None,
+    most_turns=MOST_TURNS,
     *,
-    blocks: bool = False,
-) -> tuple[ArrayConfiguration, int]:
+    blocks=False,
+):
     """A configuration of any buildable design of a kernel, or that of a number, on any machine that
     can be built, and bits of its sums; of a block-sparse tensor if that is asked for."""
     draw = random.Random(seed)
@@ -110,18 +106,18 @@ def random_case(
 
 
 def configuration(
-    name: str,
-    dataflow: str,
-    seed: int,
-    data: str = "int8",
-    machine: Machine = MACHINE,
+    name,
+    dataflow,
+    seed,
+    data="int8",
+    machine=MACHINE,
     *,
-    least: int = 13,
-    growth: int = 2,
-    lanes: int = 4,
-    inside: int = 2,
-    stride: int = 1,
-) -> tuple[ArrayConfiguration, int]:
+    least=13,
+    growth=2,
+    lanes=4,
+    inside=2,
+    stride=1,
+):
     """A configuration of so many lanes in each space loop, with so many iterations inside of each,
     of strides, and of extents that tiles do not divide: the least, and from loop to loop larger."""
     nest = workload(name)
@@ -149,9 +145,7 @@ def configuration(
     return ArrayConfiguration(nest, array, data_type(data), tiling, technology), 32
 
 
-def layers_of(
-    name: str, dataflow: str, data: str = "int8", machine: Machine = MACHINE
-) -> dict[str, ArrayConfiguration]:
+def layers_of(name, dataflow, data="int8", machine=MACHINE):
     """Layers of a kernel on 2 lanes in each space loop, of other extents, strides, tiles and buffers."""
     sizes = {"first": (1, 2, 3), "second": (3, 4, 2), "third": (7, 6, 1), "last": (5, 2, 1)}
     layers = {
@@ -176,9 +170,7 @@ def layers_of(
     }
 
 
-def two_level_case(
-    seed: int, name: str, dataflow: tuple[str, ...]
-) -> tuple[ArrayConfiguration, int]:
+def two_level_case(seed, name, dataflow):
     """An array with two levels of tiles, of random extents that tiles need not divide, strides,
     words and machine, and bits of its sums."""
     draw = random.Random(seed)
@@ -202,7 +194,7 @@ def two_level_case(
     return chosen, 32 if data.bits == 32 else draw.choice([16, 32])
 
 
-def write_case(folder: Path, case: tuple[ArrayConfiguration, int]) -> Mapping[str, str]:
+def write_case(folder, case):
     """Write the hardware of a case; its files."""
     configuration, sum_bits = case
     files = rtl_tool(sum_bits).export(configuration)

@@ -7,18 +7,16 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from ithaca.formulations.machine import Machine
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.plugins.rtl.exports import tools
-from ithaca.plugins.rtl.exports.tools import Bench, compiled, find_verilator, synthesize
+from ithaca.plugins.rtl.exports.tools import compiled, find_verilator, synthesize
 from ithaca.workloads.library import workload_names
 from ithaca.workloads.statement import parse_statement
 from tests.plugins.rtl.exports.cases import (
@@ -40,14 +38,14 @@ KINDS = [("mm", "ij", 1), ("mttkrp", "ik", 2), ("mm", "k", 3)]
 
 
 @contextmanager
-def built(folder: Path, case: Any) -> Iterator[tuple[dict[str, Any], Bench]]:
+def built(folder, case):
     """The stated facts of a case, and its compiled bench."""
     stated = json.loads(write_case(folder, case)["expected.json"])["rtl"]
     with compiled(folder) as bench:
         yield stated, bench
 
 
-def check(folder: Path, case: Any, seed: int) -> dict[str, Any]:
+def check(folder, case, seed):
     """Run a case without stalls and with them, or see that it hangs as simulated."""
     with built(folder, case) as (stated, bench):
         plain, stalled = bench.run(), bench.run(stalls=seed + 1)
@@ -67,8 +65,8 @@ def check(folder: Path, case: Any, seed: int) -> dict[str, Any]:
 @pytest.mark.ci
 @pytest.mark.parametrize(("name", "dataflow", "seed"), KINDS)
 def test_hardware_takes_the_simulated_cycles_and_computes_what_numpy_does(
-    name: str, dataflow: str, seed: int, folder: Path
-) -> None:
+    name, dataflow, seed, folder
+):
     check(folder, configuration(name, dataflow, seed, lanes=2), seed)
 
 
@@ -81,9 +79,7 @@ def test_hardware_takes_the_simulated_cycles_and_computes_what_numpy_does(
         ("mttkrp", "k", replace(MACHINE, fitted_fifos=False)),
     ],
 )
-def test_what_goes_beside_sums_has_as_many_words_on_its_way(
-    name: str, dataflow: str, machine: Machine, folder: Path
-) -> None:
+def test_what_goes_beside_sums_has_as_many_words_on_its_way(name, dataflow, machine, folder):
     """FIFOs as long as those of the sums: the closed form is right, too."""
     stated = check(folder, configuration(name, dataflow, 2, machine=machine, lanes=3), 2)
     if machine.fitted_fifos:
@@ -104,23 +100,21 @@ FLOATS = [
 
 @pytest.mark.slow(every=3)
 @pytest.mark.parametrize(("name", "dataflow", "data", "sum_bits", "machine"), FLOATS)
-def test_floating_point_is_computed_bit_for_bit(
-    name: str, dataflow: str, data: str, sum_bits: int, machine: Machine, folder: Path
-) -> None:
+def test_floating_point_is_computed_bit_for_bit(name, dataflow, data, sum_bits, machine, folder):
     chosen, _ = configuration(name, dataflow, 1, data, machine, lanes=2)
     check(folder, (chosen, sum_bits), 1)
 
 
 @pytest.mark.skipif(shutil.which("iverilog") is None, reason="Icarus Verilog is not installed")
 @pytest.mark.parametrize("data", ["int8", "fp16"])
-def test_icarus_says_the_same(data: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_icarus_says_the_same(data, folder, monkeypatch):
     monkeypatch.setattr(tools, "find_verilator", lambda: None)
     check(folder, configuration("mm", "k", 1, data), 1)
 
 
 @pytest.mark.slow(every=2)
 @pytest.mark.parametrize("pack", [4, 8])
-def test_the_simd_loop_need_not_be_innermost_in_memory(pack: int, folder: Path) -> None:
+def test_the_simd_loop_need_not_be_innermost_in_memory(pack, folder):
     chosen, sum_bits = configuration("mm", "ij", 1)
     output, inputs = parse_statement("C[i][j] += A[i][k] * B[k][j]")
     nest = replace(chosen.nest, output=output, inputs=inputs)
@@ -132,14 +126,14 @@ def test_the_simd_loop_need_not_be_innermost_in_memory(pack: int, folder: Path) 
 
 @pytest.mark.slow(every=7)
 @pytest.mark.parametrize("seed", [*range(7, 20), *range(7)])
-def test_random_hardware_takes_the_simulated_cycles(seed: int, folder: Path) -> None:
+def test_random_hardware_takes_the_simulated_cycles(seed, folder):
     names = workload_names()
     check(folder, random_case(seed, names[seed % len(names)]), seed)
 
 
 @pytest.mark.slow(every=6)
 @pytest.mark.parametrize("seed", range(12))
-def test_packages_are_multiplied_by_what_their_places_select(seed: int, folder: Path) -> None:
+def test_packages_are_multiplied_by_what_their_places_select(seed, folder):
     check(folder, random_case(seed, SPARSE[seed % len(SPARSE)], blocks=True), seed)
 
 
@@ -149,13 +143,13 @@ TWO_LEVELS = [("mm", "ij"), ("conv2d", "or"), ("conv2d", "oc"), ("conv2d", "rc")
 
 @pytest.mark.slow(every=7)
 @pytest.mark.parametrize("seed", range(20))
-def test_two_levels_of_tiles_take_the_simulated_cycles(seed: int, folder: Path) -> None:
+def test_two_levels_of_tiles_take_the_simulated_cycles(seed, folder):
     name, dataflow = TWO_LEVELS[seed % len(TWO_LEVELS)]
     check(folder, two_level_case(seed, name, tuple(dataflow)), seed)
 
 
 @pytest.mark.ci
-def test_arrays_that_hang_in_simulation_hang(folder: Path) -> None:
+def test_arrays_that_hang_in_simulation_hang(folder):
     case = configuration("mttkrp", "jk", 1, machine=Machine(), lanes=2)
     assert check(folder, case, 1)["hangs"]
     assert not check(folder, configuration("mttkrp", "jk", 1, lanes=2), 1)["hangs"]  # sums last
@@ -211,7 +205,7 @@ FAULTS = {
 
 @pytest.mark.slow(every=3)
 @pytest.mark.parametrize("fault", FAULTS)
-def test_faults_do_not_pass(fault: str, folder: Path) -> None:
+def test_faults_do_not_pass(fault, folder):
     file, there, instead = FAULTS[fault]
     case = configuration("mm", "ij", 1, lanes=2)
     if file in ("ithaca_opens.sv", "ithaca_outer.sv"):
@@ -231,7 +225,7 @@ def test_faults_do_not_pass(fault: str, folder: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_waveform_of_the_guide_is_the_one_that_is_written(folder: Path, tmp_path: Path) -> None:
+def test_the_waveform_of_the_guide_is_the_one_that_is_written(folder, tmp_path):
     write_case(folder, configuration("mm", "ij", 1))
     with compiled(folder, traced=True) as bench:
         run = bench.run(vcd=tmp_path / "wave.vcd")
@@ -254,7 +248,7 @@ def test_the_waveform_of_the_guide_is_the_one_that_is_written(folder: Path, tmp_
 
 @pytest.mark.slow(every=2)
 @pytest.mark.parametrize("seed", range(12))
-def test_what_is_written_is_clean(seed: int, folder: Path) -> None:
+def test_what_is_written_is_clean(seed, folder):
     names = [*workload_names(), "two levels"]
     name = names[seed % len(names)]
     two = two_level_case(seed, "conv2d", ("o", "r"))
@@ -272,7 +266,7 @@ def test_what_is_written_is_clean(seed: int, folder: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("dataflow", ["ij", "k"])
-def test_a_synthesized_array_has_the_blocks_of_its_model(dataflow: str, folder: Path) -> None:
+def test_a_synthesized_array_has_the_blocks_of_its_model(dataflow, folder):
     chosen, _ = configuration("mm", dataflow, 1, "int16")
     stated = json.loads(write_case(folder, (chosen, 16))["expected.json"])["rtl"]
     made = synthesize(folder, block_ram=True)
@@ -282,7 +276,7 @@ def test_a_synthesized_array_has_the_blocks_of_its_model(dataflow: str, folder: 
 
 
 @pytest.mark.slow
-def test_tiles_of_one_pack_are_in_block_ram_too(folder: Path) -> None:
+def test_tiles_of_one_pack_are_in_block_ram_too(folder):
     chosen, _ = configuration("mv", "i", 1, "int16")
     part = {**chosen.tiling.array_part, "i": 8}
     hiding = {**chosen.tiling.latency_hiding, "i": 4}

@@ -5,14 +5,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from ithaca.files.writing import write_folder
 from ithaca.plugins.rtl.exports.folder import rtl_tool
@@ -23,7 +20,7 @@ tkinter = pytest.importorskip("tkinter", reason="tcl is read by Python's own")
 
 
 @pytest.fixture
-def files(folder: Path) -> dict[str, str]:
+def files(folder):
     """The files of an array with AXI4 masters, which are written, too."""
     chosen, sum_bits = configuration("mm", "ij", 1)
     text = dict(rtl_tool(sum_bits, "axi4").export(chosen))
@@ -31,7 +28,7 @@ def files(folder: Path) -> dict[str, str]:
     return text
 
 
-def test_scripts_parse_and_say_that_they_are_not_tested(files: dict[str, str]) -> None:
+def test_scripts_parse_and_say_that_they_are_not_tested(files):
     interpreter = tkinter.Tcl()
     scripts = [name for name in files if name.endswith(".tcl")]
     assert sorted(scripts) == ["board/package.tcl", "board/project.tcl", "synthesize.tcl"]
@@ -45,9 +42,7 @@ def test_scripts_parse_and_say_that_they_are_not_tested(files: dict[str, str]) -
 @pytest.mark.parametrize(
     ("masters", "top", "clock"), [(True, "array_axi4", "ap_clk"), (False, "array", "clk")]
 )
-def test_scripts_name_files_and_tops_that_are_there(
-    masters: bool, top: str, clock: str, files: dict[str, str], folder: Path
-) -> None:
+def test_scripts_name_files_and_tops_that_are_there(masters, top, clock, files, folder):
     if not masters:  # the files of masters stay behind
         chosen, sum_bits = configuration("mm", "ij", 1)
         write_folder(folder, rtl_tool(sum_bits).export(chosen))
@@ -55,7 +50,7 @@ def test_scripts_name_files_and_tops_that_are_there(
     for name in ("synthesize.tcl", "board/project.tcl", "board/package.tcl"):
         interpreter = tkinter.Tcl()
 
-        def unknown(*words: str) -> str:
+        def unknown(*words):
             calls.append(words)
             return "m_axi_A" if words[0] == "get_property" else "x"
 
@@ -89,7 +84,7 @@ def test_scripts_name_files_and_tops_that_are_there(
         ) in calls
 
 
-def test_the_kernel_is_that_of_the_hardware(files: dict[str, str]) -> None:
+def test_the_kernel_is_that_of_the_hardware(files):
     text, root = files["array_axi4.sv"], ElementTree.fromstring(files["board/kernel.xml"])
     (kernel,) = root.findall("kernel")
     assert f"module {kernel.get('name')} #(" in text
@@ -111,7 +106,7 @@ def test_the_kernel_is_that_of_the_hardware(files: dict[str, str]) -> None:
     assert f"ERRORS = 12'h{stated['errors']:03x};" in text
 
 
-def test_packages_of_many_bits_are_several_numbers(folder: Path) -> None:
+def test_packages_of_many_bits_are_several_numbers(folder):
     chosen, sum_bits = random_case(25, "mm", blocks=True)  # B=3/4 of fp32: 16 bytes
     files = rtl_tool(sum_bits, "axi4").export(chosen)
     write_folder(folder, files)
@@ -128,7 +123,7 @@ class Buffer(np.ndarray[Any, Any]):
 
     device_address: int
 
-    def sync_to_device(self) -> None:
+    def sync_to_device(self):
         """Do nothing: no data are anywhere else."""
 
     sync_from_device = sync_to_device
@@ -137,19 +132,19 @@ class Buffer(np.ndarray[Any, Any]):
 class Kernel:
     """Registers, and what the array would compute."""
 
-    def __init__(self, folder: Path, compute: Callable[[list[Buffer]], NDArray[Any]]) -> None:
+    def __init__(self, folder, compute):
         self.registers = dict.fromkeys(range(0, 0x40, 4), 0)
         self.buffers: list[Buffer] = []
         self.compute = compute
 
-    def allocate(self, shape: tuple[int, ...], dtype: Any) -> Buffer:
+    def allocate(self, shape, dtype):
         """A buffer beyond 4 GiB."""
         buffer = np.full(shape, 1, dtype).view(Buffer)
         buffer.device_address = (len(self.buffers) + 1 << 32) + 0x1000
         self.buffers.append(buffer)
         return buffer
 
-    def write(self, register: int, value: int) -> None:
+    def write(self, register, value):
         """Run where that is asked for."""
         assert 0 <= value < 1 << 32
         self.registers[register] = value
@@ -160,17 +155,17 @@ class Kernel:
             self.buffers[-1][:] = self.compute(self.buffers)
             self.registers[0] = 0xE
 
-    def read(self, register: int) -> int:
+    def read(self, register):
         """A register."""
         return self.registers[register]
 
 
-def product(buffers: list[Buffer]) -> NDArray[Any]:
+def product(buffers):
     a, b = (each.view(np.ndarray).view(np.int8).astype(np.int32) for each in buffers[:2])
     return (a @ b.T).view(np.uint32)
 
 
-def test_the_host_compares_with_numpy(files: dict[str, str], folder: Path) -> None:
+def test_the_host_compares_with_numpy(files, folder):
     compile(files["board/host.py"], "host.py", "exec")
     kernel = Kernel(folder, product)
     assert run(kernel, kernel.allocate, folder) == 0
@@ -179,7 +174,7 @@ def test_the_host_compares_with_numpy(files: dict[str, str], folder: Path) -> No
     assert vector(folder, {"name": "A", "bits": 8, "shape": [13, 17]}).dtype == np.uint8
 
 
-def test_the_host_says_what_goes_wrong(files: dict[str, str], folder: Path) -> None:
+def test_the_host_says_what_goes_wrong(files, folder):
     kernel = Kernel(folder, product)
     kernel.registers[0x34] = 2
     with pytest.raises(SystemExit, match="memory answered with an error: tensors 10"):

@@ -11,7 +11,7 @@ from ithaca.plugins.rtl.exports.boxes import MOST_BYTES, box, split
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_rows_hold_what_loops_visit(seed: int) -> None:
+def test_rows_hold_what_loops_visit(seed):
     draw = random.Random(seed)
     run, elements = draw.choice([1, 2, 4]), draw.choice([1, 4, 16])
     strides = [
@@ -41,9 +41,7 @@ def test_rows_hold_what_loops_visit(seed: int) -> None:
         ([(3, 0), (7, 3200), (400, 1)], 1, 8, (2, 200)),
     ],
 )
-def test_a_box_is_what_is_read_soonest(
-    axes: list[tuple[int, int]], run: int, lanes: int, chosen: tuple[int, int]
-) -> None:
+def test_a_box_is_what_is_read_soonest(axes, run, lanes, chosen):
     at, turns = split(axes, run, lanes, 8, 8)
     made = box([(turns, axes[at][1]), *axes[at + 1 :]], run, 8)
     assert lanes * made.rows.count * made.row <= MOST_BYTES

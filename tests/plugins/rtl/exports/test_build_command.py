@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -21,7 +18,7 @@ from tests.plugins.rtl.exports.cases import configuration, write_case
 
 
 @pytest.fixture
-def hardware(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def hardware(tmp_path, monkeypatch):
     """Hardware of 13 × 15 elements that is proven to take 7 cycles, and may be changed."""
     monkeypatch.setattr(building, "made_again", content)
     write_case(tmp_path / "rtl", configuration("mm", "ij", 1))
@@ -32,13 +29,13 @@ def hardware(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "rtl"
 
 
-def content(folder: Path) -> dict[str, str]:
+def content(folder):
     """The files of a folder."""
     files = (path for path in folder.rglob("*") if path.is_file())
     return {str(path.relative_to(folder)): path.read_text() for path in files}
 
 
-def state(folder: Path, **fields: Any) -> None:
+def state(folder, **fields):
     """Change what is stated of hardware."""
     path = folder / "expected.json"
     document = json.loads(path.read_text())
@@ -46,11 +43,11 @@ def state(folder: Path, **fields: Any) -> None:
     path.write_text(json.dumps(document))
 
 
-def answer(monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
+def answer(monkeypatch, run):
     """Let every simulation end so."""
 
     @contextmanager
-    def compiled(folder: Path, *, traced: bool, work: int) -> Iterator[Bench]:
+    def compiled(folder, *, traced, work):
         yield Bench("Verilator", (), folder)
 
     monkeypatch.setattr(building, "compiled", compiled)
@@ -95,13 +92,13 @@ def answer(monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
     ],
 )
 def test_what_is_said_of_a_run(
-    run: tuple[int, bool, int, int],
-    fields: dict[str, Any],
-    line: str,
-    right: bool,
-    hardware: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    run,
+    fields,
+    line,
+    right,
+    hardware,
+    monkeypatch,
+):
     state(hardware, **fields)
     answer(monkeypatch, Run("Verilator", *run))
     found = ithaca.build(hardware)
@@ -109,9 +106,7 @@ def test_what_is_said_of_a_run(
     assert found.right == right
 
 
-def test_a_closed_form_that_is_off_is_named(
-    hardware: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_closed_form_that_is_off_is_named(hardware, monkeypatch):
     state(hardware, simulated=8)
     answer(monkeypatch, Run("Verilator", 8, False, 195, 0))
     assert ithaca.build(hardware).lines == (
@@ -120,7 +115,7 @@ def test_a_closed_form_that_is_off_is_named(
     )
 
 
-def test_what_is_said_of_masters(hardware: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_said_of_masters(hardware, monkeypatch):
     state(hardware, memory={"latency": 3, "bandwidth": 256}, simulated=8)
     answer(monkeypatch, Run("Verilator", 16, False, 195, 0))
     found = ithaca.build(hardware)
@@ -140,7 +135,7 @@ def test_what_is_said_of_masters(hardware: Path, monkeypatch: pytest.MonkeyPatch
     assert found.lines[-1] == "a rule is broken: m_axi_A breaks the last beat"
 
 
-def test_memory_goes_with_masters_alone(hardware: Path) -> None:
+def test_memory_goes_with_masters_alone(hardware):
     with pytest.raises(InputError, match=r"memory does not go with .*, whose tensors are streams"):
         ithaca.build(hardware, memory="latency=3")
     state(hardware, memory={"latency": 3, "bandwidth": 256})
@@ -150,9 +145,7 @@ def test_memory_goes_with_masters_alone(hardware: Path) -> None:
         ithaca.build(hardware, memory={"latency": 10**10})
 
 
-def test_resources_are_shown_beside_the_model(
-    hardware: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_resources_are_shown_beside_the_model(hardware, monkeypatch, capsys):
     answer(monkeypatch, Run("Verilator", 7, False, 195, 0))
     made = Resources("yosys", 64, 3, 1000, 200, 2000)
     monkeypatch.setattr(building, "run_synthesis", lambda folder, **options: made)
@@ -166,7 +159,7 @@ def test_resources_are_shown_beside_the_model(
     assert found.document["build"]["resources"]["ff"] == 2000
 
 
-def test_cells_are_counted_by_what_they_are() -> None:
+def test_cells_are_counted_by_what_they_are():
     cells = {"LUT2": 10, "LUT6": 5, "INV": 1, "SRL16E": 3, "RAM32M16": 2, "RAMB36E2": 2,
              "RAMB18E2": 1, "FDRE": 7, "FDSE": 1, "DSP48E2": 4, "CARRY4": 9, "$paramod$x": 3}  # fmt: skip
     assert count_cells("yosys", cells) == Resources("yosys", 4, 5, 16 + 19, 19, 8)
@@ -175,34 +168,28 @@ def test_cells_are_counted_by_what_they_are() -> None:
 # -- refusals ----------------------------------------------------------------------------
 
 
-def test_nothing_is_claimed_where_no_simulator_is(
-    hardware: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_is_claimed_where_no_simulator_is(hardware, monkeypatch):
     monkeypatch.setattr(tools, "find_verilator", lambda: None)
     monkeypatch.setattr(tools, "find_program", lambda *names: None)
     with pytest.raises(InputError, match=r"nothing simulates .* here; allowed: pip install"):
         ithaca.build(hardware)
 
 
-def test_nothing_is_claimed_where_no_compiler_is(
-    hardware: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_is_claimed_where_no_compiler_is(hardware, monkeypatch):
     monkeypatch.setattr(tools, "find_compiler", lambda: None)
     monkeypatch.setattr(tools, "find_program", lambda *names: None)
     with pytest.raises(InputError, match=r"a C\+\+ compiler \(g\+\+ or clang\+\+\)"):
         ithaca.build(hardware)
 
 
-def test_nothing_is_synthesized_where_no_yosys_is(
-    hardware: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_is_synthesized_where_no_yosys_is(hardware, monkeypatch):
     answer(monkeypatch, Run("Verilator", 7, False, 195, 0))
     monkeypatch.setattr(tools, "find_program", lambda *names: None)
     with pytest.raises(InputError, match="nothing synthesizes here; allowed: pip install"):
         ithaca.build(hardware, synthesize=True)
 
 
-def test_bad_folders_are_refused_in_one_line(hardware: Path, tmp_path: Path) -> None:
+def test_bad_folders_are_refused_in_one_line(hardware, tmp_path):
     for folder, reason in (
         (tmp_path / "nowhere", "no such file"),
         (tmp_path, "no such file"),
@@ -222,7 +209,7 @@ def test_bad_folders_are_refused_in_one_line(hardware: Path, tmp_path: Path) -> 
 
 
 @pytest.mark.usefixtures("simulator")
-def test_a_folder_that_does_not_compile_is_refused_in_one_line(hardware: Path) -> None:
+def test_a_folder_that_does_not_compile_is_refused_in_one_line(hardware):
     (hardware / "array.sv").write_text("module array (;\n")
     with pytest.raises(InputError, match=r"verilator_bin fails in .*: %Error: array.sv:1") as error:
         ithaca.build(hardware)
@@ -231,7 +218,7 @@ def test_a_folder_that_does_not_compile_is_refused_in_one_line(hardware: Path) -
 
 @pytest.mark.ci
 @pytest.mark.usefixtures("simulator")
-def test_a_result_becomes_hardware_that_takes_the_proven_cycles(tmp_path: Path) -> None:
+def test_a_result_becomes_hardware_that_takes_the_proven_cycles(tmp_path):
     words = "-s", "i=8,j=8,k=8", "--dtype", "int8", "--platform", "rtl-open", "--limit", "dsp=4"
     result, folder = tmp_path / "r.json", tmp_path / "rtl"
     assert not command("solve", "mm", *words, "-o", result).returncode
@@ -245,7 +232,7 @@ def test_a_result_becomes_hardware_that_takes_the_proven_cycles(tmp_path: Path) 
 
 
 @pytest.mark.ci
-def test_the_models_logic_is_stated_where_it_is_known(tmp_path: Path) -> None:
+def test_the_models_logic_is_stated_where_it_is_known(tmp_path):
     result, folder = tmp_path / "r.json", tmp_path / "rtl"
     for platform, known in (("rtl-open", True), ("u250", False)):
         words = "-s", "i=8,j=8,k=8", "--dtype", "int8", "--platform", platform, "--limit", "dsp=4"
@@ -258,13 +245,13 @@ def test_the_models_logic_is_stated_where_it_is_known(tmp_path: Path) -> None:
             assert stated.get(name) == metrics.get(name)
 
 
-def test_hardware_without_its_vectors_is_refused(hardware: Path) -> None:
+def test_hardware_without_its_vectors_is_refused(hardware):
     hardware.joinpath("vectors").rename(hardware / "elsewhere")
     with pytest.raises(InputError, match="vectors: no such folder"):
         ithaca.build(hardware)
 
 
-def test_other_targets_and_widths_are_refused(tmp_path: Path) -> None:
+def test_other_targets_and_widths_are_refused(tmp_path):
     result = tmp_path / "r.json"
     words = "-s", "i=8,j=8,k=8", "--dtype", "int8", "--dataflow", "i", "--limit", "dsp=4"
     assert not command("solve", "mm", *words, "-o", result).returncode

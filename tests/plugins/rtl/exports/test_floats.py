@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from ithaca.files.writing import write_folder
 from ithaca.formulations.data_types import data_type
@@ -25,7 +24,7 @@ from tests.plugins.rtl.exports.cases import random_case
 BITS = {"fp32": 32, "fp16": 16, "bf16": 16}
 
 
-def numbers(patterns: NDArray[np.int64], name: str) -> NDArray[np.float32]:
+def numbers(patterns, name):
     """Numbers of a type by their bits."""
     if name == "fp16":
         return patterns.astype(np.uint16).view(np.float16).astype(np.float32)
@@ -33,7 +32,7 @@ def numbers(patterns: NDArray[np.int64], name: str) -> NDArray[np.float32]:
     return shifted.astype(np.uint32).view(np.float32)
 
 
-def pairs(name: str, count: int) -> NDArray[np.int64]:
+def pairs(name, count):
     """Bits of pairs: every two of the corners of a type, then random ones, of which a third are near
     each other, and a third have products near the smallest numbers."""
     draw, bits, exponent = np.random.default_rng(count), BITS[name], EXPONENTS[name]
@@ -55,7 +54,7 @@ def pairs(name: str, count: int) -> NDArray[np.int64]:
     return np.concatenate([crossed, np.stack([first, second], -1)])[:count]
 
 
-def lines(name: str, count: int) -> str:
+def lines(name, count):
     """Pairs with their sums, products and quotients."""
     given = pairs(name, count)
     first, second = (rounded(numbers(each, name), name) for each in given.T)
@@ -73,7 +72,7 @@ def lines(name: str, count: int) -> str:
 @pytest.mark.slow(every=2)
 @pytest.mark.usefixtures("simulator")
 @pytest.mark.parametrize("count", [3_000, 200_000])
-def test_sums_products_and_quotients_are_those_of_numpy(count: int, folder: Path) -> None:
+def test_sums_products_and_quotients_are_those_of_numpy(count, folder):
     bench = (Path(__file__).parent / "floats.sv").read_text().replace("`COUNT", str(count))
     operators = ("/ithaca_float", "/ithaca_divide", "/ithaca_delay")
     files = {
@@ -88,7 +87,7 @@ def test_sums_products_and_quotients_are_those_of_numpy(count: int, folder: Path
     assert (run.right, run.wrong) == (3 * count, 0)
 
 
-def test_numbers_are_rounded_to_the_nearest() -> None:
+def test_numbers_are_rounded_to_the_nearest():
     draw = np.random.default_rng(3)
     given = (draw.standard_normal(500) * 2.0 ** draw.integers(-20, 15, 500)).astype(np.float32)
     given[:4] = [1 + 2.0**-8, 1 + 3 * 2.0**-8, 1 + 2.0**-11, 1 + 3 * 2.0**-11]  # ties
@@ -101,7 +100,7 @@ def test_numbers_are_rounded_to_the_nearest() -> None:
 
 
 @pytest.mark.parametrize("name", workload_names())
-def test_what_must_come_out_is_the_result(name: str) -> None:
+def test_what_must_come_out_is_the_result(name):
     chosen, _ = random_case(5, name)
     exact = in_exact_edition(replace(chosen, data=data_type("fp32")))
     assert exact is not None

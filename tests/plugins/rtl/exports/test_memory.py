@@ -16,7 +16,7 @@ from ithaca.files.writing import write_folder
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.plugins.rtl.exports import memory_text, tools
 from ithaca.plugins.rtl.exports.folder import rtl_tool
-from ithaca.plugins.rtl.exports.tools import Run, compiled, find_program, find_verilator
+from ithaca.plugins.rtl.exports.tools import compiled, find_program, find_verilator
 from ithaca.workloads.statement import parse_statement
 from tests.plugins.rtl.exports.cases import configuration, random_case, two_level_case
 
@@ -33,7 +33,7 @@ MEMORIES: list[dict[str, Any]] = [
 ]
 
 
-def write(folder: Path, case: Any) -> dict[str, Any]:
+def write(folder, case):
     """Write a case with AXI4 masters; what is stated of it."""
     chosen, sum_bits = case
     files = rtl_tool(sum_bits, "axi4").export(chosen)
@@ -42,14 +42,14 @@ def write(folder: Path, case: Any) -> dict[str, Any]:
     return stated
 
 
-def replaced(path: Path, there: str, instead: str) -> None:
+def replaced(path, there, instead):
     """Change what stands once in a file."""
     text = path.read_text()
     assert text.count(there) == 1
     path.write_text(text.replace(there, instead))
 
 
-def check(folder: Path, case: Any, *, ahead: bool = False) -> list[Run]:
+def check(folder, case, *, ahead=False):
     """Run a case with all memories: every element is right, and no rule is broken."""
     stated = write(folder, case)
     with compiled(folder) as bench:
@@ -61,7 +61,7 @@ def check(folder: Path, case: Any, *, ahead: bool = False) -> list[Run]:
     return runs
 
 
-def test_text_is_as_it_was() -> None:
+def test_text_is_as_it_was():
     chosen, sum_bits = configuration("mm", "ij", 1)
     text = rtl_tool(sum_bits, "axi4").export(chosen)["array_axi4.sv"]
     if os.environ.get("UPDATE_RTL"):
@@ -69,7 +69,7 @@ def test_text_is_as_it_was() -> None:
     assert text == SNAPSHOT.read_text()
 
 
-def test_streams_stay_as_they_are() -> None:
+def test_streams_stay_as_they_are():
     chosen, sum_bits = configuration("mm", "ij", 1)
     streams, masters = (rtl_tool(sum_bits, memory).export(chosen) for memory in ("stream", "axi4"))
     changed = {name for name in streams if streams[name] != masters[name]}
@@ -89,13 +89,13 @@ def test_streams_stay_as_they_are() -> None:
 
 @pytest.mark.ci
 @simulated
-def test_tensors_in_memory_are_read_and_written(folder: Path) -> None:
+def test_tensors_in_memory_are_read_and_written(folder):
     check(folder, configuration("mm", "ij", 1, lanes=2))
 
 
 @pytest.mark.skipif(find_program("iverilog") is None, reason="Icarus Verilog is not installed")
 @pytest.mark.ci
-def test_icarus_runs_masters_too(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_icarus_runs_masters_too(folder, monkeypatch):
     monkeypatch.setattr(tools, "find_verilator", lambda: None)
     runs = check(folder, configuration("mm", "ij", 1))
     assert {run.simulator for run in runs} == {"Icarus Verilog"}
@@ -114,7 +114,7 @@ def test_icarus_runs_masters_too(folder: Path, monkeypatch: pytest.MonkeyPatch) 
         ("ttmc", 4),
     ],
 )
-def test_arrays_of_any_kernel_read_and_write(name: str, seed: int, folder: Path) -> None:
+def test_arrays_of_any_kernel_read_and_write(name, seed, folder):
     check(folder, random_case(seed, name))
 
 
@@ -123,9 +123,7 @@ def test_arrays_of_any_kernel_read_and_write(name: str, seed: int, folder: Path)
 @pytest.mark.parametrize(
     ("name", "dataflow", "seed"), [("conv2d", "or", 1), ("mm", "ij", 0), ("ttm", "ik", 4)]
 )
-def test_rows_of_outer_tiles_are_read_and_written(
-    name: str, dataflow: str, seed: int, folder: Path
-) -> None:
+def test_rows_of_outer_tiles_are_read_and_written(name, dataflow, seed, folder):
     """Ahead of time, so in fewer cycles than where each row opens a burst in turn."""
     check(folder, two_level_case(seed, name, tuple(dataflow)), ahead=True)
 
@@ -135,14 +133,14 @@ def test_rows_of_outer_tiles_are_read_and_written(
 @pytest.mark.parametrize(
     ("name", "seed"), [("attention_values", 1), ("mm", 25), ("mv", 20), ("batched_mm", 2)]
 )
-def test_packages_are_read_from_memory(name: str, seed: int, folder: Path) -> None:
+def test_packages_are_read_from_memory(name, seed, folder):
     """Packages of int8 and fp32: 8, 16 and 32 bytes."""
     check(folder, random_case(seed, name, blocks=True))
 
 
 @simulated
 @pytest.mark.ci
-def test_elements_that_are_steps_apart_are_bursts_of_their_own(folder: Path) -> None:
+def test_elements_that_are_steps_apart_are_bursts_of_their_own(folder):
     chosen, sum_bits = configuration("mm", "ij", 1, "int16", lanes=2)
     output, inputs = parse_statement("C[j][i] += A[k][2*i] * B[j][k]")
     nest = replace(chosen.nest, output=output, inputs=inputs)
@@ -154,9 +152,7 @@ def test_elements_that_are_steps_apart_are_bursts_of_their_own(folder: Path) -> 
 @simulated
 @pytest.mark.slow(every=2)
 @pytest.mark.parametrize("width", [32, 128, 512])
-def test_masters_may_be_of_any_width(
-    width: int, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_masters_may_be_of_any_width(width, folder, monkeypatch):
     monkeypatch.setattr(memory_text, "beat_bits", lambda bits: width)
     stated = write(folder, configuration("mm", "k", 1, lanes=2))
     assert f"parameter integer A_DATA = {width}" in (folder / "array_axi4.sv").read_text()
@@ -199,7 +195,7 @@ FAULTS = {
 @pytest.mark.slow(every=3)
 @simulated
 @pytest.mark.parametrize("fault", FAULTS)
-def test_faults_do_not_pass(fault: str, folder: Path) -> None:
+def test_faults_do_not_pass(fault, folder):
     file, there, instead, said = FAULTS[fault]
     write(folder, configuration("mm", "ij", 1, lanes=2))
     replaced(folder / "axi4" / file, there, instead)
@@ -216,7 +212,7 @@ def test_faults_do_not_pass(fault: str, folder: Path) -> None:
 @pytest.mark.slow(every=2)
 @simulated
 @pytest.mark.parametrize("seed", range(4))
-def test_what_is_written_is_clean(seed: int, folder: Path) -> None:
+def test_what_is_written_is_clean(seed, folder):
     name = ["mm", "conv2d", "mttkrp", "mm"][seed]
     write(folder, random_case(seed, name, blocks=seed == 3))
     root, binary = find_verilator() or ("", "")

@@ -6,15 +6,12 @@ from __future__ import annotations
 import csv
 import json
 import random
-from collections.abc import Mapping
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ithaca.exports.configuration import ArrayConfiguration
 from ithaca.exports.layers import ExportedLayer, export_layers
 from ithaca.files.errors import InputError
 from ithaca.files.writing import write_folder
@@ -36,7 +33,7 @@ KINDS = [
 ]
 
 
-def write_shared(folder: Path, layers: Mapping[str, ArrayConfiguration]) -> dict[str, Any]:
+def write_shared(folder, layers):
     """Write the array that runs layers; what is stated of each."""
     tool = rtl_tool()
     assert tool.shared is not None
@@ -49,9 +46,7 @@ def write_shared(folder: Path, layers: Mapping[str, ArrayConfiguration]) -> dict
 @pytest.mark.slow(every=2)
 @pytest.mark.usefixtures("simulator")
 @pytest.mark.parametrize(("name", "dataflow", "data", "machine"), KINDS)
-def test_one_array_runs_every_layer_in_its_cycles(
-    name: str, dataflow: str, data: str, machine: Machine, folder: Path
-) -> None:
+def test_one_array_runs_every_layer_in_its_cycles(name, dataflow, data, machine, folder):
     layers = layers_of(name, dataflow, data, machine)
     layers["again"] = layers["first"]
     stated = write_shared(folder, layers)
@@ -71,7 +66,7 @@ def test_one_array_runs_every_layer_in_its_cycles(
     assert len({layer["simulated"] for layer in stated.values()}) == len(layers) - 1
 
 
-def wrong_sizes(folder: Path) -> list[str]:
+def wrong_sizes(folder):
     """The register writes of the bench if, of the second layer, two turns of a buffer's order were
     swapped, or a tile had a pack less."""
     rows = [*csv.DictReader(folder.joinpath("registers.csv").read_text().splitlines())]
@@ -90,7 +85,7 @@ def wrong_sizes(folder: Path) -> list[str]:
 
 
 @pytest.mark.parametrize(("name", "dataflow"), [("mm", "ij"), ("mttkrp", "ik"), ("conv2d", "or")])
-def test_registers_walk_through_the_words_of_every_layer(name: str, dataflow: str) -> None:
+def test_registers_walk_through_the_words_of_every_layer(name, dataflow):
     layers = layers_of(name, dataflow)
     runs = tuple(hardware(layer) for layer in layers.values())
     sizes = module_sizes(Hardware(runs[0].configuration, runs))
@@ -104,7 +99,7 @@ def test_registers_walk_through_the_words_of_every_layer(name: str, dataflow: st
             assert walk(nest, rows["first"]) == words.tolist()
 
 
-def walk(nest: list[tuple[int, int]], place: int) -> list[int]:
+def walk(nest, place):
     """The places of a walk by turns and steps, as `ithaca_walk` goes."""
     turns, places = [0] * len(nest), [place]
     while True:
@@ -118,7 +113,7 @@ def walk(nest: list[tuple[int, int]], place: int) -> list[int]:
             return places
 
 
-def test_nests_become_alike() -> None:
+def test_nests_become_alike():
     draw = random.Random(3)
     for _ in range(200):
         nests = [
@@ -134,7 +129,7 @@ def test_nests_become_alike() -> None:
     assert merged_alike([nests[0], AddressNest(((2, 2), (2, 1)))])[1].axes == ((4, 1),)
 
 
-def hardware(chosen: ArrayConfiguration) -> Hardware:
+def hardware(chosen):
     exact = in_exact_edition(chosen)
     assert exact is not None
     return Hardware(exact)
@@ -143,7 +138,7 @@ def hardware(chosen: ArrayConfiguration) -> Hardware:
 # -- what keeps layers from sharing ------------------------------------------------------
 
 
-def changed(chosen: ArrayConfiguration, field: str) -> ArrayConfiguration:
+def changed(chosen, field):
     """A layer that differs in a field."""
     tiling = chosen.tiling
     if field == "pack":
@@ -168,7 +163,7 @@ def changed(chosen: ArrayConfiguration, field: str) -> ArrayConfiguration:
         ("design", "design is [i,j] C in first, [i,k] C in other"),
     ],
 )
-def test_what_keeps_layers_from_sharing_is_one_line(field: str, line: str) -> None:
+def test_what_keeps_layers_from_sharing_is_one_line(field, line):
     first = layers_of("mm", "ij")["first"]
     runs = {"first": hardware(first), "other": hardware(changed(first, field))}
     assert [*disagreements(runs)] == [line]
@@ -181,7 +176,7 @@ def test_what_keeps_layers_from_sharing_is_one_line(field: str, line: str) -> No
     assert {"first/array.sv", "other/array.sv"} <= files.keys()
 
 
-def test_masters_and_arrays_that_hang_are_not_shared() -> None:
+def test_masters_and_arrays_that_hang_are_not_shared():
     layers = layers_of("mm", "ij")
     exported = [ExportedLayer(name, 1, layer, 0) for name, layer in layers.items()]
     _, remarks = export_layers(rtl_tool(memory="axi4"), exported, "")
@@ -199,7 +194,7 @@ def test_masters_and_arrays_that_hang_are_not_shared() -> None:
         shared(runs)
 
 
-def test_layers_of_one_array_have_one_folder() -> None:
+def test_layers_of_one_array_have_one_folder():
     layers = layers_of("mm", "ij")
     exported = [ExportedLayer(name, 1, layer, 1) for name, layer in layers.items()]
     exported += [

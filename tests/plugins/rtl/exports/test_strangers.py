@@ -5,10 +5,9 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -37,13 +36,13 @@ from tests.plugins.rtl.exports.cases import (
 Files = Mapping[str, str]
 
 
-def shared() -> Files:
+def shared():
     tool = rtl_tool()
     assert tool.shared is not None
     return tool.shared(layers_of("mm", "ij"))
 
 
-def recurrence() -> Files:
+def recurrence():
     """An array of a family that generates its own."""
     pytest.importorskip("ithaca.plugins.recurrences")
     result, tool = ithaca.solve("lu", n=3, dataflow="k,j"), tool_of("recurrence")
@@ -53,13 +52,13 @@ def recurrence() -> Files:
     return tool.export(tool.configured(result.best))
 
 
-def at_random(seed: int, *, memory: str = "stream", blocks: bool = False) -> Files:
+def at_random(seed, *, memory="stream", blocks=False):
     name = SPARSE[seed % len(SPARSE)] if blocks else None
     chosen, sum_bits = random_case(seed, name, most_turns=3000, blocks=blocks)
     return rtl_tool(sum_bits, memory).export(chosen)
 
 
-def two_levels() -> Files:
+def two_levels():
     chosen, sum_bits = two_level_case(3, "mm", ("i", "j"))
     return rtl_tool(sum_bits).export(chosen)
 
@@ -75,26 +74,26 @@ KINDS: dict[str, Callable[[], Files]] = {
 
 
 @pytest.fixture(scope="module")
-def plain() -> Files:
+def plain():
     """Hardware of one layer."""
     return rtl_tool().export(configuration("mm", "ij", 1)[0])
 
 
 @pytest.fixture
-def hardware(plain: Files, folder: Path) -> Path:
+def hardware(plain, folder):
     write_folder(folder, plain)
     return folder
 
 
 @pytest.fixture
-def _nothing_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    def run(*command: object) -> None:
+def _nothing_runs(monkeypatch):
+    def run(*command):
         raise AssertionError(f"ran {command}")
 
     monkeypatch.setattr(tools.subprocess, "run", run)
 
 
-def same(files: Files, folder: Path) -> None:
+def same(files, folder):
     write_folder(folder, files)
     again = made_again(folder)
     assert again == files
@@ -102,13 +101,13 @@ def same(files: Files, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_hardware_is_made_again_from_its_record(kind: str, folder: Path) -> None:
+def test_hardware_is_made_again_from_its_record(kind, folder):
     same(KINDS[kind](), folder)
 
 
 @pytest.mark.slow(every=10)
 @pytest.mark.parametrize("seed", range(40))
-def test_random_hardware_is_made_again_from_its_record(seed: int, folder: Path) -> None:
+def test_random_hardware_is_made_again_from_its_record(seed, folder):
     memory = "axi4" if seed % 2 else "stream"
     try:
         files = at_random(seed, memory=memory, blocks=seed % 4 > 1)
@@ -117,10 +116,8 @@ def test_random_hardware_is_made_again_from_its_record(seed: int, folder: Path) 
     same(files, folder)
 
 
-def test_it_is_made_again_where_it_cannot_be_simulated(
-    plain: Files, hardware: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def missing(*_: object) -> None:
+def test_it_is_made_again_where_it_cannot_be_simulated(plain, hardware, monkeypatch):
+    def missing(*_):
         raise InputError("numba is not installed")
 
     with monkeypatch.context() as patch:
@@ -135,24 +132,24 @@ def test_it_is_made_again_where_it_cannot_be_simulated(
 # -- folders that were changed -----------------------------------------------------------
 
 
-def append(name: str, text: str) -> Callable[[Path], object]:
+def append(name, text):
     return lambda folder: (folder / name).write_text((folder / name).read_text() + text)
 
 
-def put(name: str, text: str = "") -> Callable[[Path], object]:
+def put(name, text=""):
     return lambda folder: (folder / name).write_text(text)
 
 
-def link(name: str) -> Callable[[Path], object]:
-    def change(folder: Path) -> None:
+def link(name):
+    def change(folder):
         moved = (folder / name).rename(folder.parent / "moved")
         (folder / name).symlink_to(moved)
 
     return change
 
 
-def state(name: str, **fields: Any) -> Callable[[Path], object]:
-    def change(folder: Path) -> None:
+def state(name, **fields):
+    def change(folder):
         document = json.loads((folder / name).read_text())
         (document.get("rtl") or document["layers"][""]).update(fields)
         (folder / name).write_text(json.dumps(document, indent=2) + "\n")
@@ -183,7 +180,7 @@ CHANGES: dict[str, tuple[Callable[[Path], object], str]] = {
 
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.usefixtures("_nothing_runs")
-def test_what_was_changed_is_named_and_nothing_is_run(change: str, hardware: Path) -> None:
+def test_what_was_changed_is_named_and_nothing_is_run(change, hardware):
     make, said = CHANGES[change]
     make(hardware)
     line = refused("build", hardware)
@@ -192,26 +189,24 @@ def test_what_was_changed_is_named_and_nothing_is_run(change: str, hardware: Pat
 
 
 @pytest.mark.usefixtures("_nothing_runs")
-def test_many_changes_are_counted(hardware: Path) -> None:
+def test_many_changes_are_counted(hardware):
     for path in (hardware / "library").iterdir():
         path.write_text("")
     with pytest.raises(InputError, match=r"library/ithaca_add.sv is .*, and \d+ more diff"):
         ithaca.build(hardware)
 
 
-def test_other_files_do_not_matter(hardware: Path) -> None:
+def test_other_files_do_not_matter(hardware):
     (hardware / "notes.txt").write_text("mine")
     (hardware / "wave.vcd").write_text("")
     assert differences(hardware, made_again(hardware)) == ()
 
 
-def test_what_runs_is_what_was_made_again(
-    hardware: Path, plain: Files, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_runs_is_what_was_made_again(hardware, plain, monkeypatch):
     seen: list[Path] = []
 
     @contextmanager
-    def compiled(folder: Path, **_: object) -> Iterator[Bench]:
+    def compiled(folder, **_):
         seen.append(folder)
         assert {str(p.relative_to(folder)) for p in folder.rglob("*.*")} == {*plain}
         yield Bench("Verilator", (), folder)
@@ -233,7 +228,7 @@ def test_what_runs_is_what_was_made_again(
 
 @pytest.mark.ci
 @pytest.mark.usefixtures("simulator")
-def test_a_bench_that_calls_the_shell_does_not(hardware: Path, tmp_path: Path) -> None:
+def test_a_bench_that_calls_the_shell_does_not(hardware, tmp_path):
     (hardware / "bench.sv").write_text(
         (hardware / "bench.sv")
         .read_text()
@@ -252,7 +247,7 @@ def test_a_bench_that_calls_the_shell_does_not(hardware: Path, tmp_path: Path) -
 
 
 @pytest.fixture(scope="module")
-def layers() -> Files:
+def layers():
     """Hardware of five layers in three folders, of which one runs two."""
     first, second, third, _ = layers_of("mm", "ij").values()
     other = configuration("mm", "ij", 1)[0]
@@ -269,12 +264,12 @@ def layers() -> Files:
 
 
 @pytest.fixture
-def network(layers: Files, folder: Path) -> Path:
+def network(layers, folder):
     write_folder(folder, layers)
     return folder
 
 
-def test_networks_are_made_again_from_their_records(network: Path, layers: Files) -> None:
+def test_networks_are_made_again_from_their_records(network, layers):
     assert {"README.md", "build_all.sh", "layers.csv", RECORD} < layers.keys()
     assert {name.split("/")[0] for name in layers if "/" in name} == {"a", "b", "array0"}
     same(layers, network)
@@ -282,7 +277,7 @@ def test_networks_are_made_again_from_their_records(network: Path, layers: Files
 
 @pytest.mark.ci(whole=True)
 @pytest.mark.usefixtures("_nothing_runs")
-def test_every_changed_file_of_a_network_is_named(network: Path, layers: Files) -> None:
+def test_every_changed_file_of_a_network_is_named(network, layers):
     read = (RECORD, "layers.csv", "expected.json")
     known = made_again(network)
     for name, text in layers.items():
@@ -328,7 +323,7 @@ PLANTED: dict[str, tuple[Callable[[Path], object], str]] = {
 
 @pytest.mark.parametrize("change", PLANTED)
 @pytest.mark.usefixtures("_nothing_runs")
-def test_what_is_planted_in_a_networks_folder_is_named(change: str, network: Path) -> None:
+def test_what_is_planted_in_a_networks_folder_is_named(change, network):
     make, said = PLANTED[change]
     make(network)
     assert said in refused("build", network)
@@ -348,9 +343,7 @@ def test_what_is_planted_in_a_networks_folder_is_named(change: str, network: Pat
     ],
 )
 @pytest.mark.usefixtures("_nothing_runs")
-def test_a_networks_record_is_held_against_its_folders(
-    field: str, value: object, said: str, network: Path
-) -> None:
+def test_a_networks_record_is_held_against_its_folders(field, value, said, network):
     document = json.loads((network / RECORD).read_text())
     document["layers"] = [
         row | ({field: value} if row["folder"] == "a" else {}) for row in document["layers"]
@@ -360,9 +353,7 @@ def test_a_networks_record_is_held_against_its_folders(
 
 
 @pytest.mark.ci
-def test_a_network_of_the_cycle_edition_is_as_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_network_of_the_cycle_edition_is_as_written(tmp_path, monkeypatch):
     """Records of folders state hardware, not the edition that its figures are of."""
     monkeypatch.chdir(tmp_path)
     layers = [
@@ -378,18 +369,16 @@ def test_a_network_of_the_cycle_edition_is_as_written(
 
 
 @pytest.mark.usefixtures("_nothing_runs")
-def test_recurrences_are_no_layers_of_a_network(network: Path) -> None:
+def test_recurrences_are_no_layers_of_a_network(network):
     write_folder(network / "a", recurrence())
     assert "a is one of recurrences; allowed: layers of a network" in refused("build", network)
 
 
-def test_of_a_trusted_network_each_layer_says_what_differs(
-    network: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_of_a_trusted_network_each_layer_says_what_differs(network, monkeypatch):
     seen: list[Path] = []
 
     @contextmanager
-    def compiled(folder: Path, **_: object) -> Iterator[Bench]:
+    def compiled(folder, **_):
         seen.append(folder)
         yield Bench("Verilator", (), folder)
 
@@ -407,7 +396,7 @@ def test_of_a_trusted_network_each_layer_says_what_differs(
 
 
 @pytest.mark.usefixtures("_nothing_runs")
-def test_a_networks_table_names_folders_beside_it(hardware: Path, tmp_path: Path) -> None:
+def test_a_networks_table_names_folders_beside_it(hardware, tmp_path):
     (tmp_path / "net").mkdir()
     (tmp_path / "net" / "link").symlink_to(hardware)
     for name in ("../rtl", str(hardware), "link", ".", ".."):
@@ -429,15 +418,13 @@ def test_a_networks_table_names_folders_beside_it(hardware: Path, tmp_path: Path
         ({"schema": "ithaca/2"}, "schema"),
     ],
 )
-def test_records_of_no_hardware_are_refused(
-    change: dict[str, Any], said: str, hardware: Path
-) -> None:
+def test_records_of_no_hardware_are_refused(change, said, hardware):
     document = json.loads((hardware / RECORD).read_text()) | change
     (hardware / RECORD).write_text(json.dumps(document))
     assert said in refused("build", hardware)
 
 
-def mutated(value: Any, draw: random.Random) -> Any:
+def mutated(value, draw):
     """A document with one value changed, or left out."""
     if isinstance(value, dict) and value:
         key = draw.choice([*value])
@@ -452,7 +439,7 @@ def mutated(value: Any, draw: random.Random) -> Any:
 
 @pytest.mark.ci
 @pytest.mark.parametrize("kind", ["plain", "shared", "recurrence"])
-def test_mutated_records_are_refused_or_make_other_files(kind: str, folder: Path) -> None:
+def test_mutated_records_are_refused_or_make_other_files(kind, folder):
     files = KINDS.get(kind, lambda: rtl_tool().export(configuration("mm", "ij", 1)[0]))()
     write_folder(folder, files)
     draw, record, lines = random.Random(43), json.loads(files[RECORD]), list[str]()
@@ -472,7 +459,7 @@ def test_mutated_records_are_refused_or_make_other_files(kind: str, folder: Path
 
 
 @pytest.mark.ci
-def test_networks_are_made_again_folder_by_folder(tmp_path: Path) -> None:
+def test_networks_are_made_again_folder_by_folder(tmp_path):
     (tmp_path / "net.yaml").write_text(
         "name: n\nlayers:\n"
         "  - {op: kernel, name: a, kernel: mm, sizes: {i: 4, j: 4, k: 8}}\n"

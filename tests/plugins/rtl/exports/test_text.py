@@ -40,7 +40,7 @@ WRITTEN = [("mm", "ij"), ("mttkrp", "ik"), ("depthwise_conv2d", "r")]
 
 
 @pytest.mark.parametrize(("name", "dataflow"), WRITTEN)
-def test_text_is_as_it_was(name: str, dataflow: str) -> None:
+def test_text_is_as_it_was(name, dataflow):
     chosen, sum_bits = configuration(name, dataflow, 1)
     files = rtl_tool(sum_bits).export(chosen)
     for file in ("array.sv", "array_pe.sv"):
@@ -52,7 +52,7 @@ def test_text_is_as_it_was(name: str, dataflow: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "dataflow"), WRITTEN)
-def test_modules_are_called_as_in_the_list_of_designs(name: str, dataflow: str) -> None:
+def test_modules_are_called_as_in_the_list_of_designs(name, dataflow):
     chosen, sum_bits = configuration(name, dataflow, 1)
     text = rtl_tool(sum_bits).export(chosen)["array.sv"]
     for _, module in chosen.design.modules:
@@ -61,7 +61,7 @@ def test_modules_are_called_as_in_the_list_of_designs(name: str, dataflow: str) 
         assert f"LANES_{loop} = 4;" in text
 
 
-def test_text_is_no_longer_for_more_pes() -> None:
+def test_text_is_no_longer_for_more_pes():
     chosen, _ = configuration("mm", "ij", 1)
     tiling = chosen.tiling
     large = replace(
@@ -72,7 +72,7 @@ def test_text_is_no_longer_for_more_pes() -> None:
     assert len(small) == len(four)
 
 
-def test_everything_may_be_used_in_any_product() -> None:
+def test_everything_may_be_used_in_any_product():
     chosen, _ = configuration("mm", "k", 1)
     files = RTL.export(chosen)
     for name, text in files.items():
@@ -84,7 +84,7 @@ def test_everything_may_be_used_in_any_product() -> None:
 # -- addresses ---------------------------------------------------------------------------
 
 
-def test_nests_are_counters_and_one_adder() -> None:
+def test_nests_are_counters_and_one_adder():
     draw = random.Random(7)
     for _ in range(200):
         axes = tuple((draw.randint(1, 4), draw.randint(-9, 9)) for _ in range(draw.randint(1, 5)))
@@ -102,7 +102,7 @@ def test_nests_are_counters_and_one_adder() -> None:
         assert found == nest.addresses.tolist()
 
 
-def test_merged_nests_have_no_loop_too_many() -> None:
+def test_merged_nests_have_no_loop_too_many():
     assert AddressNest(((2, 12), (1, 5), (3, 4), (4, 1))).merged.axes == ((24, 1),)
     assert AddressNest(((2, 0), (3, 0))).merged.axes == ((6, 0),)
     assert AddressNest(((2, 8), (3, 2))).merged.axes == ((2, 8), (3, 2))
@@ -110,7 +110,7 @@ def test_merged_nests_have_no_loop_too_many() -> None:
 
 @pytest.mark.ci
 @pytest.mark.parametrize("name", workload_names())
-def test_every_stream_of_the_library_has_few_counters(name: str) -> None:
+def test_every_stream_of_the_library_has_few_counters(name):
     nest = workload(name)
     for seed, array in enumerate(a for a in designs(nest) if a.buildable):
         chosen, _ = random_case(seed, name)
@@ -125,7 +125,7 @@ def test_every_stream_of_the_library_has_few_counters(name: str) -> None:
         assert not list(obstacles(chosen))
 
 
-def test_every_buildable_design_of_the_library_can_be_written() -> None:
+def test_every_buildable_design_of_the_library_can_be_written():
     every = [(name, a) for name in workload_names() for a in designs(workload(name)) if a.buildable]
     assert len(every) == 113
     for _, array in every:
@@ -137,7 +137,7 @@ def test_every_buildable_design_of_the_library_can_be_written() -> None:
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2, 6])
-def test_packages_are_the_blocks_of_the_tensor(seed: int) -> None:
+def test_packages_are_the_blocks_of_the_tensor(seed):
     """Packages of int16, fp32 and fp32: values, places, and zeros up to a power of two bytes."""
     chosen, sum_bits = random_case(seed, SPARSE[seed % len(SPARSE)], blocks=True)
     blocks, data = chosen.nest.sparse, chosen.data
@@ -184,15 +184,13 @@ def test_packages_are_the_blocks_of_the_tensor(seed: int) -> None:
         ),
     ],
 )
-def test_what_cannot_be_written_is_refused_with_the_reason(
-    change: dict[str, object], reason: str
-) -> None:
+def test_what_cannot_be_written_is_refused_with_the_reason(change, reason):
     chosen, _ = configuration("mm", "ij", 1)
     (said,) = obstacles(replace(chosen, **change))  # type: ignore[arg-type]
     assert re.match(reason, said)
 
 
-def test_sums_are_as_wide_as_words() -> None:
+def test_sums_are_as_wide_as_words():
     chosen, _ = configuration("mm", "ij", 1, "fp32")
     with pytest.raises(InputError, match="accumulator of fp32 is '16'; allowed: 32"):
         rtl_tool(16).export(chosen)
@@ -200,7 +198,7 @@ def test_sums_are_as_wide_as_words() -> None:
     assert not list(obstacles(replace(chosen, data=data_type("bf16/16"))))
 
 
-def test_simd_words_that_straddle_packs_are_refused() -> None:
+def test_simd_words_that_straddle_packs_are_refused():
     output, inputs = parse_statement("C[i][j] += A[i][j+k] * B[j][k]")
     nest = LoopNest("window", (("i", 12), ("j", 15), ("k", 16)), output, inputs, "k")
     array = derive(nest, ("i",), "C")
@@ -210,7 +208,7 @@ def test_simd_words_that_straddle_packs_are_refused() -> None:
     assert said == ["SIMD words of A straddle its packs of 4; allowed: packs that hold them whole"]
 
 
-def test_designs_that_cannot_be_built_are_refused() -> None:
+def test_designs_that_cannot_be_built_are_refused():
     chosen, _ = configuration("mm", "ij", 1)
     array = derive(chosen.nest, ("i", "j"), "A")
     (said,) = obstacles(replace(chosen, design=array))
@@ -241,7 +239,5 @@ def test_designs_that_cannot_be_built_are_refused() -> None:
         ),
     ],
 )
-def test_what_the_closed_form_does_not_say_is_said(
-    stated: dict[str, object], platform: str, line: str
-) -> None:
+def test_what_the_closed_form_does_not_say_is_said(stated, platform, line):
     assert remark({"expected.json": json.dumps({"rtl": stated})}, platform) == line

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
-
 from vcd.reader import TokenKind, tokenize
 
 #: Pixels of a cycle, of a row, and left of the rows.
 CYCLE, ROW, LEFT = 3, 22, 150
 
 
-def cycles_high(path: Path, signals: Mapping[str, str]) -> dict[str, list[int]]:
+def cycles_high(path, signals):
     """The cycles after reset in which signals of one bit, by their paths, are high."""
     known: dict[str, str] = {}
     scope: list[str] = []
@@ -42,7 +39,7 @@ def cycles_high(path: Path, signals: Mapping[str, str]) -> dict[str, list[int]]:
     return found
 
 
-def drawn(rows: Mapping[str, list[int]], title: str) -> str:
+def drawn(rows, title):
     """An SVG with a row per signal, and a scale of cycles."""
     last = max(map(max, rows.values())) + 1
     width, height = LEFT + CYCLE * last + 10, ROW * (len(rows) + 1) + 30

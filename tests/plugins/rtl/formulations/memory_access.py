@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.data_types import DATA_TYPES
-from ithaca.formulations.machine import IDEAL, Machine, MemoryTiming
+from ithaca.formulations.machine import IDEAL
 from ithaca.formulations.systolic.derivation import derive, in_edition
 from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.systolic_array import DramAccess, Edition
@@ -24,12 +23,12 @@ SEVERAL_PORTS, IN_PLACE = DramAccess(ports=True), DramAccess(serialized=False)
 
 
 def random_arrays(
-    name: str,
-    dataflow: tuple[str, ...],
-    count: int,
-    seed: int,
-    dram: DramAccess = SEVERAL_PORTS,
-) -> Iterator[tuple[SystolicDesign, Configuration]]:
+    name,
+    dataflow,
+    count,
+    seed,
+    dram=SEVERAL_PORTS,
+):
     """Random small arrays of a dataflow; where tensors may have several ports, some have."""
     draw, array = random.Random(seed), None
     while count:
@@ -74,16 +73,16 @@ def random_arrays(
             yield design, Configuration(values)
 
 
-def on(design: SystolicDesign, machine: Machine, memory: MemoryTiming = IDEAL) -> SystolicDesign:
+def on(design, machine, memory=IDEAL):
     return replace(design, technology=replace(DEFAULT_TECHNOLOGY, machine=machine, memory=memory))
 
 
 def simulated(
-    design: SystolicDesign,
-    configuration: Mapping[str, int],
-    machine: Machine,
-    memory: MemoryTiming = IDEAL,
-) -> int:
+    design,
+    configuration,
+    machine,
+    memory=IDEAL,
+):
     exact = replace(design, array=in_edition(design.nest, design.array, Edition.EXACT))
     run = simulate_network(array_network(exact, configuration, machine, memory))
     assert run.finished

@@ -3,10 +3,9 @@ with."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from ithaca.formulations.processes import Loop, Meet, ProcessNetwork, Repeat, Step
+from ithaca.formulations.processes import Loop, Meet, Repeat
 
 #: Cycles after which nothing happens any more if nothing happened: longer than any latency, entry
 #: or interval of a test.
@@ -14,24 +13,24 @@ QUIET = 200
 
 
 class _Process:
-    def __init__(self, steps: Sequence[Step], begin: int) -> None:
+    def __init__(self, steps, begin):
         self.actions = _actions(steps, {})
         self.clock = begin
         self.now = next(self.actions, None)
         self._enter()
 
-    def advance(self, clock: int) -> None:
+    def advance(self, clock):
         self.clock = clock
         self.now = next(self.actions, None)
         self._enter()
 
-    def _enter(self) -> None:
+    def _enter(self):
         while self.now is not None and self.now[0] == "entry":
             self.clock += self.now[1]
             self.now = next(self.actions, None)
 
 
-def _actions(steps: Sequence[Step], runs: dict[int, int]) -> Iterator[tuple]:  # type: ignore[type-arg]
+def _actions(steps, runs):  # type: ignore[type-arg]
     for step in steps:
         if isinstance(step, Repeat):
             for _ in range(step.times):
@@ -48,7 +47,7 @@ def _actions(steps: Sequence[Step], runs: dict[int, int]) -> Iterator[tuple]:  #
                 yield ("turn", step)
 
 
-def run_stepping(network: ProcessNetwork) -> tuple[int, bool]:
+def run_stepping(network):
     """The last cycle of any process, and whether all ended."""
     held: dict[str, list[int]] = {
         fifo.name: [] for fifo in network.fifos

@@ -7,7 +7,6 @@ import csv
 import gzip
 import json
 import re
-from pathlib import Path
 
 import pytest
 
@@ -30,7 +29,7 @@ GOLDEN = {"mm": "mm", "mm_more": "mm", "conv": "conv2d", "conv_sum_last": "conv2
 
 
 @pytest.fixture
-def golden(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
+def golden(tmp_path, request):
     path = tmp_path / "points.csv"
     path.write_bytes(
         gzip.decompress((DATA / "golden" / f"cycles_{request.param}.csv.gz").read_bytes())
@@ -40,9 +39,7 @@ def golden(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
 
 @pytest.mark.ci
 @pytest.mark.parametrize(("golden", "nest"), GOLDEN.items(), indirect=["golden"], ids=GOLDEN)
-def test_cycles_are_the_golden_ones(
-    golden: Path, nest: str, request: pytest.FixtureRequest
-) -> None:
+def test_cycles_are_the_golden_ones(golden, nest, request):
     sums = "last" if "sum_last" in request.node.callspec.id else "first"
     ran = ithaca("simulate", nest, "--points", golden, "--sums", sums, "--json")
     assert not ran.returncode, ran.stderr
@@ -52,7 +49,7 @@ def test_cycles_are_the_golden_ones(
     assert len(found) > 40
 
 
-def design(nest: str, dataflow: tuple[str, ...], permutation: str, **sizes: int) -> SystolicDesign:
+def design(nest, dataflow, permutation, **sizes):
     sized = workload(nest, sizes)
     return SystolicDesign(sized, derive(sized, dataflow, permutation), data_type("fp32"))
 
@@ -61,13 +58,13 @@ SMALL = design("mm", ("i", "j"), "C", i=8, j=8, k=8)
 TILING = Tiling({"i": 4, "j": 4, "k": 4}, {"i": 2, "j": 2}, 2, {"A": 2, "B": 2, "C_drain": 2})
 
 
-def cycles(machine: Machine, memory: MemoryTiming = IDEAL) -> int:
+def cycles(machine, memory=IDEAL):
     run = simulate_network(array_network(SMALL, SMALL.configuration(TILING), machine, memory))
     assert run.finished
     return run.cycles
 
 
-def test_every_pe_takes_every_trip() -> None:
+def test_every_pe_takes_every_trip():
     run = simulate_network(array_network(SMALL, SMALL.configuration(TILING), Machine()))
     pes = [activity for activity in run.activities if activity.module == "PE"]
     # 2 × 2 PEs; 8 tiles of 2 · 2 · 2 trips of two words
@@ -75,7 +72,7 @@ def test_every_pe_takes_every_trip() -> None:
     assert sum(pe.turns for pe in pes) * 2 == 8**3
 
 
-def test_what_slows_a_machine_makes_runs_longer() -> None:
+def test_what_slows_a_machine_makes_runs_longer():
     ideal = cycles(Machine())
     assert all(
         cycles(machine) > ideal for machine in (REGIMES["hls"], Machine(hop=4), Machine(mac=30))
@@ -90,7 +87,7 @@ def test_what_slows_a_machine_makes_runs_longer() -> None:
 
 
 @pytest.mark.ci
-def test_shared_bandwidth_bounds_a_run_by_the_bytes_it_moves() -> None:
+def test_shared_bandwidth_bounds_a_run_by_the_bytes_it_moves():
     words = SMALL.costs(SMALL.configuration(TILING)).off_chip_words
     moved = 4 * int(words)
     for bandwidth in (1, 2, 3):
@@ -98,13 +95,13 @@ def test_shared_bandwidth_bounds_a_run_by_the_bytes_it_moves() -> None:
         assert moved / bandwidth - 1 <= found <= moved / bandwidth * 1.6
 
 
-def test_arrays_that_cannot_be_built_are_refused() -> None:
+def test_arrays_that_cannot_be_built_are_refused():
     unbuildable = design("mm", ("i", "j"), "A", i=8, j=8, k=8)
     with pytest.raises(InputError, match=r"cannot be simulated: partial sums of C are copied in"):
         array_network(unbuildable, {}, Machine())
 
 
-def test_results_of_arrays_that_cannot_be_built_are_refused_for_that(tmp_path: Path) -> None:
+def test_results_of_arrays_that_cannot_be_built_are_refused_for_that(tmp_path):
     file = tmp_path / "r.json"
     solve(
         "mm",
@@ -124,7 +121,7 @@ def test_results_of_arrays_that_cannot_be_built_are_refused_for_that(tmp_path: P
 
 
 @pytest.mark.parametrize("name", ["mttkrp", "ttmc"])
-def test_products_of_three_tensors_run_and_may_hang_where_sums_come_first(name: str) -> None:
+def test_products_of_three_tensors_run_and_may_hang_where_sums_come_first(name):
     nest = workload(name, {})
     small = nest.with_sizes(dict.fromkeys(nest.loops, 8))
     ended = {}
@@ -149,13 +146,13 @@ def test_products_of_three_tensors_run_and_may_hang_where_sums_come_first(name: 
 
 
 @pytest.fixture(scope="module")
-def result(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def result(tmp_path_factory):
     path = tmp_path_factory.mktemp("result") / "result.json"
     solve("mm", i=32, j=32, k=32, dataflow="i,j").save(path)
     return path
 
 
-def test_the_command_says_where_the_time_goes(result: Path) -> None:
+def test_the_command_says_where_the_time_goes(result):
     ran = ithaca("simulate", result)
     assert not ran.returncode, ran.stderr
     assert "cycles" in ran.stdout.splitlines()[1]
@@ -169,7 +166,7 @@ def test_the_command_says_where_the_time_goes(result: Path) -> None:
     assert simulate(result).cycles == found["cycles"]
 
 
-def test_a_simulation_is_an_answer(result: Path, tmp_path: Path) -> None:
+def test_a_simulation_is_an_answer(result, tmp_path):
     found = simulate(result)
     assert (
         repr(found)
@@ -190,7 +187,7 @@ def test_a_simulation_is_an_answer(result: Path, tmp_path: Path) -> None:
         simulate(result, foo=1)
 
 
-def test_options_and_columns_of_the_machine_do_not_contradict_each_other(tmp_path: Path) -> None:
+def test_options_and_columns_of_the_machine_do_not_contradict_each_other(tmp_path):
     row = {"dataflow": "i,j", "reuse": "C", "sizes": '{"i": 4, "j": 4, "k": 4}', "array_part": '{"i": 4, "j": 4, "k": 4}',
            "latency_hiding": '{"i": 2, "j": 4}', "simd": "1",
            "pack": '{"A_IO_L2_in": 1, "B_IO_L2_in": 1, "C_drain_IO_L1_out": 1}', "mac": "8"}  # fmt: skip
@@ -205,7 +202,7 @@ def test_options_and_columns_of_the_machine_do_not_contradict_each_other(tmp_pat
         assert (ran.returncode, ran.stderr) == (2, line)
 
 
-def test_traces_show_every_loop_and_every_word(result: Path, tmp_path: Path) -> None:
+def test_traces_show_every_loop_and_every_word(result, tmp_path):
     ran = ithaca(
         "simulate", result, "--trace", tmp_path / "run.json", "--vcd", tmp_path / "run.vcd"
     )
@@ -226,7 +223,7 @@ def test_traces_show_every_loop_and_every_word(result: Path, tmp_path: Path) -> 
     assert times[-1] == total
 
 
-def test_words_of_a_dump_stay_within_their_fifos() -> None:
+def test_words_of_a_dump_stay_within_their_fifos():
     network = array_network(SMALL, SMALL.configuration(TILING), Machine())
     most = max(fifo.capacity for fifo in network.fifos)
     values = {
@@ -243,17 +240,13 @@ def test_words_of_a_dump_stay_within_their_fifos() -> None:
     ("options", "line"),
     refusals("formulations-simulation-arrays", "bad_input_is_one_line"),
 )
-def test_bad_input_is_one_line(
-    result: Path, tmp_path: Path, options: tuple[str, ...], line: str
-) -> None:
+def test_bad_input_is_one_line(result, tmp_path, options, line):
     ran = ithaca("simulate", result, *options, cwd=tmp_path)
     assert ran.returncode == 2
     assert ran.stderr == f"{line}\n"
 
 
-def test_traces_to_unwritable_places_are_refused_before_anything_runs(
-    result: Path, tmp_path: Path
-) -> None:
+def test_traces_to_unwritable_places_are_refused_before_anything_runs(result, tmp_path):
     ran = ithaca("simulate", result, "--trace", tmp_path / "none" / "run.json")
     assert ran.returncode == 2
     assert (
@@ -263,7 +256,7 @@ def test_traces_to_unwritable_places_are_refused_before_anything_runs(
     assert not ran.stdout
 
 
-def test_waits_are_followed_to_what_causes_them() -> None:
+def test_waits_are_followed_to_what_causes_them():
     run = simulate_network(
         array_network(SMALL, SMALL.configuration(TILING), REGIMES["rtl"], MemoryTiming(bandwidth=1))
     )
@@ -283,7 +276,7 @@ def test_waits_are_followed_to_what_causes_them() -> None:
         assert any(wait in activity.waits[:1] for activity in by_name.values())
 
 
-def test_the_root_of_waits_is_named(tmp_path: Path) -> None:
+def test_the_root_of_waits_is_named(tmp_path):
     path = tmp_path / "result.json"
     solve("mm", i=16, j=16, k=16, dataflow="i,j", edition="exact").save(path)
     ran = ithaca("simulate", path, "--memory", "bandwidth=2")

@@ -6,12 +6,9 @@ from __future__ import annotations
 import csv
 import json
 import random
-from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -37,7 +34,6 @@ from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
 from ithaca.workloads.kernel_files import with_sparsity
 from ithaca.workloads.library import workload
-from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.sparsity import BlockSparsity
 from tests.command_line import ithaca
 from tests.solver.enumeration import enumerated_optimum, loop_points, subset, tile_values
@@ -57,21 +53,19 @@ PACKAGES = [
 ]
 
 
-def sparse(nest: LoopNest, text: str) -> LoopNest:
+def sparse(nest, text):
     return with_sparsity(nest, text, "block_sparse")
 
 
 @pytest.mark.parametrize(("dtype", "share", "held", "moved"), PACKAGES)
-def test_packages_are_the_compilers(dtype: str, share: str, held: int, moved: int) -> None:
+def test_packages_are_the_compilers(dtype, share, held, moved):
     blocks = sparse(workload("mm"), f"A={share}").sparse
     assert blocks is not None
     assert held_bytes(blocks, DATA_TYPES[dtype]) == held
     assert package_bytes(blocks, DATA_TYPES[dtype]) == moved
 
 
-def random_arrays(
-    name: str, dataflow: tuple[str, ...], blocks: BlockSparsity, dtype: str, count: int, seed: int
-) -> Iterator[tuple[SystolicDesign, Configuration]]:
+def random_arrays(name, dataflow, blocks, dtype, count, seed):
     """Random small arrays of a dataflow with a block-sparse tensor."""
     draw, plain, data = random.Random(seed), workload(name), DATA_TYPES[dtype]
     while count:
@@ -117,8 +111,8 @@ def random_arrays(
     ],
 )
 def test_simulated_arrays_take_the_cycles_and_compute_what_numpy_does(
-    name: str, dataflow: tuple[str, ...], blocks: BlockSparsity, dtype: str
-) -> None:
+    name, dataflow, blocks, dtype
+):
     machine = replace(REGIMES["rtl"], sums=Sums.LAST)
     equal = 0
     for design, configuration in random_arrays(name, dataflow, blocks, dtype, 6, 1):
@@ -142,7 +136,7 @@ def test_simulated_arrays_take_the_cycles_and_compute_what_numpy_does(
     assert equal >= 5
 
 
-def test_a_place_that_a_package_gets_wrong_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_place_that_a_package_gets_wrong_shows(monkeypatch):
     """PEs select by the bits that come with the values."""
     ((design, configuration),) = random_arrays(
         "mm", ("i", "j"), BlockSparsity("A", 2, 4), "int16", 1, 2
@@ -151,7 +145,7 @@ def test_a_place_that_a_package_gets_wrong_shows(monkeypatch: pytest.MonkeyPatch
     network = array_network(exact, configuration, REGIMES["rtl"])
     right = Packages.packed
 
-    def moved(self: Packages, words: np.ndarray) -> np.ndarray:
+    def moved(self, words):
         packages = right(self, words).reshape(-1, 3)
         packages[:, -1] = 0b0011
         return packages.reshape(len(words), -1)
@@ -160,7 +154,7 @@ def test_a_place_that_a_package_gets_wrong_shows(monkeypatch: pytest.MonkeyPatch
     assert check_values(exact, configuration, network, Sums.FIRST).wrong > 0
 
 
-def test_packages_hold_what_is_not_zero() -> None:
+def test_packages_hold_what_is_not_zero():
     blocks = BlockSparsity("A", 2, 4)
     words = np.array([[0, 5, 0, 7, 0, 0, 0, 3]])
     packages = Packages(blocks).packed(words)
@@ -172,13 +166,13 @@ def test_packages_hold_what_is_not_zero() -> None:
     assert (emptied(blocks, dense, 1).reshape(-1, 4).sum(axis=1) == 2).all()
 
 
-def test_a_dense_tensor_is_what_it_was() -> None:
+def test_a_dense_tensor_is_what_it_was():
     nest = workload("mm", {"i": 8, "j": 8, "k": 8})
     assert sparse(nest, "A=4/4") == nest
     assert set(random_tensors(nest, DATA_TYPES["int8"])) == {"A", "B"}
 
 
-def test_costs_by_hand() -> None:
+def test_costs_by_hand():
     """2 × 2 PEs, 8 places of k at once: 2 packages of A, 4 multipliers."""
     nest = sparse(workload("mm", {"i": 16, "j": 16, "k": 32}), "A=2/4")
     array = derive(nest, ("i", "j"), "C", Edition.EXACT)
@@ -214,13 +208,13 @@ CASES = [
 ]
 
 
-def in_blocks(problem: Problem) -> Iterator[dict[str, Any]]:
+def in_blocks(problem):
     """All points, with packs of blocks by rules of their own."""
     design, array = systolic(problem), systolic(problem).array
     blocks, simd, data = design.nest.sparse, design.nest.simd, design.data
     assert blocks is not None
 
-    def whole_blocks(of: Problem, loop: str) -> list[tuple[int, int]]:
+    def whole_blocks(of, loop):
         points = loop_points(of, loop)
         return [p for p in points if loop != simd or p[1] % blocks.block == 0]
 
@@ -253,7 +247,7 @@ def in_blocks(problem: Problem) -> Iterator[dict[str, Any]]:
 
 @pytest.mark.ci(every=9)
 @pytest.mark.parametrize("case", CASES, ids=[f"{c[0]}-{','.join(c[2])}-{c[4]}" for c in CASES])
-def test_engines_find_the_optimum(case: tuple) -> None:  # type: ignore[type-arg]
+def test_engines_find_the_optimum(case):  # type: ignore[type-arg]
     name, sizes, dataflow, edition, text, dtype, dsp, objective = case
     nest = sparse(workload(name, sizes), text)
     array = derive(nest, dataflow, nest.output.tensor, edition)
@@ -272,7 +266,7 @@ def test_engines_find_the_optimum(case: tuple) -> None:  # type: ignore[type-arg
 
 @pytest.mark.ci
 @pytest.mark.parametrize(("second", "words"), [("B=1/4", 384 + 192), ("A=1/4", 640 + 384)])
-def test_dense_tensors_stay_on_chip(second: str, words: int, tmp_path: Path) -> None:
+def test_dense_tensors_stay_on_chip(second, words, tmp_path):
     """A package of one value is two words in DRAM: 128 words of the first layer's B."""
     file, out = tmp_path / "chain.yaml", tmp_path / "r.json"
     file.write_text(
@@ -293,7 +287,7 @@ SMALL = ["solve", "mm", "-s", "i=16,j=16,k=16", "--dataflow", "i,j", "--permutat
 
 
 @pytest.mark.ci
-def test_files_state_blocks_and_are_proven_again(tmp_path: Path) -> None:
+def test_files_state_blocks_and_are_proven_again(tmp_path):
     file = tmp_path / "r.json"
     run = ithaca(*SMALL, "--limit", "dsp=80", "--block-sparse", "A=2/4", "-o", file)
     assert run.returncode == 0, run.stderr
@@ -322,7 +316,7 @@ def test_files_state_blocks_and_are_proven_again(tmp_path: Path) -> None:
     assert "simd is 2; allowed: multiples of 4, as A is stored in blocks (A=2/4)" in wrong.stderr
 
 
-def test_points_state_blocks(tmp_path: Path) -> None:
+def test_points_state_blocks(tmp_path):
     file, out = tmp_path / "points.csv", tmp_path / "out.csv"
     row = (
         'mm,"i,j",C,cycle,"{""i"":16,""j"":16,""k"":32}","{""i"":8,""j"":8,""k"":16}",'
@@ -341,7 +335,7 @@ def test_points_state_blocks(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_studies_state_blocks(tmp_path: Path) -> None:
+def test_studies_state_blocks(tmp_path):
     file = tmp_path / "front.json"
     words = [*SMALL[1:], "--limit", "dsp=40", "--block-sparse", "A=2/4", "-o", file]
     front = ithaca("pareto", *words, "--objectives", "latency,dsp")
@@ -352,7 +346,7 @@ def test_studies_state_blocks(tmp_path: Path) -> None:
     assert again.returncode == 0, again.stderr
 
 
-def test_kernel_files_state_blocks(tmp_path: Path) -> None:
+def test_kernel_files_state_blocks(tmp_path):
     file = tmp_path / "layer.yaml"
     file.write_text(
         "name: pruned\nstatement: C[i,j] += A[i,k] * B[j,k]\nextents: {i: 16, j: 16, k: 16}\n"
@@ -366,7 +360,7 @@ def test_kernel_files_state_blocks(tmp_path: Path) -> None:
 
 
 @pytest.mark.ci
-def test_layers_of_networks_state_blocks(tmp_path: Path) -> None:
+def test_layers_of_networks_state_blocks(tmp_path):
     run = ithaca("network", "resnet18", "--block-sparse", "w=2/4")
     assert run.returncode == 2
     assert "--block-sparse is of one loop nest" in run.stderr
@@ -397,7 +391,7 @@ def test_layers_of_networks_state_blocks(tmp_path: Path) -> None:
     assert "layers[0]: layer c: block_sparse: a block of cin has 3 places" in wrong.stderr
 
 
-def test_fewer_extents_than_blocks_are_refused_later() -> None:
+def test_fewer_extents_than_blocks_are_refused_later():
     nest = sparse(workload("mm", {"k": 16}), "A=2/4")
     with pytest.raises(InputError, match="blocks of 4 do not divide loop k of 6"):
         nest.with_sizes({"k": 6})

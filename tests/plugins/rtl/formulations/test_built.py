@@ -30,14 +30,14 @@ from tests.whole_spaces import small_arrays
 OPEN = load_platform("rtl-open").technology
 
 
-def design(dtype: str, edition: Edition = Edition.CYCLE, size: int = 64) -> SystolicDesign:
+def design(dtype, edition=Edition.CYCLE, size=64):
     """A matrix multiplication on the machine of the generated hardware."""
     nest = workload("mm", dict.fromkeys("ijk", size))
     array = derive(nest, ("i", "j"), "C", edition)
     return SystolicDesign(nest, array, data_type(dtype), technology=OPEN)
 
 
-def costs(dtype: str, edition: Edition = Edition.CYCLE) -> dict[str, Fraction]:
+def costs(dtype, edition=Edition.CYCLE):
     """Metrics of an array of 2 × 4 PEs of SIMD 4, whose PEs have 64 sums each."""
     own = design(dtype, edition)
     tiling = mm_tiling(own.array, (16, 32, 32), (8, 8), 4, A=8, B=8, C_drain=4)
@@ -45,21 +45,21 @@ def costs(dtype: str, edition: Edition = Edition.CYCLE) -> dict[str, Fraction]:
     return metric_values(found) | {"bytes": found.off_chip_bytes}
 
 
-def blocks(words: int, pack: int, bits: int) -> int:
+def blocks(words, pack, bits):
     """Block RAMs of a buffer."""
     pack = max(pack, 36 // bits)
     return ceil(bits * pack / 36) * ceil(words / (512 * pack))
 
 
 @pytest.mark.parametrize(("dtype", "word", "sums"), [("int8", 8, 32), ("int16/16", 16, 16)])
-def test_the_output_has_the_width_of_sums(dtype: str, word: int, sums: int) -> None:
+def test_the_output_has_the_width_of_sums(dtype, word, sums):
     feeders = 2 * 2 * blocks(8 * 32, 8, word) + 4 * 2 * blocks(8 * 32, 8, word)
     assert costs(dtype)["bram18k"] == feeders + 8 * (blocks(64, 4, sums) + blocks(64, 1, sums))
     read = 64 * 64 * (2 + 4)  # A for each tile of j, B for each of i
     assert costs(dtype)["bytes"] == (read * word + 64 * 64 * sums) / 8
 
 
-def test_published_editions_count_one_width_and_half_a_block() -> None:
+def test_published_editions_count_one_width_and_half_a_block():
     published = costs("int8", Edition.EXACT)
     assert published["bytes"] == published["off_chip_words"]
     assert (published["dsp"], costs("int8")["dsp"]) == (16, 32)
@@ -68,7 +68,7 @@ def test_published_editions_count_one_width_and_half_a_block() -> None:
 
 
 @pytest.mark.parametrize("dataflow", [("i", "j"), ("i", "k"), ("k",)])
-def test_nothing_of_fp32_changes(dataflow: tuple[str, ...]) -> None:
+def test_nothing_of_fp32_changes(dataflow):
     nest = workload("mm", dict.fromkeys("ijk", 96))
     array = derive(nest, dataflow, "C", Edition.CYCLE)
     built = SystolicDesign(nest, array, DATA_TYPES["fp32"])
@@ -84,7 +84,7 @@ def test_nothing_of_fp32_changes(dataflow: tuple[str, ...]) -> None:
     assert built.space.links == exact.space.links
 
 
-def test_packs_of_sums_span_as_many_bytes() -> None:
+def test_packs_of_sums_span_as_many_bytes():
     for dtype, most in (("int8", 4), ("int8/16", 8), ("int16", 4), ("fp32", 4)):
         own = design(dtype)
         (drain,) = (g for g in own.array.packed_groups if g.role is not GroupRole.READ)
@@ -95,7 +95,7 @@ def test_packs_of_sums_span_as_many_bytes() -> None:
         assert not own.space.contains(own.configuration(wider))
 
 
-def test_accumulators_are_asked_for_by_an_option_or_the_type() -> None:
+def test_accumulators_are_asked_for_by_an_option_or_the_type():
     sizes = {"i": 8, "j": 8, "k": 8}
     found = ithaca.solve(
         "mm", sizes=sizes, dtype="int8", accumulator=16, limit="dsp=8", dataflow="i"
@@ -111,11 +111,11 @@ def test_accumulators_are_asked_for_by_an_option_or_the_type() -> None:
 
 @pytest.mark.ci
 @pytest.mark.parametrize("limit", ["lut", "ff", "lutram"])
-def test_logic_is_a_limit_with_a_proof(limit: str) -> None:
+def test_logic_is_a_limit_with_a_proof(limit):
     nest = workload("mm", dict.fromkeys("ijk", 3))
     array = derive(nest, ("i", "j"), "C", Edition.CYCLE)
 
-    def problem(bound: Fraction) -> Problem:
+    def problem(bound):
         limits = (Limit("dsp", Fraction(16)), Limit(limit, bound))
         return Problem(
             SystolicDesign(nest, array, data_type("int8"), technology=OPEN),
@@ -132,7 +132,7 @@ def test_logic_is_a_limit_with_a_proof(limit: str) -> None:
     assert found.value > free.value
 
 
-def test_logic_is_refused_where_nothing_was_synthesized() -> None:
+def test_logic_is_refused_where_nothing_was_synthesized():
     sizes = {"i": 4, "j": 4, "k": 4}
     for words in ({}, {"dtype": "int8"}, {"platform": "rtl-open"}):
         with pytest.raises(InputError, match="metric 'lut' is not known here; allowed: integers"):
@@ -140,7 +140,7 @@ def test_logic_is_refused_where_nothing_was_synthesized() -> None:
     assert {"lut", "lutram", "ff"} <= set(METRICS)
 
 
-def test_blocks_are_those_that_synthesis_makes() -> None:
+def test_blocks_are_those_that_synthesis_makes():
     rows = read()
     for row in rows:
         found = costs_of(row)
@@ -156,7 +156,7 @@ def test_blocks_are_those_that_synthesis_makes() -> None:
 @pytest.mark.slow(every=3)
 @pytest.mark.slow
 @pytest.mark.parametrize("resource", COEFFICIENTS)
-def test_logic_is_as_fitted(resource: str) -> None:
+def test_logic_is_as_fitted(resource):
     rows = read()
     fresh, known, counts = fitted(rows, resource)
     assert COEFFICIENTS[resource] == tuple(round(100 * c) for c in fresh)

@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 
@@ -45,9 +44,7 @@ from tests.solver.enumeration import enumerated_optimum
         ("mv", ("j",)),
     ],
 )
-def test_cycles_are_those_of_the_simulated_array(
-    name: str, dataflow: tuple[str, ...], regime: str
-) -> None:
+def test_cycles_are_those_of_the_simulated_array(name, dataflow, regime):
     machine = REGIMES[regime]
     for design, configuration in random_arrays(name, dataflow, 6, 1, IN_PLACE):
         closed = on(design, machine).costs(configuration).latency
@@ -55,7 +52,7 @@ def test_cycles_are_those_of_the_simulated_array(
 
 
 @pytest.mark.parametrize("dataflow", [("i",), ("j",)], ids=",".join)
-def test_cycles_are_close_where_rows_of_a_word_are_drained(dataflow: tuple[str, ...]) -> None:
+def test_cycles_are_close_where_rows_of_a_word_are_drained(dataflow):
     machine, off = REGIMES["rtl"], []
     for design, configuration in random_arrays("mm", dataflow, 16, 2, IN_PLACE):
         closed = on(design, machine).costs(configuration).latency
@@ -66,7 +63,7 @@ def test_cycles_are_close_where_rows_of_a_word_are_drained(dataflow: tuple[str, 
 
 @pytest.mark.ci(every=3)
 @pytest.mark.parametrize("dataflow", dataflows(workload("mm")), ids=",".join)
-def test_only_transfers_take_longer(dataflow: tuple[str, ...]) -> None:
+def test_only_transfers_take_longer(dataflow):
     """The array computes what it did, with as many modules, words and blocks."""
     for design, configuration in random_arrays("mm", dataflow, 4, 3, IN_PLACE):
         exact = replace(design, array=in_edition(design.nest, design.array, Edition.EXACT))
@@ -82,7 +79,7 @@ def test_only_transfers_take_longer(dataflow: tuple[str, ...]) -> None:
             assert [after[name] for name in same] == [before[name] for name in same]
 
 
-def test_bursts_by_hand() -> None:
+def test_bursts_by_hand():
     """A: 2 lanes of 1 row of 4 packs. C: 16 drains of 1 row of 2 packs; each row 20 cycles more."""
     nest = workload("mm", {"i": 2, "j": 64, "k": 16})
     values = {"pack.A": 4, "pack.B": 8, "pack.C_drain": 4}
@@ -109,9 +106,7 @@ def test_bursts_by_hand() -> None:
         ("mm", {"i": 2, "j": 12, "k": 8}, ("i", "j"), Edition.CYCLE),
     ],
 )
-def test_engines_find_the_optimum(
-    name: str, sizes: dict[str, int], dataflow: tuple[str, ...], edition: Edition
-) -> None:
+def test_engines_find_the_optimum(name, sizes, dataflow, edition):
     nest = workload(name, sizes)
     array = derive(nest, dataflow, nest.output.tensor, edition, IN_PLACE)
     options = SpaceOptions(host_serialize=False)
@@ -133,7 +128,7 @@ IN_BURSTS = [*SMALL, "--no-host-serialize"]
 
 
 @pytest.mark.ci
-def test_a_result_is_stated_read_verified_and_simulated(tmp_path: Path) -> None:
+def test_a_result_is_stated_read_verified_and_simulated(tmp_path):
     file, points = tmp_path / "r.json", tmp_path / "points.csv"
     solved = ithaca("solve", *IN_BURSTS, "-o", file)
     assert "objective  846  (optimal" in solved.stdout
@@ -153,7 +148,7 @@ def test_a_result_is_stated_read_verified_and_simulated(tmp_path: Path) -> None:
 
 
 @pytest.mark.ci
-def test_the_choice_is_an_axis_of_studies() -> None:
+def test_the_choice_is_an_axis_of_studies():
     run = ithaca("whatif", *SMALL, "--vary", "host-serialize=yes,no", "--json")
     points = json.loads(run.stdout)["points"]
     assert [point["objective"]["value"] for point in points] == [175, 846]
@@ -173,13 +168,13 @@ def test_the_choice_is_an_axis_of_studies() -> None:
         ),
     ],
 )
-def test_what_it_does_not_go_with_is_refused_in_a_line(command: list[str], line: str) -> None:
+def test_what_it_does_not_go_with_is_refused_in_a_line(command, line):
     run = ithaca(*command)
     assert (run.returncode, run.stderr) == (2, f"ithaca: {line}\n")
 
 
 @pytest.mark.ci
-def test_exports(tmp_path: Path) -> None:
+def test_exports(tmp_path):
     file = tmp_path / "r.json"
     assert ithaca("solve", *IN_BURSTS, "--for", "autosa", "-o", file).returncode == 0
     run = ithaca("export", file, "--to", "autosa", "-o", tmp_path / "autosa")

@@ -7,7 +7,6 @@ import gzip
 import json
 import random
 from io import StringIO
-from pathlib import Path
 from statistics import mean
 
 import pytest
@@ -46,7 +45,7 @@ DESIGNS = [
 
 
 @pytest.mark.parametrize("table", GOLDEN)
-def test_golden_cycles(table: str, tmp_path: Path) -> None:
+def test_golden_cycles(table, tmp_path):
     path = tmp_path / "points.csv"
     path.write_bytes(gzip.decompress((DATA / "golden" / f"cycles_{table}.csv.gz").read_bytes()))
     machine = Machine(sums=Sums.LAST if "last" in table else Sums.FIRST)
@@ -62,9 +61,7 @@ def test_golden_cycles(table: str, tmp_path: Path) -> None:
     assert max(map(abs, errors["hls"])) <= 0.05
 
 
-def errors_of(
-    nest: str, dataflow: tuple[str, ...], machine: Machine, count: int, seed: int
-) -> list[float]:
+def errors_of(nest, dataflow, machine, count, seed):
     """Errors of the closed form on random arrays of random sizes."""
     draw, found = random.Random(seed), []
     for number in range(count):
@@ -82,7 +79,7 @@ def errors_of(
     return found
 
 
-def check_errors(dataflow: tuple[str, ...], nest: str, regime: str, count: int, seed: int) -> None:
+def check_errors(dataflow, nest, regime, count, seed):
     errors = errors_of(nest, dataflow, REGIMES[regime], count, seed)
     most_mean, most = ALLOWED[regime]
     assert mean(map(abs, errors)) <= most_mean, sorted(errors, key=abs)[-5:]
@@ -95,7 +92,7 @@ def check_errors(dataflow: tuple[str, ...], nest: str, regime: str, count: int, 
 @pytest.mark.parametrize(
     ("nest", "dataflow"), DESIGNS, ids=[f"{nest} {','.join(loops)}" for nest, loops in DESIGNS]
 )
-def test_fresh_arrays(nest: str, dataflow: tuple[str, ...], regime: str) -> None:
+def test_fresh_arrays(nest, dataflow, regime):
     check_errors(dataflow, nest, regime, 50, 1)
 
 
@@ -104,11 +101,11 @@ def test_fresh_arrays(nest: str, dataflow: tuple[str, ...], regime: str) -> None
 @pytest.mark.parametrize(
     ("nest", "dataflow"), DESIGNS, ids=[f"{nest} {','.join(loops)}" for nest, loops in DESIGNS]
 )
-def test_many_fresh_arrays(nest: str, dataflow: tuple[str, ...], regime: str) -> None:
+def test_many_fresh_arrays(nest, dataflow, regime):
     check_errors(dataflow, nest, regime, 500, 1000)
 
 
-def test_designs_that_may_hang_are_none_of_the_edition() -> None:
+def test_designs_that_may_hang_are_none_of_the_edition():
     nest = workload("mttkrp")
     found = {a.dataflow for a in choose_designs(nest, Edition.CYCLE)}
     assert found
@@ -121,12 +118,12 @@ def test_designs_that_may_hang_are_none_of_the_edition() -> None:
         choose_designs(nest, Edition.CYCLE, ("k",))
 
 
-def test_designs_that_cannot_be_built_are_none_of_the_edition() -> None:
+def test_designs_that_cannot_be_built_are_none_of_the_edition():
     with pytest.raises(InputError, match="no design is left"):
         choose_designs(workload("mm"), Edition.CYCLE, None, "A", include_unbuildable=True)
 
 
-def test_points_are_evaluated_in_it(tmp_path: Path) -> None:
+def test_points_are_evaluated_in_it(tmp_path):
     path = tmp_path / "points.csv"
     path.write_bytes(gzip.decompress((DATA / "golden" / "cycles_mm_more.csv.gz").read_bytes()))
     ran = ithaca("evaluate", "mm", "--points", path, "--edition", "cycle", "--json")
@@ -140,7 +137,7 @@ def test_points_are_evaluated_in_it(tmp_path: Path) -> None:
     assert mean(exact) > 0.97
 
 
-def test_drained_arrays_take_what_the_guide_says() -> None:
+def test_drained_arrays_take_what_the_guide_says():
     """The equation of docs/cost-model.md for one output tile of a 2-D array, on random arrays."""
     draw, d, h, m = random.Random(1), 1, 2, 8
     for _ in range(300):

@@ -9,7 +9,7 @@ from statistics import mean
 import pytest
 
 from ithaca.formulations.data_types import data_type
-from ithaca.formulations.machine import REGIMES, RTL, Machine, Sums
+from ithaca.formulations.machine import REGIMES, RTL, Sums
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.systolic.choice import choose_designs
 from ithaca.formulations.systolic.derivation import derive
@@ -20,7 +20,6 @@ from ithaca.plugins.rtl.formulations.activity import simulate_network
 from ithaca.plugins.rtl.formulations.arrays import array_network
 from ithaca.workloads.kernel_files import statement_nest
 from ithaca.workloads.library import workload, workload_names
-from ithaca.workloads.nest import LoopNest
 from tests.whole_spaces import small_arrays
 
 #: Generated hardware.
@@ -89,19 +88,19 @@ ONCE_MISSED = [
 ]
 
 
-def cycle_design(nest: LoopNest, loops: tuple[str, ...], machine: Machine) -> SystolicDesign:
+def cycle_design(nest, loops, machine):
     """A design in the cycle edition on a machine."""
     array = derive(nest, loops, nest.output.tensor, Edition.CYCLE)
     technology = Technology(machine=machine)
     return SystolicDesign(nest, array, data_type("int16"), technology=technology)
 
 
-def loops_of(kernel: str) -> list[str]:
+def loops_of(kernel):
     """The loops of a statement of `OWN`, or of mttkrp."""
     return [x for x in "ijkl" if kernel not in OWN or f"{x}," in kernel or f"{x}]" in kernel]
 
 
-def errors(kernel: str, machine: Machine, count: int, *, beside: bool = False) -> list[float]:
+def errors(kernel, machine, count, *, beside=False):
     """Errors of the closed form on random arrays of every design, or of those alone where a tensor
     goes beside sums."""
     found = []
@@ -122,7 +121,7 @@ def errors(kernel: str, machine: Machine, count: int, *, beside: bool = False) -
     return found
 
 
-def check(found: list[float], machine: str, *, share: bool = True) -> None:
+def check(found, machine, *, share=True):
     exact, most_mean, most = ALLOWED[machine]
     assert not share or mean(error == 0 for error in found) >= exact
     assert mean(map(abs, found)) <= most_mean
@@ -130,7 +129,7 @@ def check(found: list[float], machine: str, *, share: bool = True) -> None:
 
 
 @pytest.mark.parametrize("kernel", ["mttkrp", "ttmc", *OWN])
-def test_tensors_beside_sums_have_room_for_them(kernel: str) -> None:
+def test_tensors_beside_sums_have_room_for_them(kernel):
     found = errors(kernel, OPEN, 3, beside=True)
     assert found
     assert not any(found)
@@ -138,7 +137,7 @@ def test_tensors_beside_sums_have_room_for_them(kernel: str) -> None:
 
 @pytest.mark.ci(whole=True)
 @pytest.mark.parametrize("kernel", ["mttkrp", "ttmc", *OWN])
-def test_waits_beside_sums_are_counted_where_fifos_are_short(kernel: str) -> None:
+def test_waits_beside_sums_are_counted_where_fifos_are_short(kernel):
     """Without the term up to 27 % of a design's cycles are missing on average, 49 % at most."""
     found = errors(kernel, MACHINES["one length of FIFOs"], 12, beside=True)
     assert mean(error == 0 for error in found) >= 0.4
@@ -175,13 +174,13 @@ WAITING = [
     [(RTL, *row) for row in HELD_UP] + [(MACHINES["one length of FIFOs"], *row) for row in WAITING],
 )
 def test_what_arrays_wait_for_is_counted(
-    machine: Machine,
-    question: tuple[str, str, str],
-    inner: str,
-    lanes: str,
-    packs: dict[str, int],
-    cycles: int,
-) -> None:
+    machine,
+    question,
+    inner,
+    lanes,
+    packs,
+    cycles,
+):
     kernel, space, sizes = question
     extents = dict(zip(loops_of(kernel), map(int, sizes.split()), strict=True))
     nest = statement_nest(kernel, extents) if kernel in OWN else workload(kernel, extents)
@@ -199,7 +198,7 @@ def test_what_arrays_wait_for_is_counted(
 @pytest.mark.ci
 @pytest.mark.parametrize("kernel", ["mttkrp", "ttmc", OWN[2]])
 @pytest.mark.parametrize("machine", [RTL, REGIMES["hls"], replace(RTL, fifo_depth=4)])
-def test_lanes_far_behind_are_counted_on_random_arrays(machine: Machine, kernel: str) -> None:
+def test_lanes_far_behind_are_counted_on_random_arrays(machine, kernel):
     """Without the term 26 % are missing at most, of three groups in a hundred arrays."""
     found = errors(kernel, machine, 8)
     assert mean(map(abs, found)) <= 0.003
@@ -210,24 +209,24 @@ def test_lanes_far_behind_are_counted_on_random_arrays(machine: Machine, kernel:
 @pytest.mark.ci(whole=True)
 @pytest.mark.parametrize("kernel", workload_names())
 @pytest.mark.parametrize("machine", MACHINES)
-def test_every_kernel(machine: str, kernel: str) -> None:
+def test_every_kernel(machine, kernel):
     check(errors(kernel, MACHINES[machine], 6), machine, share=machine == "rtl-open")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("machine", MACHINES)
-def test_many_arrays_of_all_kernels(machine: str) -> None:
+def test_many_arrays_of_all_kernels(machine):
     found = [e for kernel in workload_names() for e in errors(kernel, MACHINES[machine], 40)]
     check(found, machine)
 
 
 @pytest.mark.parametrize(("question", "loops", "packs", "cycles"), ONCE_MISSED)
 def test_arrays_that_were_missed(
-    question: tuple[str, str, dict[str, int]],
-    loops: dict[str, tuple[int, int]],
-    packs: dict[str, int],
-    cycles: int,
-) -> None:
+    question,
+    loops,
+    packs,
+    cycles,
+):
     name, space, extents = question
     nest = workload(name, extents)
     design = cycle_design(nest, tuple(space.split(",")), OPEN)

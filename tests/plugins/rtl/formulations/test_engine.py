@@ -26,7 +26,7 @@ from tests.plugins.rtl.formulations.stepping import run_stepping
 
 
 @st.composite
-def networks(draw: st.DrawFn) -> ProcessNetwork:
+def networks(draw):
     """Processes that exchange words in rounds, in any order, so that some networks hang."""
     count, rounds = draw(st.integers(2, 4)), draw(st.integers(1, 40))
     steps: list[list[Loop | Meet]] = [[] for _ in range(count)]
@@ -58,7 +58,7 @@ def networks(draw: st.DrawFn) -> ProcessNetwork:
 
 @pytest.mark.ci
 @given(networks())
-def test_times_are_those_of_a_run_cycle_by_cycle(network: ProcessNetwork) -> None:
+def test_times_are_those_of_a_run_cycle_by_cycle(network):
     run = simulate_network(network)
     cycles, ended = run_stepping(network)
     assert all(activity.finished for activity in run.activities) == ended
@@ -68,7 +68,7 @@ def test_times_are_those_of_a_run_cycle_by_cycle(network: ProcessNetwork) -> Non
 
 @pytest.mark.ci
 @given(networks())
-def test_skipped_periods_change_nothing(network: ProcessNetwork) -> None:
+def test_skipped_periods_change_nothing(network):
     whole, skipped = run_network(network, phases=True), run_network(network)
     assert whole is not None
     assert skipped is not None
@@ -82,7 +82,7 @@ def test_skipped_periods_change_nothing(network: ProcessNetwork) -> None:
 
 @pytest.mark.ci
 @given(networks())
-def test_every_cycle_of_a_process_is_accounted_for(network: ProcessNetwork) -> None:
+def test_every_cycle_of_a_process_is_accounted_for(network):
     run = simulate_network(network)
     for process, activity in zip(network.processes, run.activities, strict=True):
         spent = activity.working + activity.entering + activity.meeting + activity.refreshing
@@ -91,12 +91,12 @@ def test_every_cycle_of_a_process_is_accounted_for(network: ProcessNetwork) -> N
 
 
 def pipe(
-    words: int,
-    interval: int | Fraction = 1,
-    latency: int = 2,
-    capacity: int = 3,
-    sink: int | Fraction = 1,
-) -> ProcessNetwork:
+    words,
+    interval=1,
+    latency=2,
+    capacity=3,
+    sink=1,
+):
     return ProcessNetwork(
         (Fifo("pipe", latency, capacity),),
         (
@@ -106,21 +106,21 @@ def pipe(
     )
 
 
-def test_a_pipe_delivers_a_word_a_cycle_after_its_latency() -> None:
+def test_a_pipe_delivers_a_word_a_cycle_after_its_latency():
     assert simulate_network(pipe(100)).cycles == 102
 
 
-def test_room_is_made_a_cycle_later() -> None:
+def test_room_is_made_a_cycle_later():
     # one word at a time: in at 0, out at 2, the next in at 3
     assert simulate_network(pipe(10, capacity=1)).cycles == 3 * 9 + 3
 
 
-def test_intervals_may_be_fractions_of_cycles() -> None:
+def test_intervals_may_be_fractions_of_cycles():
     # five words in seven cycles; the last of 101 enters at 140
     assert simulate_network(pipe(101, interval=Fraction(7, 5))).cycles == 140 + 2 + 1
 
 
-def test_rates_may_depend_on_data() -> None:
+def test_rates_may_depend_on_data():
     rates = [3, 1, 4, 1, 5]
     network = ProcessNetwork(
         (Fifo("pipe", 1, 8),),
@@ -134,7 +134,7 @@ def test_rates_may_depend_on_data() -> None:
     assert run.activities[1].working == sum(rates)
 
 
-def test_who_waits_for_whom_is_told() -> None:
+def test_who_waits_for_whom_is_told():
     source, sink = simulate_network(pipe(100, sink=3)).activities
     assert source.waits[0].neighbour == "sink"
     assert not source.waits[0].starved
@@ -144,7 +144,7 @@ def test_who_waits_for_whom_is_told() -> None:
     assert sink.waits[0].starved
 
 
-def test_a_circle_that_needs_what_it_makes_hangs_and_is_named() -> None:
+def test_a_circle_that_needs_what_it_makes_hangs_and_is_named():
     network = ProcessNetwork(
         (Fifo("there"), Fifo("back")),
         (
@@ -159,7 +159,7 @@ def test_a_circle_that_needs_what_it_makes_hangs_and_is_named() -> None:
     }
 
 
-def test_long_runs_take_no_longer_than_their_periods() -> None:
+def test_long_runs_take_no_longer_than_their_periods():
     run = simulate_network(ProcessNetwork(
         (Fifo("pipe"),),
         (
@@ -206,7 +206,7 @@ def test_long_runs_take_no_longer_than_their_periods() -> None:
         ),
     ],
 )
-def test_networks_that_mean_nothing_are_refused(network, line: str) -> None:  # type: ignore[no-untyped-def]
+def test_networks_that_mean_nothing_are_refused(network, line):  # type: ignore[no-untyped-def]
     with pytest.raises(InputError) as caught:
         network()
     assert str(caught.value) == line

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.fidelity import BOARDS, Board, errors, rankings
+from benchmarks.fidelity import BOARDS, errors, rankings
 from benchmarks.test_fidelity import SPACES, arrays_table, boards_table, rankings_table
 from ithaca.formulations.machine import REGIMES
 from ithaca.formulations.systolic.systolic_array import Edition
@@ -31,7 +31,7 @@ MODELLED = (
     list(zip(BOARDS, MODELLED, strict=True)),
     ids=[board.title for board in BOARDS],
 )
-def test_boards_as_modelled(board: Board, modelled: tuple[int, int, int]) -> None:
+def test_boards_as_modelled(board, modelled):
     exact, *cycle = modelled
     for machine, latency in zip(REGIMES.values(), cycle, strict=True):
         assert board.modelled(machine) == {
@@ -49,7 +49,7 @@ def test_boards_as_modelled(board: Board, modelled: tuple[int, int, int]) -> Non
 @pytest.mark.parametrize(
     "board", [board for board in BOARDS if board.dtype != "fp32"], ids=lambda board: board.title
 )
-def test_boards_simulated(board: Board) -> None:
+def test_boards_simulated(board):
     for machine in REGIMES.values():
         ran = board.simulated(machine)
         assert ran.cycles == ran.models["cycle"]
@@ -58,7 +58,7 @@ def test_boards_simulated(board: Board) -> None:
 
 
 @pytest.mark.ci
-def test_every_board_is_in_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_board_is_in_the_table(monkeypatch):
     monkeypatch.setattr("benchmarks.test_fidelity.BOARDS", BOARDS[2:4])
     *_, int16, int8 = boards_table()
     page = PAGE.read_text()
@@ -66,7 +66,7 @@ def test_every_board_is_in_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
     assert int8 in page
 
 
-def test_a_handful_of_arrays() -> None:
+def test_a_handful_of_arrays():
     for regime, most in (("rtl", 0.08), ("hls", 0.09)):
         found = errors("mm", ("i", "k"), REGIMES[regime], 6)
         assert max(map(abs, found[Edition.CYCLE].errors)) <= most
@@ -75,7 +75,7 @@ def test_a_handful_of_arrays() -> None:
 
 
 @pytest.mark.ci
-def test_rankings_of_a_small_space() -> None:
+def test_rankings_of_a_small_space():
     size, found = rankings("mm", {"i": 8, "j": 8, "k": 8}, ("i", "j"), REGIMES["hls"], 80, 20)
     assert size > 1000
     assert found[Edition.CYCLE].worst <= 0.05  # its bound on errors in this regime

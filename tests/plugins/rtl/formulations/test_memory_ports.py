@@ -4,12 +4,9 @@ by every engine, and what options, files and exports say of them."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -57,9 +54,7 @@ from tests.solver.enumeration import enumerated_optimum, packed, subset, tile_va
         ("mv", ("i",)),
     ],
 )
-def test_cycles_are_those_of_the_simulated_array(
-    name: str, dataflow: tuple[str, ...], regime: str
-) -> None:
+def test_cycles_are_those_of_the_simulated_array(name, dataflow, regime):
     machine = REGIMES[regime]
     for design, configuration in random_arrays(name, dataflow, 12, 1):
         closed = on(design, machine).costs(configuration).latency
@@ -69,8 +64,8 @@ def test_cycles_are_those_of_the_simulated_array(
 @pytest.mark.ci(every=3)
 @pytest.mark.parametrize("dataflow", [*dataflows(workload("mm"))], ids=",".join)
 def test_cycles_are_close_where_channels_and_rows_of_a_word_hold_ports_up(
-    dataflow: tuple[str, ...],
-) -> None:
+    dataflow,
+):
     machine, memory = REGIMES["rtl"], MemoryTiming(port=47)
     off = []
     for design, configuration in random_arrays("mm", dataflow, 16, 2):
@@ -84,16 +79,14 @@ def test_cycles_are_close_where_channels_and_rows_of_a_word_hold_ports_up(
     ("name", "dataflow"),
     [("mm", ("i", "j")), ("mm", ("k",)), ("mm", ("j", "k")), ("mv", ("i", "j"))],
 )
-def test_arrays_of_several_ports_compute_what_numpy_does(
-    name: str, dataflow: tuple[str, ...]
-) -> None:
+def test_arrays_of_several_ports_compute_what_numpy_does(name, dataflow):
     for design, configuration in random_arrays(name, dataflow, 4, 3):
         exact = replace(design, array=in_edition(design.nest, design.array, Edition.EXACT))
         network = array_network(exact, configuration, REGIMES["rtl"])
         assert check_values(exact, configuration, network, Sums.FIRST).wrong == 0
 
 
-def test_one_port_of_each_tensor_is_what_there_was() -> None:
+def test_one_port_of_each_tensor_is_what_there_was():
     for dataflow in dataflows(workload("mm")):
         for design, configuration in random_arrays("mm", dataflow, 6, 4):
             alone = Configuration(
@@ -107,7 +100,7 @@ def test_one_port_of_each_tensor_is_what_there_was() -> None:
                 ) == plain.metrics({x: Fraction(n) for x, n in alone.items()}, FRACTION)
 
 
-def test_bursts_and_modules_by_hand() -> None:
+def test_bursts_and_modules_by_hand():
     """B of 8 lanes over 4 ports: 2 tiles of 8 rows of 2 packs in each, a burst of each row."""
     nest = workload("mm", {"i": 2, "j": 64, "k": 16})
     array = derive(nest, ("i", "j"), "C", Edition.EXACT, SEVERAL_PORTS)
@@ -149,13 +142,13 @@ def test_bursts_and_modules_by_hand() -> None:
 
 
 def problem(
-    name: str,
-    sizes: Mapping[str, int],
-    dataflow: tuple[str, ...],
-    edition: Edition,
-    ports: MemoryPorts,
-    dsp: int,
-) -> Problem:
+    name,
+    sizes,
+    dataflow,
+    edition,
+    ports,
+    dsp,
+):
     nest = workload(name, dict(sizes))
     array = derive(nest, dataflow, nest.output.tensor, edition, SEVERAL_PORTS)
     technology = replace(DEFAULT_TECHNOLOGY, memory=MemoryTiming(port=1))
@@ -163,7 +156,7 @@ def problem(
     return Problem(design, (Limit("dsp", Fraction(dsp)),), parse_objective("latency"))
 
 
-def with_ports(problem: Problem) -> Iterator[dict[str, Any]]:
+def with_ports(problem):
     """All points, their ports by rules of their own."""
     design, array = systolic(problem), systolic(problem).array
     assert design.options.ports is not None
@@ -202,7 +195,7 @@ CASES = [
         f"{name}-{','.join(dataflow)}-{edition.value}" for name, _, dataflow, edition, *_ in CASES
     ],
 )
-def test_engines_find_the_optimum(case: tuple) -> None:  # type: ignore[type-arg]
+def test_engines_find_the_optimum(case):  # type: ignore[type-arg]
     posed = problem(*case)
     optimum = enumerated_optimum(posed, with_ports(posed))
     assert optimum is not None
@@ -240,7 +233,7 @@ memory: {kind: HBM, channels: 8, bandwidth: 2.4}
 
 
 @pytest.fixture
-def slow(tmp_path: Path) -> Path:
+def slow(tmp_path):
     """The file of such a platform."""
     path = tmp_path / "slow.yaml"
     path.write_text(SLOW)
@@ -248,7 +241,7 @@ def slow(tmp_path: Path) -> Path:
 
 
 @pytest.mark.slow
-def test_files_state_ports_and_are_proven_again(tmp_path: Path, slow: Path) -> None:
+def test_files_state_ports_and_are_proven_again(tmp_path, slow):
     file = tmp_path / "r.json"
     run = ithaca(*SMALL, "--platform", slow, "--ports", "4", "-o", file)
     assert run.returncode == 0, run.stderr
@@ -278,7 +271,7 @@ def test_files_state_ports_and_are_proven_again(tmp_path: Path, slow: Path) -> N
     assert len(wrong.stderr.splitlines()) == 1
 
 
-def test_points_state_ports(tmp_path: Path) -> None:
+def test_points_state_ports(tmp_path):
     file = tmp_path / "points.csv"
     file.write_text(
         "dataflow,reuse,edition,sizes,array_part,latency_hiding,simd,pack,ports\n"
@@ -295,7 +288,7 @@ def test_points_state_ports(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_autosa_is_told_ports_by_its_own_options(tmp_path: Path, slow: Path) -> None:
+def test_autosa_is_told_ports_by_its_own_options(tmp_path, slow):
     file = tmp_path / "r.json"
     sizes = ["-s", "i=4,j=64,k=64", "--dataflow", "i,j", "--platform", slow, "--dtype", "int16"]
     solved = ithaca("solve", "mm", *sizes, "--ports", "2", "--for", "autosa", "-o", file)
@@ -316,7 +309,7 @@ def test_autosa_is_told_ports_by_its_own_options(tmp_path: Path, slow: Path) -> 
 
 
 @pytest.mark.parametrize(("k", "lanes", "built"), [(8, 4, False), (16, 4, True), (8, 2, True)])
-def test_sums_that_never_leave_have_ports_of_their_own(k: int, lanes: int, built: bool) -> None:
+def test_sums_that_never_leave_have_ports_of_their_own(k, lanes, built):
     """The compiler splits chains of sums, too, unless tiles of the reduction follow each other."""
     nest = workload("mm", {"i": 32, "j": 16, "k": k})
     array = derive(nest, ("i", "k"), "C", dram=SEVERAL_PORTS)
@@ -338,7 +331,7 @@ def test_sums_that_never_leave_have_ports_of_their_own(k: int, lanes: int, built
     )
 
 
-def test_a_slow_clock_leaves_ports_as_fast_as_can_be_said(tmp_path: Path) -> None:
+def test_a_slow_clock_leaves_ports_as_fast_as_can_be_said(tmp_path):
     path = tmp_path / "slow.yaml"
     path.write_text(
         "{name: slow, clock_mhz: 0.001, memory: {channels: 4, bandwidth: 77},"

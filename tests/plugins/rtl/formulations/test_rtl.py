@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
 import pytest
@@ -31,7 +30,7 @@ DATAFLOWS = {"ij": ("i", "j"), "ik": ("i", "k")}
 MACHINE = Machine(swap=1, entry=0, hop=2, mac=1, fifo_depth=2)
 
 
-def arrays(dataflow: str) -> Iterator[tuple[SystolicDesign, Mapping[str, int]]]:
+def arrays(dataflow):
     """Random arrays of random sizes and several tiles, in half of which several tiles add to an
     output."""
     wanted = {True: 12, False: 12}
@@ -46,7 +45,7 @@ def arrays(dataflow: str) -> Iterator[tuple[SystolicDesign, Mapping[str, int]]]:
                 yield design, configuration
 
 
-def parameters(design: SystolicDesign, configuration: Mapping[str, int]) -> dict[str, int]:
+def parameters(design, configuration):
     """The parameters of that SystemVerilog."""
     values = {name: Fraction(value) for name, value in {**design.extents, **configuration}.items()}
     groups = {group.name: group for group in design.array.packed_groups}
@@ -72,7 +71,7 @@ def parameters(design: SystolicDesign, configuration: Mapping[str, int]) -> dict
 
 @pytest.mark.ci
 @pytest.mark.parametrize("dataflow", DATAFLOWS)
-def test_simulated_cycles_are_those_of_the_rtl(dataflow: str) -> None:
+def test_simulated_cycles_are_those_of_the_rtl(dataflow):
     file, found = FOLDER / f"mm_{dataflow}_cycles.json", list(arrays(dataflow))
     counted = json.loads(file.read_text())
     assert len(counted) == len(found) == 24

@@ -3,8 +3,6 @@ report."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -16,7 +14,7 @@ from tests.command_line import ithaca, succeed
 from tests.plugins.rtl.formulations.test_values import NETWORK
 
 
-def test_shares_are_those_of_the_words_that_moved() -> None:
+def test_shares_are_those_of_the_words_that_moved():
     run = simulate_network(NETWORK)
     found = timeline(run, 7)
     length = int(found.begins[1])
@@ -40,7 +38,7 @@ def test_shares_are_those_of_the_words_that_moved() -> None:
 
 
 @pytest.mark.ci
-def test_reports_show_the_run_unless_they_are_to_be_quick(tmp_path: Path) -> None:
+def test_reports_show_the_run_unless_they_are_to_be_quick(tmp_path):
     solve("mm", i=16, j=16, k=16, dataflow="i,j").save(tmp_path / "r.json")
     succeed("report", tmp_path / "r.json", "-o", tmp_path / "r.html")
     succeed("report", tmp_path / "r.json", "-o", tmp_path / "quick.html", "--quick")
@@ -53,9 +51,7 @@ def test_reports_show_the_run_unless_they_are_to_be_quick(tmp_path: Path) -> Non
 
 
 @pytest.mark.ci
-def test_the_run_ends_with_the_time_limit_of_the_report(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_run_ends_with_the_time_limit_of_the_report(tmp_path, monkeypatch):
     monkeypatch.setattr("ithaca.plugins.rtl.formulations.engine.SLICE", 100)
     result = solve("mm", i=8, j=8, k=8, dataflow="i,j")
     result.report(tmp_path / "r.html", time_limit=1e-9)

@@ -5,11 +5,9 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise, product
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -54,9 +52,7 @@ ARRAYS = [
 ]
 
 
-def two_level(
-    name: str, dataflow: tuple[str, ...], count: int, seed: int, largest: int = 3
-) -> Iterator[tuple[SystolicDesign, Configuration]]:
+def two_level(name, dataflow, count, seed, largest=3):
     """Random small arrays of a dataflow with two levels of tiles."""
     draw = random.Random(seed)
     while count:
@@ -95,14 +91,12 @@ def two_level(
             yield design, Configuration(values)
 
 
-def exact(design: SystolicDesign) -> SystolicDesign:
+def exact(design):
     return replace(design, array=in_edition(design.nest, design.array, Edition.EXACT))
 
 
 @pytest.mark.parametrize(("name", "dataflow", "_"), ARRAYS)
-def test_buffers_are_filled_where_the_loops_move_on(
-    name: str, dataflow: tuple[str, ...], _: float
-) -> None:
+def test_buffers_are_filled_where_the_loops_move_on(name, dataflow, _):
     """The loops over tiles walked turn by turn: a tensor is read anew wherever its place changes."""
     for design, configuration in two_level(name, dataflow, 25, 5):
         array, nest = design.array, design.nest
@@ -130,9 +124,7 @@ def test_buffers_are_filled_where_the_loops_move_on(
 @pytest.mark.ci(every=4)
 @pytest.mark.parametrize("regime", REGIMES)
 @pytest.mark.parametrize(("name", "dataflow", "most"), ARRAYS)
-def test_cycles_are_close_to_those_of_the_simulated_array(
-    name: str, dataflow: tuple[str, ...], most: float, regime: str
-) -> None:
+def test_cycles_are_close_to_those_of_the_simulated_array(name, dataflow, most, regime):
     machine, off = REGIMES[regime], []
     for design, configuration in two_level(name, dataflow, 20, 1):
         timed = replace(design, technology=replace(DEFAULT_TECHNOLOGY, machine=machine))
@@ -144,15 +136,13 @@ def test_cycles_are_close_to_those_of_the_simulated_array(
 
 
 @pytest.mark.parametrize(("name", "dataflow", "_"), ARRAYS)
-def test_arrays_of_two_levels_compute_what_numpy_does(
-    name: str, dataflow: tuple[str, ...], _: float
-) -> None:
+def test_arrays_of_two_levels_compute_what_numpy_does(name, dataflow, _):
     for design, configuration in two_level(name, dataflow, 2, 3, 2):
         network = array_network(exact(design), configuration, REGIMES["rtl"])
         assert check_values(exact(design), configuration, network, Sums.FIRST).wrong == 0
 
 
-def shortened(network: ProcessNetwork, module: str) -> ProcessNetwork:
+def shortened(network, module):
     """A network in which a module beside DRAM loads, or writes, a word less of each row."""
 
     def less(step):  # type: ignore[no-untyped-def]
@@ -169,14 +159,14 @@ def shortened(network: ProcessNetwork, module: str) -> ProcessNetwork:
 
 
 @pytest.mark.parametrize("module", ["A_IO_L3_in", "B_IO_L3_in", "C_drain_IO_L3_out"])
-def test_what_is_not_in_the_buffer_is_missed(module: str) -> None:
+def test_what_is_not_in_the_buffer_is_missed(module):
     ((design, configuration),) = two_level("mm", ("i", "j"), 1, 3, 2)
     network = array_network(exact(design), configuration, REGIMES["rtl"])
     wrong = check_values(exact(design), configuration, shortened(network, module), Sums.FIRST).wrong
     assert wrong > 0
 
 
-def test_modules_by_hand() -> None:
+def test_modules_by_hand():
     """mm 16·32·16 in tiles of 4·4·8: A is kept along the 4 inner tiles of j, and read twice."""
     nest = workload("mm", {"i": 16, "j": 32, "k": 16})
     array = derive(nest, ("i", "j"), "C", Edition.EXACT, DramAccess(two_level=True))
@@ -204,13 +194,13 @@ def test_modules_by_hand() -> None:
 
 
 def problem(
-    name: str,
-    sizes: Mapping[str, int],
-    dataflow: tuple[str, ...],
-    edition: Edition,
-    objective: str,
-    limits: Mapping[str, int],
-) -> Problem:
+    name,
+    sizes,
+    dataflow,
+    edition,
+    objective,
+    limits,
+):
     nest = workload(name, dict(sizes))
     array = derive(nest, dataflow, nest.output.tensor, edition, DramAccess(two_level=True))
     design = SystolicDesign(nest, array, DATA_TYPES["int16"], SpaceOptions(two_level=True))
@@ -218,7 +208,7 @@ def problem(
     return Problem(design, bounds, parse_objective(objective))
 
 
-def tiled_again(values: Mapping[str, np.ndarray], loops: tuple[str, ...]) -> dict[str, np.ndarray]:
+def tiled_again(values, loops):
     """Every point with each number of tiles that an outer tile may have."""
     points = dict(values)
     for loop in loops:
@@ -229,7 +219,7 @@ def tiled_again(values: Mapping[str, np.ndarray], loops: tuple[str, ...]) -> dic
     return points
 
 
-def least(problem: Problem) -> Fraction | None:
+def least(problem):
     """The optimum by all points, outer tiles by rules of their own."""
     loops = outer_loops(systolic(problem).array)
     tiled = tiled_again(within_dsp(problem, tile_values(problem)), loops)
@@ -255,7 +245,7 @@ CASES = [
 
 
 @pytest.mark.ci
-def test_the_search_finds_the_optimum_of_a_small_array() -> None:
+def test_the_search_finds_the_optimum_of_a_small_array():
     tiled = problem(*CASES[0])
     assert solve_exact(tiled, SolveOptions(time_limit=60)).value == least(tiled)
 
@@ -263,7 +253,7 @@ def test_the_search_finds_the_optimum_of_a_small_array() -> None:
 @pytest.mark.slow(every=6)
 @pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=[f"{c[0]}-{c[3].value}-{c[4]}" for c in CASES])
-def test_engines_find_the_optimum(case: tuple) -> None:  # type: ignore[type-arg]
+def test_engines_find_the_optimum(case):  # type: ignore[type-arg]
     tiled = problem(*case)
     optimum = least(tiled)
     assert optimum is not None
@@ -283,7 +273,7 @@ SMALL = ["solve", "mm", "-s", "i=16,j=32,k=16", "--dtype", "int16", "--limit", "
 
 
 @pytest.mark.ci
-def test_files_state_outer_tiles_and_are_proven_again(tmp_path: Path) -> None:
+def test_files_state_outer_tiles_and_are_proven_again(tmp_path):
     file = tmp_path / "r.json"
     run = ithaca(*SMALL, "--two-level", "-o", file)
     assert run.returncode == 0, run.stderr
@@ -321,7 +311,7 @@ def test_files_state_outer_tiles_and_are_proven_again(tmp_path: Path) -> None:
     assert len(wrong.stderr.splitlines()) == 1
 
 
-def test_seeds_keep_outer_tiles() -> None:
+def test_seeds_keep_outer_tiles():
     tiled = problem("mm", {"i": 16, "j": 24, "k": 8}, MM, Edition.CYCLE, "latency", {"dsp": 8})
     space, draw, outer = parameter_space(tiled), random.Random(4), set()
     for _ in range(30):
@@ -337,7 +327,7 @@ def test_seeds_keep_outer_tiles() -> None:
 
 
 @pytest.mark.ci
-def test_autosa_gets_outer_tiles_by_its_own_options(tmp_path: Path) -> None:
+def test_autosa_gets_outer_tiles_by_its_own_options(tmp_path):
     file = tmp_path / "r.json"
     solved = ithaca(*SMALL, "--two-level", "--for", "autosa", "-o", file)
     assert solved.returncode == 0, solved.stderr
@@ -359,7 +349,7 @@ def test_autosa_gets_outer_tiles_by_its_own_options(tmp_path: Path) -> None:
     ]
 
 
-def test_autosa_lists_outer_tiles_in_the_order_of_its_loops() -> None:
+def test_autosa_lists_outer_tiles_in_the_order_of_its_loops():
     nest = workload("conv2d", {"o": 16, "r": 8, "c": 12, "i": 8, "p": 3, "q": 3})
     array = derive(nest, ("r", "c"), "cout", dram=DramAccess(two_level=True))
     tiling = Tiling(

@@ -5,10 +5,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -19,10 +16,7 @@ from ithaca.formulations.data_types import data_type
 from ithaca.formulations.machine import Machine, Sums
 from ithaca.formulations.processes import (
     Loop,
-    Process,
-    ProcessNetwork,
     Repeat,
-    Step,
 )
 from ithaca.formulations.systolic.choice import choose_designs
 from ithaca.formulations.systolic.derivation import derive
@@ -30,7 +24,7 @@ from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.plugins.rtl.formulations.arrays import array_network
-from ithaca.plugins.rtl.formulations.values import Values, check_values
+from ithaca.plugins.rtl.formulations.values import check_values
 from ithaca.workloads.library import workload
 from tests.command_line import ithaca
 from tests.whole_spaces import small_arrays
@@ -49,9 +43,7 @@ CASES = [
 ]
 
 
-def computed(
-    name: str, stride: int, dataflow: tuple[str, ...], sums: Sums, count: int
-) -> Iterator[Values]:
+def computed(name, stride, dataflow, sums, count):
     """Values that random arrays of random sizes and types compute."""
     for seed in range(count):
         draw = random.Random(seed)
@@ -76,9 +68,7 @@ def computed(
 @pytest.mark.ci(every=40)
 @pytest.mark.parametrize("sums", Sums)
 @pytest.mark.parametrize(("name", "stride", "dataflow"), CASES)
-def test_buildable_designs_compute_what_numpy_does(
-    name: str, stride: int, dataflow: tuple[str, ...], sums: Sums
-) -> None:
+def test_buildable_designs_compute_what_numpy_does(name, stride, dataflow, sums):
     kinds = set()
     for values in computed(name, stride, dataflow, sums, 3):
         assert not values.wrong
@@ -88,7 +78,7 @@ def test_buildable_designs_compute_what_numpy_does(
     assert kinds == {True, False}
 
 
-def direct(name: str, t: dict[str, Any], stride: int) -> Any:
+def direct(name, t, stride):
     """The workload written out, from nothing but its definition."""
     if name == "mm":
         return t["A"] @ t["B"].T
@@ -110,9 +100,7 @@ def direct(name: str, t: dict[str, Any], stride: int) -> Any:
     ("name", "dataflow", "stride"),
     [("mm", ("i", "k"), 0), ("conv2d", ("o", "r"), 1), ("conv2d", ("c",), 2)],
 )
-def test_what_is_expected_is_the_workload_itself(
-    name: str, dataflow: tuple[str, ...], stride: int
-) -> None:
+def test_what_is_expected_is_the_workload_itself(name, dataflow, stride):
     for values in computed(name, stride, dataflow, Sums.FIRST, 4):
         tensors = {tensor: value.astype(np.float64) for tensor, value in values.tensors.items()}
         np.testing.assert_allclose(
@@ -127,14 +115,14 @@ CONFIGURATION = DESIGN.configuration(TILING)
 NETWORK = array_network(DESIGN, CONFIGURATION, Machine())
 
 
-def wrong(network: ProcessNetwork) -> int:
+def wrong(network):
     return check_values(DESIGN, CONFIGURATION, network, Sums.FIRST).wrong
 
 
-def rewired(name: str, change: Callable[[tuple[Step, ...]], tuple[Step, ...]]) -> ProcessNetwork:
+def rewired(name, change):
     """The network with the steps of some processes changed: those whose names begin so."""
 
-    def changed(process: Process) -> Process:
+    def changed(process):
         return (
             replace(process, steps=change(process.steps))
             if process.name.startswith(name)
@@ -144,11 +132,11 @@ def rewired(name: str, change: Callable[[tuple[Step, ...]], tuple[Step, ...]]) -
     return replace(NETWORK, processes=tuple(map(changed, NETWORK.processes)))
 
 
-def renamed(names: dict[str, str]) -> Callable[[tuple[Step, ...]], tuple[Step, ...]]:
+def renamed(names):
     """Loops with other FIFOs in the place of theirs."""
 
-    def change(steps: tuple[Step, ...]) -> tuple[Step, ...]:
-        def one(step: Step) -> Step:
+    def change(steps):
+        def one(step):
             if isinstance(step, Repeat):
                 return replace(step, body=change(step.body))
             if isinstance(step, Loop):
@@ -164,7 +152,7 @@ def renamed(names: dict[str, str]) -> Callable[[tuple[Step, ...]], tuple[Step, .
     return change
 
 
-def rest_first(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+def rest_first(steps):
     """Modules of a chain that pass on what is others' before they take or send their own."""
     (again,) = steps
     assert isinstance(again, Repeat)
@@ -177,7 +165,7 @@ def rest_first(steps: tuple[Step, ...]) -> tuple[Step, ...]:
     )
 
 
-def test_networks_wired_wrongly_are_caught() -> None:
+def test_networks_wired_wrongly_are_caught():
     assert wrong(NETWORK) == 0
     # words for two PEs exchanged: at the first of two rows, and between neighbours that hand on
     first, second = "A into PE 0,0", "A into PE 1,0"
@@ -195,10 +183,10 @@ def test_networks_wired_wrongly_are_caught() -> None:
     assert wrong(rewired("C_drain_IO_L2", rest_first))
 
 
-def test_words_out_of_turn_are_caught() -> None:
+def test_words_out_of_turn_are_caught():
     # the first module of a chain takes its own words last: all others get those of the one before
     # them
-    def late(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    def late(steps):
         (again,) = steps
         assert isinstance(again, Repeat)
         own, rest, swap = again.body
@@ -207,7 +195,7 @@ def test_words_out_of_turn_are_caught() -> None:
     assert wrong(rewired("A_IO_L2_in 0 fill", late)) > 100
 
     # PEs that let sums go a visit too early
-    def early(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    def early(steps):
         (rounds,) = steps
         assert isinstance(rounds, Repeat)
         whole, before, last, *blocks = rounds.body
@@ -216,8 +204,8 @@ def test_words_out_of_turn_are_caught() -> None:
     assert wrong(rewired("PE 1,1", early))
 
 
-def test_networks_that_lose_words_are_refused() -> None:
-    def short(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+def test_networks_that_lose_words_are_refused():
+    def short(steps):
         (again,) = steps
         assert isinstance(again, Repeat)
         return (replace(again, times=again.times - 1),)
@@ -229,13 +217,13 @@ def test_networks_that_lose_words_are_refused() -> None:
 
 
 @pytest.fixture(scope="module")
-def result(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def result(tmp_path_factory):
     path = tmp_path_factory.mktemp("values") / "result.json"
     solve("mm", i=16, j=16, k=16, dataflow="i,j").save(path)
     return path
 
 
-def test_the_command_says_that_values_are_right(result: Path) -> None:
+def test_the_command_says_that_values_are_right(result):
     ran = ithaca("simulate", result, "--check-values")
     assert not ran.returncode, ran.stderr
     assert "all 256 values of C equal NumPy's up to rounding" in ran.stdout.splitlines()[-1]
@@ -248,7 +236,7 @@ def test_the_command_says_that_values_are_right(result: Path) -> None:
     assert "values" not in simulate(result).document["simulation"]
 
 
-def test_values_of_many_points_are_not_checked(tmp_path: Path) -> None:
+def test_values_of_many_points_are_not_checked(tmp_path):
     (tmp_path / "points.csv").write_text("dataflow\n")
     ran = ithaca("simulate", "mm", "--points", tmp_path / "points.csv", "--check-values")
     assert ran.returncode == 2
@@ -259,7 +247,7 @@ def test_values_of_many_points_are_not_checked(tmp_path: Path) -> None:
 
 
 @pytest.mark.ci
-def test_large_arrays_are_refused(tmp_path: Path) -> None:
+def test_large_arrays_are_refused(tmp_path):
     solve("mm", i=256, j=256, k=256, dataflow="i,j").save(tmp_path / "large.json")
     ran = ithaca("simulate", tmp_path / "large.json", "--check-values")
     assert ran.returncode == 2
