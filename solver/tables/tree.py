@@ -1,4 +1,8 @@
-"""Group the rows of a table in a binary tree of regions."""
+"""Group the rows of a table in a binary tree of regions, hardware first.
+
+Once lanes and the like are known the work of an array is known, and bounds are close: so the rows
+are told apart by the hardware that they ask for before all else.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ithaca.formulations.algebra.array_types import Floats
+from ithaca.formulations.space import Role
 from ithaca.solver.options import never
 from ithaca.solver.tables.table import CandidateTable
 
 #: Keeps logarithms of column values finite; columns are of the order of 1 and above.
 LOG_OFFSET = 1e-3
+
+#: Weight of the variation of a hardware quantity beside that of a column.
+HARDWARE_FIRST = 1000.0
 
 
 @dataclass(frozen=True)
@@ -32,7 +40,7 @@ class RowTree:
     row: NDArray[np.int32]
     """For leaves the row; for others a typical row of the node."""
     spread: NDArray[np.float32]
-    """How much the columns vary on the node; 0 for leaves."""
+    """How much the columns and the hardware vary on the node; 0 for leaves."""
 
     def rows_under(self, node: int) -> NDArray[np.int32]:
         """The rows of a node."""
@@ -45,9 +53,10 @@ class RowTree:
 
 
 def build_tree(table: CandidateTable, checkpoint: Callable[[], None] = never) -> RowTree:
-    """Split the rows top-down, level by level, at the column that varies most.
+    """Split the rows top-down, level by level, at what varies most: a hardware quantity where there
+    is one, else a column.
 
-    Each node is cut at the geometric middle of the range of its most varied column.
+    Each node is cut at the geometric middle of its range.
     """
     values = table.values
     if not table.count:
@@ -61,8 +70,11 @@ def build_tree(table: CandidateTable, checkpoint: Callable[[], None] = never) ->
             np.zeros(1, np.float32),
         )
     use_low, use_high = np.array([(c.low, c.high) for c in table.columns], bool).reshape(-1, 2).T
-    if not len(values):
-        values, use_low, use_high = np.ones((1, table.count)), np.zeros(1, bool), np.zeros(1, bool)
+    hardware = [q.name for q in table.axis.quantities if q.role is Role.HARDWARE]
+    guides = [table.rows[name] for name in hardware] or [np.ones(table.count)]
+    weights = np.repeat([1.0, HARDWARE_FIRST], [len(values), len(guides)])[:, None]
+    values, unused = np.concatenate([values, guides]), np.zeros(len(guides), bool)
+    use_low, use_high = np.concatenate([use_low, unused]), np.concatenate([use_high, unused])
     signed = values.min(axis=1) < 0
     logs = _logarithms(values)
     order = np.arange(table.count)
@@ -83,7 +95,7 @@ def build_tree(table: CandidateTable, checkpoint: Callable[[], None] = never) ->
             ordered = logs[signed][:, order]
             log_low[signed] = np.minimum.reduceat(ordered, starts, axis=1)
             log_high[signed] = np.maximum.reduceat(ordered, starts, axis=1)
-        ranges = log_high - log_low
+        ranges = weights * (log_high - log_low)
         spread = ranges.sum(axis=0).astype(np.float32)
         inner = sizes > 1
         spreads.append(np.where(inner, np.maximum(spread, np.float32(1e-6)), np.float32(0)))
