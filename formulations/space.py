@@ -32,6 +32,7 @@ from ithaca.formulations.algebra.number_systems import (
     exactly,
 )
 from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.cut import Cut
 
 Values = Integers
 
@@ -135,9 +136,8 @@ class Link:
     """A rule between two integer expressions over quantities."""
 
     left: Expression
-    """The sides."""
     relation: Relation
-    """How they are related."""
+    """How the sides are related."""
     right: Expression
     text: str = field(default="", compare=False)
     """As somebody wrote it."""
@@ -186,6 +186,8 @@ class Axis:
     """Advice for dominance: quantities such that of rows that agree in them one is often best. The
     first is of rows as they are generated, the others of rows sorted by the next quantity of the
     axis. Advice changes speed, never an answer."""
+    cut: Cut | None = None
+    """The loop that its first two quantities cut into tiles; None where it is of none."""
 
     @cached_property
     def symbols(self) -> frozenset[str]:
@@ -246,21 +248,21 @@ class Axis:
 
     def rows(self) -> Iterator[Rows]:
         """All legal rows in chunks (at least one, perhaps empty)."""
-        yield from self._extended({}, 0)
+        yield from self.extended({}, 0)
 
     def table(self) -> Rows:
         """All legal rows at once."""
         parts = list(self.rows())
         return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
-    def _extended(self, rows: Rows, place: int) -> Iterator[Rows]:
-        """Rows of the first quantities, extended by all further ones."""
+    def extended(self, rows: Rows, place: int) -> Iterator[Rows]:
+        """Rows of so many first quantities, extended by all further ones."""
         if place == len(self.quantities):
             yield rows
             return
         quantity = self.quantities[place]
         for wider in self._with(rows, quantity):
-            yield from self._extended(wider, place + 1)
+            yield from self.extended(wider, place + 1)
 
     def _with(self, rows: Rows, quantity: Quantity) -> Iterator[Rows]:
         """Rows of earlier quantities combined with the legal values of the next one."""
@@ -275,14 +277,14 @@ class Axis:
         ]
         if not rows:
             values = self.options(name) if defined is None else _column(defined, {}, 1)
-            yield self._filtered({name: values}, quantity, links)
+            yield self.filtered({name: values}, quantity, links)
             return
         count = next(iter(rows.values())).size
         if defined is not None and defined.symbols <= set(rows):
-            yield self._filtered({**rows, name: _column(defined, rows, count)}, quantity, links)
+            yield self.filtered({**rows, name: _column(defined, rows, count)}, quantity, links)
         elif quantity.kind is QuantityKind.POWER_OF_TWO:
             parts = [
-                self._filtered({**rows, name: np.full(count, v)}, quantity, links)
+                self.filtered({**rows, name: np.full(count, v)}, quantity, links)
                 for v in self.options(name)
             ]
             yield {n: np.concatenate([part[n] for part in parts]) for n in (*rows, name)}
@@ -305,9 +307,10 @@ class Axis:
             wider = {name: np.repeat(values[mine], counts) for name, values in rows.items()}
             total = int(counts.sum())
             values = np.arange(total) - np.repeat(np.cumsum(counts) - counts, counts) + quantity.low
-            yield self._filtered({**wider, quantity.name: values}, quantity, links)
+            yield self.filtered({**wider, quantity.name: values}, quantity, links)
 
-    def _filtered(self, rows: Rows, quantity: Quantity, links: Sequence[Link]) -> Rows:
+    def filtered(self, rows: Rows, quantity: Quantity, links: Sequence[Link]) -> Rows:
+        """The rows whose value of a quantity is legal, and that keep some rules."""
         keep = quantity.allows(rows)
         for link in links:
             keep = link.holds(rows) & keep
@@ -440,10 +443,7 @@ def make_space(axes: Sequence[Axis], links: Sequence[Link]) -> Space:
     for link in links:
         home = next((axis.name for axis in axes if link.symbols <= axis.symbols), None)
         (across if home is None else own[home]).append(link)
-    merged = tuple(
-        Axis(axis.name, axis.quantities, tuple(own[axis.name]), axis.runs) for axis in axes
-    )
-    return Space(merged, tuple(across))
+    return Space(tuple(replace(a, links=tuple(own[a.name])) for a in axes), tuple(across))
 
 
 def _column(expression: Expression, rows: Mapping[str, Values], count: int) -> Values:

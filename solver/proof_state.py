@@ -20,6 +20,7 @@ from ithaca.solver.certificate import Status
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.exact.probing import probe
 from ithaca.solver.exact.search import Search, SearchState, check_bound, unsearched
+from ithaca.solver.exact.wide import wide_tables
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.progress import Progress, Report
 from ithaca.solver.solution import Solution, make_solution
@@ -30,8 +31,6 @@ from ithaca.solver.ties import breaking_ties, chosen_among_optima
 if TYPE_CHECKING:
     from ithaca.formulations.stage import Stage
     from ithaca.solver.seeding import Start
-    from ithaca.solver.tables.frame import LoweredProblem
-    from ithaca.solver.tables.table import CandidateTable
 
 METHOD, EXACT, STAGED = "auto", "exact", "staged"
 
@@ -292,8 +291,6 @@ class ProofState:
         self.state.incumbent = self._chosen.configuration
         self.seconds = self._chosen.certificate.seconds
 
-    # -- engines -----------------------------------------------------------------------
-
     def _prepare(self, budget: Budget) -> bool:
         """Build the tables of exact search; false if they are not needed, or time is up."""
         if self._stage is not None:
@@ -310,14 +307,17 @@ class ProofState:
                 if self.closed(budget.options):
                     raise StoppedError  # enough is known without tables
 
-        def narrow(lowered: LoweredProblem, tables: list[CandidateTable]) -> list[CandidateTable]:
-            rest = self.state.value, self._offer, look_ahead_if_slow
-            return probe(self.problem, lowered, tables, *rest)
-
+        rest = self._offer, look_ahead_if_slow
         try:
             checkpoint()
             with budget.options.building():
-                model = build_model(self.problem, look_ahead_if_slow, narrow)
+                wide = wide_tables(self.problem, self.state.value, *rest)
+                model = build_model(
+                    self.problem,
+                    look_ahead_if_slow,
+                    lambda bounds, own: probe(self.problem, bounds, own, self.state.value, *rest),
+                    wide,
+                )
         except StoppedError:
             return False
         self._begin(Search(model, budget.options), EXACT)

@@ -8,7 +8,7 @@ It is found by branch and bound over the level set {objective ≤ optimum}, in b
 has them: each is bounded in all these numbers at once, the most promising come first, and a box is
 dropped if its bounds, compared one after the other, are not before what is known. Tables are made
 anew, as those of the proof lack what only the objective makes superfluous; but the optimum leaves
-few of their rows.
+few of their rows (`ithaca.solver.level_set`), at times so few that each configuration is valued.
 """
 
 from __future__ import annotations
@@ -41,12 +41,14 @@ from ithaca.formulations.problem import Problem
 from ithaca.formulations.space import Relation, Space
 from ithaca.solver.best_first import TreeSearch
 from ithaca.solver.certificate import Status
+from ithaca.solver.level_set import LevelSet
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.solution import Solution, make_solution
 from ithaca.solver.tables.configurations import configuration_of
-from ithaca.solver.tables.frame import build_tables, lower, relax, row_sources, tree_sources
+from ithaca.solver.tables.frame import lower, relax, row_sources, tree_sources
 from ithaca.solver.tables.granularity import granularity
 from ithaca.solver.tables.model import Nodes, Source
+from ithaca.solver.tables.table import with_columns
 from ithaca.solver.tables.tree import build_tree
 
 #: Boxes split at once, and examined at most: where a plateau is that large its answer is not worth
@@ -55,9 +57,6 @@ BATCH, MOST_BOXES = 4096, 1 << 22
 
 #: Values of a part of the order stay below this, so that floats tell neighbours apart (`cutoff`).
 MOST_CODES = 1 << 30
-
-#: Share of rows that a pass over the tables drops at least, for another pass to pay.
-WORTHWHILE = 0.1
 
 
 @dataclass(frozen=True)
@@ -227,25 +226,30 @@ class _TieSearch(TreeSearch):
 
     def _prepare(self, checkpoint: Callable[[], None]) -> bool:
         """Build trees of the rows that the level set may have; false if it has none."""
-        relaxation = relax(self._problem.space)
-        lowered = lower(self._problem, relaxation, self._keys)
+        problem = self._problem
+        level = LevelSet(problem, self._value, checkpoint)
+        first = level.first(self._keys)
+        if first is not None:
+            self.boxes += first[1]
+            if first[0] is not None:
+                self.offer(first[0])
+            return False
+        assert level.tables is not None
+        lowered = lower(problem, relax(problem.space), self._keys)
         self._program = lowered.bounds
         self._limits = [loosened(self._value), *lowered.limits]
-        tables = list(build_tables(self._problem.space, lowered.columns, checkpoint))
-        rows, before = sum(table.count for table in tables), inf
-        while rows < (1 - WORTHWHILE) * before:
-            for axis in range(len(tables)):
-                if not all(table.count for table in tables):
-                    return False
-                checkpoint()
-                count = tables[axis].count
-                nodes = np.stack([np.arange(count), np.zeros(count, np.int64)])
-                tables[axis] = tables[axis].only(
-                    self._bound_by(row_sources(self._program, tables, axis), nodes)[1]
-                )
-            rows, before = sum(table.count for table in tables), rows
-        if not all(table.count for table in tables):
-            return False
+        tables = [
+            with_columns(t, lowered.columns, prune=not problem.space.entangled)
+            for t in level.tables
+        ]
+        for axis in range(len(tables)):
+            checkpoint()
+            count = tables[axis].count
+            nodes = np.stack([np.arange(count), np.zeros(count, np.int64)])
+            sources = row_sources(self._program, tables, axis)
+            tables[axis] = tables[axis].only(self._bound_by(sources, nodes)[1])
+            if not tables[axis].count:
+                return False
         self._trees = tuple(build_tree(table, checkpoint) for table in tables)
         self._sources = tree_sources(self._program, self._trees)
         return True

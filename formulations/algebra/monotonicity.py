@@ -8,19 +8,25 @@ for minima.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 from ithaca.formulations.algebra.expression import (
     CeilingDivision,
+    Constant,
     Expression,
     Maximum,
     Minimum,
     Product,
     Sum,
     Symbol,
+    add,
+    maximum,
+    minimum,
+    multiply,
+    power,
 )
 from ithaca.formulations.algebra.interval import Interval, as_interval
 from ithaca.formulations.algebra.number_systems import INTERVAL
@@ -39,6 +45,11 @@ def trends(expression: Expression, ranges: Mapping[str, Interval]) -> dict[Expre
 
     For every part: 1 if the expression never falls, -1 if it never rises, 0 if neither is known.
     """
+    return _trends(expression, lambda node: _sign(node, ranges))
+
+
+def _trends(expression: Expression, sign: Callable[[Expression], int]) -> dict[Expression, int]:
+    """The `trends` of an expression whose parts have known signs."""
     directions: dict[Expression, int] = {}
 
     def visit(node: Expression, trend: int) -> None:
@@ -47,7 +58,7 @@ def trends(expression: Expression, ranges: Mapping[str, Interval]) -> dict[Expre
         if directions.get(node) == trend:
             return
         directions[node] = trend
-        for child, direction in _directions(node, ranges):
+        for child, direction in _directions(node, sign):
             visit(child, trend * direction)
 
     visit(expression, 1)
@@ -72,6 +83,85 @@ def falling(*expressions: Expression) -> frozenset[str]:
     return frozenset(names)
 
 
+@lru_cache(maxsize=1 << 12)  # designs and layers share columns
+def never_falls(expression: Expression, names: frozenset[str], way: int = 1) -> bool:
+    """Whether an expression over whole numbers from 1 on never falls as some of them grow; with -1
+    as ``way``, never rises.
+
+    Parameters
+    ----------
+    expression : Expression
+        The expression.
+    names : frozenset of str
+        The quantities that grow.
+    way : int, optional
+        The direction.
+    """
+    inside = names & expression.symbols
+    directions = _trends(expression, _whole_sign) if inside else {}
+    return all(directions[Symbol(name)] == way for name in inside)
+
+
+@lru_cache(maxsize=1 << 14)
+def _whole_sign(node: Expression) -> int:
+    return _sign(node, dict.fromkeys(node.symbols, WHOLE))
+
+
+def rising(
+    expression: Expression, names: frozenset[str], ranges: Mapping[str, Interval]
+) -> Expression:
+    """A lower bound of an expression that never falls as some quantities grow: parts that may are
+    replaced by the least that they may be.
+
+    Parameters
+    ----------
+    expression : Expression
+        The expression.
+    names : frozenset of str
+        The quantities, of which none is below 1.
+    ranges : mapping of str to Interval
+        What all quantities are between.
+    """
+
+    def moves(node: Expression) -> bool:
+        return never_falls(node, names)
+
+    def least(node: Expression) -> Expression:
+        span = bounds(node, ranges)
+        return Constant(Fraction(-(10**300)) if span is None else Fraction(span.low))
+
+    @cache
+    def bound(node: Expression, outermost: bool) -> Expression:
+        if moves(node):
+            return node
+        parts = None
+        if isinstance(node, Maximum):
+            # within others, those that never fall say nearly all, and briefly
+            rises = [*filter(moves, node.arguments)]
+            kept = node.arguments if outermost or not rises else rises
+            parts = maximum(*(bound(each, not rises and outermost) for each in kept))
+        elif isinstance(node, Minimum):
+            parts = minimum(*(bound(each, outermost) for each in node.arguments))
+        elif isinstance(node, Sum):
+            parts = add(*(bound(each, outermost) for each in node.terms))
+        elif (
+            isinstance(node, Product)
+            and node.coefficient > 0
+            and len(node.factors) > 1
+            and all(_whole_sign(base) == 1 for base, _ in node.factors)
+        ):
+            powers = (
+                power(bound(base, outermost), exponent)
+                if exponent > 0
+                else bound(power(base, exponent), outermost)
+                for base, exponent in node.factors
+            )
+            parts = multiply(node.coefficient, *(maximum(each, 0) for each in powers))
+        return least(node) if parts is None else maximum(parts, least(node))
+
+    return bound(expression, True)
+
+
 def misplaced(directions: Mapping[Expression, int]) -> tuple[Expression, ...]:
     """Ceilings and maxima that an expression may fall with, and minima that it may grow with, by
     its `trends`."""
@@ -81,23 +171,21 @@ def misplaced(directions: Mapping[Expression, int]) -> tuple[Expression, ...]:
     )
 
 
-def _directions(node: Expression, ranges: Mapping[str, Interval]) -> list[tuple[Expression, int]]:
+def _directions(
+    node: Expression, sign: Callable[[Expression], int]
+) -> list[tuple[Expression, int]]:
     """The direct parts of a node, and how the node moves with each."""
     if isinstance(node, CeilingDivision):
-        side = _sign(
-            node.denominator, ranges
-        )  # divided by what may be on either side of 0, it may do either
-        return [
-            (node.numerator, side),
-            (node.denominator, -_sign(node.numerator, ranges) * abs(side)),
-        ]
+        # divided by what may be on either side of 0, it may do either
+        side = sign(node.denominator)
+        return [(node.numerator, side), (node.denominator, -sign(node.numerator) * abs(side))]
     if isinstance(node, Product):
-        signs = [_sign(base, ranges) ** (abs(exponent) % 2 or 2) for base, exponent in node.factors]
+        signs = [sign(base) ** (abs(exponent) % 2 or 2) for base, exponent in node.factors]
         pairs = []
         for place, (base, exponent) in enumerate(node.factors):
             # the derivative of b**e is e·b**(e - 1)
-            sign = _sign(base, ranges)
-            own = sign if exponent % 2 == 0 else abs(sign) if exponent < 0 else 1
+            side = sign(base)
+            own = side if exponent % 2 == 0 else abs(side) if exponent < 0 else 1
             direction = (1 if node.coefficient > 0 else -1) * (1 if exponent > 0 else -1) * own
             for other in (*signs[:place], *signs[place + 1 :]):
                 direction *= other

@@ -23,6 +23,7 @@ from ithaca.formulations.algebra.number_systems import (
     exactly,
 )
 from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.cut import Cut
 from ithaca.formulations.data_types import DataType
 from ithaca.formulations.design import Design, Metric
 from ithaca.formulations.machine import Sums
@@ -383,9 +384,8 @@ def systolic_space(design: SystolicDesign) -> Space:
     links += [Link(size, Relation.AT_MOST, Constant(Fraction(high))) for size, high in most]
     space = make_space([*axes, *separate], links)
     fixed = {name: Constant(Fraction(low)) for name, (low, high) in spans.items() if low == high}
-    equal = (
-        Link(space.quantities[name].symbol, Relation.EQUAL, value) for name, value in fixed.items()
-    )
+    symbols = {name: space.quantities[name].symbol for name in fixed}
+    equal = (Link(symbols[name], Relation.EQUAL, value) for name, value in fixed.items())
     return make_space(space.axes, [*space.links, *equal]) if fixed else space
 
 
@@ -441,7 +441,8 @@ def _loop_axis(design: SystolicDesign, loop: str, quantities_of_axis: tuple[Quan
     # lanes ascend for each t2: the first of equal tiles is usually the best; of equal t1 one t2 may
     # serve for all
     runs = ((t2.name, tiles.name, *packs), (t1.name, *packs))
-    return Axis(loop, quantities_of_axis, tuple(links), runs)
+    cut = Cut(design.nest.sizes[loop], t2.name, lanes.name, t1.name, tiles.name)
+    return Axis(loop, quantities_of_axis, tuple(links), runs, cut)
 
 
 def _floor(over: Expression, under: Expression) -> Expression:

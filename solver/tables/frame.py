@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, cached_property, lru_cache
 from itertools import islice
-from math import inf
+from math import ceil, inf
 from typing import Any
 
 import numpy as np
@@ -18,15 +18,22 @@ from ithaca.formulations.algebra.expression import (
     Maximum,
     Product,
     Sum,
+    Symbol,
     add,
+    gains_and_losses,
     maximum,
+    minimum,
     multiply,
     power,
+    split_coefficient,
 )
+from ithaca.formulations.algebra.interval import Interval
+from ithaca.formulations.algebra.monotonicity import bounds as bounds_of
 from ithaca.formulations.algebra.rounding import loosened, without_cancellation
 from ithaca.formulations.problem import Problem, SymbolicProblem
 from ithaca.formulations.space import Axis, Space
 from ithaca.solver.options import never
+from ithaca.solver.tables.affordable import affordable_axes
 from ithaca.solver.tables.column import Column, Columns, Rows
 from ithaca.solver.tables.configurations import configurations_of
 from ithaca.solver.tables.exact_bound import ExactBound
@@ -46,6 +53,7 @@ def build_model(
     problem: Problem,
     checkpoint: Callable[[], None] = never,
     narrow: Callable[[LoweredProblem, list[CandidateTable]], list[CandidateTable]] | None = None,
+    tables: Iterable[CandidateTable] | None = None,
 ) -> BoundModel:
     """Relax a problem, build its tables and trees, and compile its bounds.
 
@@ -57,6 +65,8 @@ def build_model(
         Called now and then; what it raises ends the preparation.
     narrow : Callable, optional
         Leaves rows out before trees are built.
+    tables : Iterable of CandidateTable, optional
+        The rows of every axis, where they are known; by default all of the space.
 
     Returns
     -------
@@ -64,8 +74,11 @@ def build_model(
         The model.
     """
     lowered = lower_problem(problem, checkpoint)
-    built = build_tables(problem.space, lowered.columns, checkpoint)
-    tables = built if narrow is None else narrow(lowered, list(built))
+    if tables is None:
+        space = replace(problem.space, axes=affordable_axes(problem))
+        tables = build_tables(space, lowered.columns, checkpoint)
+    if narrow is not None:
+        tables = narrow(lowered, list(tables))
     return bound_model(problem, lowered, tuple(build_tree(table, checkpoint) for table in tables))
 
 
@@ -158,13 +171,39 @@ def row_sources(bounds: Program, tables: Sequence[CandidateTable], axis: int) ->
         For every symbol of the program, the axis that a box is looked up by (0: rows, 1: all
         others) and the values.
     """
+    ends = [(table.values.min(axis=1), table.values.max(axis=1)) for table in tables]
+    columns = [table.columns for table in tables]
+    return piece_sources(bounds, columns, ends, axis, tables[axis].values)
+
+
+def piece_sources(
+    bounds: Program,
+    columns: Sequence[Sequence[Column]],
+    ends: Sequence[tuple[Floats, Floats]],
+    axis: int,
+    values: Floats,
+) -> tuple[Source, ...]:
+    """The symbols' sources as of `row_sources`, for some rows of an axis.
+
+    Parameters
+    ----------
+    bounds : Program
+        The program of the bounds.
+    columns : sequence of sequence of Column
+        The columns of every axis.
+    ends : sequence of tuple of Floats
+        The smallest and the largest value of every axis' columns.
+    axis : int
+        The number of the axis of which boxes have one row.
+    values : Floats
+        The columns of these rows, shape (columns, rows).
+    """
     sources: dict[str, Source] = {}
-    for number, table in enumerate(tables):
-        low, high = table.values.min(axis=1), table.values.max(axis=1)
-        for place, column in enumerate(table.columns):
+    for number, (own, (low, high)) in enumerate(zip(columns, ends, strict=True)):
+        for place, column in enumerate(own):
             for end, upper in ((low, False), (high, True)):
-                own = (0, table.values[place]) if number == axis else (1, end[place : place + 1])
-                sources[statistic(column.index, upper).name] = own
+                rows = (0, values[place]) if number == axis else (1, end[place : place + 1])
+                sources[statistic(column.index, upper).name] = rows
     return tuple(sources[symbol] for symbol in bounds.symbols)
 
 
@@ -206,7 +245,7 @@ def lower_problem(problem: Problem, checkpoint: Callable[[], None] = never) -> L
     known = _lowered(
         problem.symbolic(),
         problem.floors,
-        space.inequalities,
+        tuple(_constraints(problem.symbolic(), problem)),
         tuple((symbol, axis.name) for symbol, axis in space.axis_of.items()),
         tuple(space.powers.items()),
     )
@@ -225,7 +264,10 @@ def _lowered(*problem: Hashable) -> list[tuple[Mapping[Any, float], LoweredProbl
 
 
 def lower(
-    problem: Problem, relaxation: Relaxation, others: Sequence[Expression] = ()
+    problem: Problem,
+    relaxation: Relaxation,
+    others: Sequence[Expression] = (),
+    instead: SymbolicProblem | None = None,
 ) -> LoweredProblem:
     """Compile the bounds of a problem, and those of other expressions as of objectives.
 
@@ -237,21 +279,21 @@ def lower(
         What is known of expressions over rows of the axes.
     others : sequence of Expression, optional
         Expressions that are bounded like the objective, under the same constraints.
+    instead : SymbolicProblem, optional
+        Objective and constraints that are bounded instead of its own.
 
     Raises
     ------
     InputError
         If objective or limits divide by what may be 0 or negative.
     """
-    symbolic = problem.symbolic()
-    constraints = [
-        *symbolic.constraints,
-        *((expression, Fraction(0)) for expression in problem.space.inequalities),
-    ]
+    symbolic = instead or problem.symbolic()
+    constraints = [*symbolic.constraints, *_rules(problem.space)]
     for expression in (symbolic.objective, *(e for e, _ in constraints)):
         relaxation.check_divisors(expression)
-    objective = maximum(with_cuts(symbolic, relaxation), *map(relaxation.lower, problem.floors))
-    bounds = [objective, *(relaxation.lower(e) for e, _ in constraints)]
+    floors = () if instead else problem.floors
+    objective = maximum(with_cuts(symbolic, relaxation), *map(relaxation.lower, floors))
+    bounds = [objective, *map(relaxation.lower, _constraints(symbolic, problem))]
     bounds += [with_cuts(replace(symbolic, objective=other), relaxation) for other in others]
     program = Program([without_cancellation(bound, relaxation.signed) for bound in bounds])
     return LoweredProblem(
@@ -264,12 +306,53 @@ def lower(
     )
 
 
+def _rules(space: Space) -> list[tuple[Expression, Fraction]]:
+    """The rules ≤ across axes as constraints."""
+    return [(expression, Fraction(0)) for expression in space.inequalities]
+
+
+def _constraints(symbolic: SymbolicProblem, problem: Problem) -> Iterator[Expression]:
+    """The constraints of a problem as they are bounded."""
+    for expression, limit in (*symbolic.constraints, *_rules(problem.space)):
+        yield saturated(expression, limit, problem.intervals)
+
+
+def saturated(
+    constraint: Expression, limit: Fraction, ranges: Mapping[str, Interval]
+) -> Expression:
+    """An expression that keeps a limit where a constraint does, and takes no notice of factors
+    beyond what that needs, so that rows dominate others.
+
+    n - c·Π f ≤ b with f ≥ 1 is the same for f and min(f, k), where c·k + b is no less than n ever
+    is: one factor that large will do.
+    """
+    needs, gains = gains_and_losses(constraint)
+    coefficient, product = split_coefficient(gains)
+    factors = product.factors if isinstance(product, Product) else ((product, 1),)
+    most = bounds_of(needs, ranges)
+    if (
+        most is None
+        or coefficient <= 0
+        or not all(isinstance(base, Symbol) and exponent == 1 for base, exponent in factors)
+        or any(ranges[str(base)].low < 1 for base, _ in factors)
+    ):
+        return constraint
+    enough = ceil((Fraction(most.high) - limit) / coefficient)
+    if enough < 1:
+        return constraint
+    capped = (minimum(base, enough) for base, _ in factors)
+    return add(needs, multiply(-coefficient, *capped))
+
+
 def relax(space: Space, checkpoint: Callable[[], None] = never) -> Relaxation:
     """A relaxation over the rows of a space's axes."""
     axis_of = {symbol: axis.name for symbol, axis in space.axis_of.items()}
     by_name = {axis.name: axis for axis in space.axes}
 
     small: dict[str, list[Rows]] = {}
+    ranges = {
+        name: Interval(Fraction(low), Fraction(high)) for name, (low, high) in space.ranges.items()
+    }
 
     def chunks(axis: str) -> Iterable[Rows]:
         if axis not in small:
@@ -280,9 +363,20 @@ def relax(space: Space, checkpoint: Callable[[], None] = never) -> Relaxation:
         return small[axis] or by_name[axis].rows()
 
     def least(axis: str, expression: Expression) -> float:
-        column = Columns([Column(0, expression, low=True, high=False)], by_name[axis])
-        parts = (column.values(rows, next(iter(rows.values())).size) for rows in chunks(axis))
-        return min(float(values.min(initial=inf)) for values in parts)
+        span = bounds_of(expression, ranges)
+        floor = -inf if span is None else float(span.low)
+        if floor > 0:
+            return floor
+        column, smallest = (
+            Columns([Column(0, expression, low=True, high=False)], by_name[axis]),
+            inf,
+        )
+        for rows in chunks(axis):
+            values = column.values(rows, next(iter(rows.values())).size)
+            smallest = min(smallest, float(values.min(initial=inf)))
+            if smallest < 0 or smallest == floor == 0:  # no other row changes the sign
+                break
+        return smallest
 
     return Relaxation(axis_of, least, checkpoint)
 

@@ -47,8 +47,8 @@ from ithaca.solver.tables.axis_groups import AxisGroups
 class Relaxation(AxisGroups, Signs):
     """Rewrites expressions into bounds over column statistics, and keeps the columns.
 
-    ``least`` gives the smallest value of a single-axis expression over all rows of its axis. What
-    ``checkpoint``, called now and then, raises ends the rewriting.
+    ``least`` gives a number of the sign of the smallest value of a single-axis expression over all
+    rows of its axis. What ``checkpoint``, called now and then, raises ends the rewriting.
     """
 
     def __init__(

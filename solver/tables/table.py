@@ -4,7 +4,7 @@ Rows that another row of the same axis makes superfluous are left out. A row is 
 is at least as good in every column: not larger where small values are good, not smaller where large
 ones are. Every bound is monotone in its columns, so replacing a dominated row by its dominator
 never makes any configuration worse or infeasible. All filters are sound; none needs to find every
-dominated row.
+dominated row. Most are not even made (`ithaca.solver.tables.lean`).
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from ithaca.formulations.algebra.array_types import Floats, Integers, Mask
 from ithaca.formulations.space import Axis
 from ithaca.solver.options import never
 from ithaca.solver.tables.column import Column, Columns
+from ithaca.solver.tables.lean import lean
 
 Rows = dict[str, Integers]
 Part = tuple[Rows, Floats]
@@ -96,15 +97,37 @@ def build_table(
     prepared = Columns(columns, axis)
     kept: list[Part] = []
     settled = 0
-    for chunk in axis.rows():
-        for rows in _pieces(chunk):
+    least = lean(axis, columns) if prune else None
+    for chunk in axis.rows() if least is None else least.rows():
+        for rows in pieces(chunk):
             checkpoint()
             kept.append(_evaluate(prepared, rows, axis, prune))
             if prune and sum(_count(part) for part in kept) > settled + GATHERED_ROWS:
                 kept = [_prune(prepared, kept, axis, equal=not alike)]
                 settled = _count(kept[0])
-    rows, values = _prune(prepared, kept, axis, equal=not alike) if prune else _joined(kept)
+    rows, values = _prune(prepared, kept, axis, equal=not alike) if prune else joined(kept)
     return CandidateTable(axis, tuple(columns), rows, values)
+
+
+def with_columns(
+    table: CandidateTable, columns: Mapping[str, Sequence[Column]], *, prune: bool
+) -> CandidateTable:
+    """The rows of a table with other columns, those of all axes by name; on request without rows
+    that another makes superfluous.
+
+    Parameters
+    ----------
+    table : CandidateTable
+        The table.
+    columns : mapping of str to sequence of Column
+        The columns of every axis.
+    prune : bool
+        Whether dominated rows are dropped.
+    """
+    own, rows = tuple(columns.get(table.axis.name, ())), dict(table.rows)
+    values = Columns(own, table.axis).values(rows, next(iter(rows.values())).size)
+    other = CandidateTable(table.axis, own, rows, values)
+    return without_dominated(other) if prune else other
 
 
 def without_dominated(table: CandidateTable) -> CandidateTable:
@@ -115,14 +138,14 @@ def without_dominated(table: CandidateTable) -> CandidateTable:
     return CandidateTable(table.axis, table.columns, rows, values)
 
 
-def _pieces(rows: Rows) -> Iterator[Rows]:
+def pieces(rows: Rows) -> Iterator[Rows]:
     """The rows, some of them at a time; at least one piece, which may be empty."""
     count = next(iter(rows.values())).size
     for begin in range(0, max(count, 1), PIECE_ROWS):
         yield {name: values[begin : begin + PIECE_ROWS] for name, values in rows.items()}
 
 
-def _joined(parts: list[Part]) -> Part:
+def joined(parts: list[Part]) -> Part:
     """All rows of the parts in their order. Empties the list: the memory of one part serves the
     next quantity."""
     if len(parts) == 1:
@@ -153,7 +176,7 @@ def _prune(columns: Columns, parts: list[Part], axis: Axis, *, equal: bool = Tru
     With ``equal`` of rows with equal columns one is enough. Empties the list: large tables are not
     held twice.
     """
-    rows, values = _joined(parts)
+    rows, values = joined(parts)
     if not values.shape[1]:
         return rows, values
     if not columns.columns:

@@ -71,7 +71,7 @@ def build_tree(table: CandidateTable, checkpoint: Callable[[], None] = never) ->
         )
     use_low, use_high = np.array([(c.low, c.high) for c in table.columns], bool).reshape(-1, 2).T
     hardware = [q.name for q in table.axis.quantities if q.role is Role.HARDWARE]
-    guides = [table.rows[name] for name in hardware] or [np.ones(table.count)]
+    guides = [table.rows[name].astype(np.float64) for name in hardware] or [np.ones(table.count)]
     weights = np.repeat([1.0, HARDWARE_FIRST], [len(values), len(guides)])[:, None]
     values, unused = np.concatenate([values, guides]), np.zeros(len(guides), bool)
     use_low, use_high = np.concatenate([use_low, unused]), np.concatenate([use_high, unused])

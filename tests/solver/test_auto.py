@@ -108,7 +108,7 @@ def test_engines_together_claim_what_exact_search_proves_of_many(seed, monkeypat
 def endless_tables(monkeypatch):
     """Tables of exact search that are never finished."""
 
-    def endless(problem, checkpoint, narrow):
+    def endless(problem, checkpoint, narrow, tables):
         while True:
             checkpoint()
 

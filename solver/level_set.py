@@ -1,0 +1,316 @@
+"""The configurations of at most a value: the rows that they may have, and the first of them.
+
+Rows are made and bounded some at a time, with the whole of the other axes, and only those that the
+value leaves are kept. Of wide axes only rows that waste nothing (`ithaca.solver.tables.lean`) are
+made at first, and of those that are left all that cut a loop into as many tiles; where the bounds
+of the problem do not prove that these rows stand for the others, bounds below them do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property, partial
+from math import inf
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ithaca.formulations.algebra.array_types import Floats, Mask
+from ithaca.formulations.algebra.expression import Expression
+from ithaca.formulations.algebra.monotonicity import rising
+from ithaca.formulations.algebra.rational_arrays import RATIONAL_ARRAYS, Rationals
+from ithaca.formulations.algebra.rounding import loosened
+from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.problem import Problem, SymbolicProblem
+from ithaca.formulations.space import Axis, Rows
+from ithaca.solver.best_first import TreeSearch
+from ithaca.solver.tables.affordable import affordable_axes
+from ithaca.solver.tables.column import Column, Columns
+from ithaca.solver.tables.configurations import configuration_of
+from ithaca.solver.tables.frame import (
+    LoweredProblem,
+    lower,
+    lower_problem,
+    piece_sources,
+    relax,
+    row_sources,
+    saturated,
+    tree_sources,
+)
+from ithaca.solver.tables.lean import Lean, lean, lessened
+from ithaca.solver.tables.model import Nodes, Source, bound_boxes
+from ithaca.solver.tables.table import CandidateTable, joined, pieces, with_columns
+from ithaca.solver.tables.tree import build_tree
+
+#: Share of rows that a pass drops at least, for another pass to pay.
+WORTHWHILE = 0.1
+
+#: Iterations of the largest tile from which on an axis is wide.
+WIDE = 1 << 12
+
+#: Configurations that are looked at one by one at most, and boxes in which they are searched for.
+MOST_CONFIGURATIONS, MOST_BOXES = 1500, 1 << 17
+
+#: The smallest and the largest value of columns.
+Ends = tuple[Floats, Floats]
+
+#: What makes the rows of an axis, in chunks, as often as it is called.
+RowSource = Callable[[], Iterator[Rows]]
+
+
+@dataclass(frozen=True)
+class LevelSet:
+    """The configurations of a problem of at most a value."""
+
+    problem: Problem
+    """The problem."""
+    value: Fraction
+    """The largest value of the objective."""
+    checkpoint: Callable[[], None]
+    """Called now and then; what it raises ends the work."""
+
+    @cached_property
+    def axes(self) -> tuple[Axis, ...]:
+        """The axes of the problem, as far as limits let hardware be."""
+        return affordable_axes(self.problem)
+
+    @cached_property
+    def bounds(self) -> Bounds:
+        """The bounds of the problem."""
+        return Bounds(lower_problem(self.problem, self.checkpoint), self.value, self.checkpoint)
+
+    @property
+    def wide(self) -> bool:
+        """Whether an axis has so many rows that they are better not all made."""
+        return any(map(_is_wide, self.axes))
+
+    @cached_property
+    def tables(self) -> tuple[CandidateTable, ...] | None:
+        """The rows that the configurations may have; None where there is no configuration."""
+        sources: Sequence[RowSource] = [axis.rows for axis in self.axes]
+        if self.wide:
+            few = self._rising.tables(self.axes, [*map(_rows_of, self.axes, self._lean)])
+            if few is None:
+                return None
+            sources = [
+                partial(_once if own is None else own.like, dict(table.rows))
+                for own, table in zip(self._lean, few, strict=True)
+            ]
+        tables = self.bounds.tables(self.axes, sources)
+        return None if tables is None else tuple(tables)
+
+    def at(self, value: Fraction) -> LevelSet:
+        """The level set of another value."""
+        level = replace(self, value=value)
+        known = vars(self)
+        for name in ("axes", "_lean", "proves_lean"):
+            if name in known:
+                vars(level)[name] = known[name]
+        for name in ("bounds", "_rising"):
+            if name in known:
+                vars(level)[name] = replace(known[name], value=value)
+        return level
+
+    def few_rows(self) -> list[CandidateTable]:
+        """Tables of rows that waste nothing, among which there are good configurations."""
+        columns = self.bounds.lowered.columns
+        return [
+            with_columns(CandidateTable(axis, (), rows, values), columns, prune=False)
+            for axis, own in zip(self.axes, self._lean, strict=True)
+            for rows, values in [
+                joined([(part, np.empty((0, 0))) for part in _rows_of(axis, own)()])
+            ]
+        ]
+
+    @cached_property
+    def proves_lean(self) -> bool:
+        """Whether the problem's own bounds prove of all wide axes which rows stand for others."""
+        own = zip(self.axes, self.bounds.lean(self.axes), strict=True)
+        return not any(_is_wide(axis) and few is None for axis, few in own)
+
+    @cached_property
+    def _rising(self) -> Bounds:
+        """Bounds that never fall as tiles of wide axes grow, as the problem's own may."""
+        if self.proves_lean:
+            return self.bounds
+        problem, symbolic = self.problem, self.problem.symbolic()
+        ranges, names = problem.intervals, frozenset[str]().union(*map(lessened, self.axes))
+        low = partial(rising, names=names, ranges=ranges)
+        constraints = tuple(
+            (e if saturated(e, bound, ranges) is not e else low(e), bound)
+            for e, bound in symbolic.constraints
+        )
+        instead = SymbolicProblem(low(symbolic.objective), constraints, ())
+        lowered = lower(problem, relax(problem.space, self.checkpoint), instead=instead)
+        return Bounds(lowered, self.value, self.checkpoint)
+
+    @cached_property
+    def _lean(self) -> list[Lean | None]:
+        return self._rising.lean(self.axes)
+
+    def first(self, keys: Sequence[Expression]) -> tuple[Configuration | None, int] | None:
+        """The configuration of just the value that comes first by some numbers over quantities,
+        compared one after the other, if there is one; and the boxes that were bounded.
+
+        None where there are too many to look at each.
+        """
+        tables, problem = self.tables, self.problem
+        if tables is None:
+            return None, 0
+        search = _LevelSearch(self.bounds, tables)
+        if problem.space.entangled or not search.run():
+            return None
+        leaves = np.concatenate([np.zeros((len(tables), 0), np.int64), *search.leaves], axis=1)
+        exact, symbolic = _exactly(tables, leaves), problem.symbolic()
+        beyond = symbolic.objective.evaluate(exact, RATIONAL_ARRAYS) - _rational(self.value)
+        kept = np.array([not over for over, _ in beyond.entries(leaves.shape[1])], bool)
+        rules = [(expression, Fraction(0)) for expression in problem.space.inequalities]
+        for used, bound in (*symbolic.constraints, *rules):
+            kept &= _rational(bound) >= used.evaluate(exact, RATIONAL_ARRAYS)
+        leaves = leaves[:, kept]
+        for key in keys:
+            if leaves.shape[1] < 2:
+                break
+            number: Rationals = key.evaluate(_exactly(tables, leaves), RATIONAL_ARRAYS)
+            order, _ = number.over_one_denominator(leaves.shape[1])
+            leaves = leaves[:, order == order.min()]
+        if not leaves.shape[1]:
+            return None, search.boxes
+        return configuration_of(problem.space, tables, leaves[:, 0].tolist()), search.boxes
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Bounds by which rows are left out that no configuration of at most a value has."""
+
+    lowered: LoweredProblem
+    """The bounds as programs."""
+    value: Fraction
+    """The value."""
+    checkpoint: Callable[[], None]
+    """Called now and then; what it raises ends the work."""
+
+    def lean(self, axes: Sequence[Axis]) -> list[Lean | None]:
+        """Of each axis the rows that waste nothing by the bounds, if they stand for all others."""
+        return [lean(axis, self._columns(axis)) for axis in axes]
+
+    def tables(
+        self, axes: Sequence[Axis], sources: Sequence[RowSource]
+    ) -> list[CandidateTable] | None:
+        """The rows of each axis that the value leaves, of those that sources make; None where an
+        axis has none."""
+        ends = [self._ends(*each) for each in zip(axes, sources, strict=True)]
+        if any(low.size and low.min() == inf for low, _ in ends):
+            return None
+        tables = [self._table(axes, n, source, ends) for n, source in enumerate(sources)]
+        rows, before = sum(table.count for table in tables), inf
+        while rows < (1 - WORTHWHILE) * before:
+            for axis in range(len(tables)):
+                if not all(table.count for table in tables):
+                    return None
+                self.checkpoint()
+                own = row_sources(self.lowered.bounds, tables, axis)
+                tables[axis] = tables[axis].only(self._open(own, tables[axis].count))
+            rows, before = sum(table.count for table in tables), rows
+        return tables if all(table.count for table in tables) else None
+
+    def bound(
+        self, sources: Sequence[Source], nodes: NDArray[np.signedinteger]
+    ) -> tuple[Floats, Mask]:
+        """Bounds of boxes, and which of them may hold a configuration of at most the value."""
+        bounds, feasible = bound_boxes(self.lowered.bounds, sources, self.lowered.limits, nodes)
+        return bounds, feasible & (bounds <= loosened(self.value))
+
+    def _open(self, sources: Sequence[Source], count: int) -> Mask:
+        return self.bound(sources, np.stack([np.arange(count), np.zeros(count, np.int64)]))[1]
+
+    def _columns(self, axis: Axis) -> Sequence[Column]:
+        return self.lowered.columns.get(axis.name, ())
+
+    def _ends(self, axis: Axis, source: RowSource) -> Ends:
+        columns = self._columns(axis)
+        low, high = np.full(len(columns), inf), np.full(len(columns), -inf)
+        for _, values in self._pieces(Columns(columns, axis), source):
+            low = np.minimum(low, values.min(axis=1, initial=inf))
+            high = np.maximum(high, values.max(axis=1, initial=-inf))
+        return low, high
+
+    def _table(
+        self, axes: Sequence[Axis], number: int, source: RowSource, ends: Sequence[Ends]
+    ) -> CandidateTable:
+        """The rows of one axis that the value leaves, if the others are within their ends."""
+        columns, kept = [self._columns(axis) for axis in axes], list[tuple[Rows, Floats]]()
+        for rows, values in self._pieces(Columns(columns[number], axes[number]), source):
+            sources = piece_sources(self.lowered.bounds, columns, ends, number, values)
+            open_ = self._open(sources, next(iter(rows.values())).size)
+            kept.append(({name: v[open_] for name, v in rows.items()}, values[:, open_]))
+        return CandidateTable(axes[number], tuple(columns[number]), *joined(kept))
+
+    def _pieces(self, columns: Columns, source: RowSource) -> Iterator[tuple[Rows, Floats]]:
+        for chunk in source():
+            for rows in pieces(chunk):
+                self.checkpoint()
+                yield rows, columns.values(rows, next(iter(rows.values())).size)
+
+
+class _LevelSearch(TreeSearch):
+    """A search for all configurations of a level set, as long as they are few."""
+
+    batch = 4096
+
+    def __init__(self, bounds: Bounds, tables: Sequence[CandidateTable]) -> None:
+        super().__init__(tuple(build_tree(table, bounds.checkpoint) for table in tables))
+        self._bounds, self._sources = bounds, tree_sources(bounds.lowered.bounds, self._trees)
+        self.boxes, self.leaves = 0, list[NDArray[np.int64]]()
+        self._count = 0
+
+    def run(self) -> bool:
+        """Search for all of them; false where there are too many."""
+        self._begin()
+        while self._parts:
+            self._bounds.checkpoint()
+            if self.boxes > MOST_BOXES or self._count > MOST_CONFIGURATIONS:
+                return False
+            self._split(self._parts.pop()[1][0])
+        return self._count <= MOST_CONFIGURATIONS
+
+    def _bound(self, nodes: Nodes) -> tuple[Floats, Mask]:
+        self.boxes += nodes.shape[1]
+        bounds, open_ = self._bounds.bound(self._sources, nodes)
+        return bounds[None], open_
+
+    def _improving(self, bounds: Floats) -> Mask:
+        return np.ones(bounds.shape[1], bool)
+
+    def _take(self, nodes: Nodes, bounds: Floats) -> None:
+        self._count += nodes.shape[1]
+        if self._count <= MOST_CONFIGURATIONS:
+            rows = [t.row.take(own) for t, own in zip(self._trees, nodes, strict=True)]
+            self.leaves.append(np.stack(rows).astype(np.int64))
+
+
+def _is_wide(axis: Axis) -> bool:
+    return axis.cut is not None and axis.ranges[axis.cut.size][1] > WIDE
+
+
+def _rows_of(axis: Axis, few: Lean | None) -> RowSource:
+    return axis.rows if few is None else few.rows
+
+
+def _once(rows: Rows) -> Iterator[Rows]:
+    yield rows
+
+
+def _rational(number: Fraction) -> Rationals:
+    return Rationals(number.numerator, number.denominator)
+
+
+def _exactly(tables: Sequence[CandidateTable], leaves: NDArray[np.int64]) -> dict[str, Rationals]:
+    """The quantities of configurations, a row of each table, in exact arithmetic."""
+    return {
+        name: Rationals(values[own].astype(object))
+        for table, own in zip(tables, leaves, strict=True)
+        for name, values in table.rows.items()
+    }
