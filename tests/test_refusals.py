@@ -18,7 +18,7 @@ ELEVEN = ",".join(map(str, range(1, 12)))
     ("words", "line"),
     [
         *(row for table in TABLES for row in refusals("commands", table)),
-        (f"solve mm -s i={'9' * 4000}", "allowed: an integer from 1 to 65536"),
+        (f"solve mm -s i={'9' * 4000}", "allowed: an integer from 1 to 1048576"),
         (f"whatif mm --vary i={ELEVEN} --vary j={ELEVEN} --vary k={ELEVEN}", "1331 points"),
     ],
 )

@@ -15,9 +15,9 @@ from ithaca.workloads.densities import Density
 from ithaca.workloads.sparsity import BlockSparsity
 from ithaca.workloads.statement import parse_statement
 
-#: Largest extent of a loop, and largest stride. Candidate tables grow as N·log N; at 65,536 a solve
-#: stays below 2 GiB of memory and about a minute per design.
-MAX_EXTENT = 65_536
+#: Largest extent of a loop, and largest stride: vocabularies and point clouds fit, and products of
+#: a few extents stay exact where searches count in doubles.
+MAX_EXTENT = 1 << 20
 
 #: Whole numbers by name: extents of loops, words of tensors.
 Sizes = tuple[tuple[str, int], ...]

@@ -216,9 +216,9 @@ def supported():
         ),
         (
             "MatMul",
-            ("a", (3, 100_000)),
+            ("a", (3, 2_000_000)),
             {},
-            "size of loop 'j' is 100000; allowed: an integer from 1 to 65536",
+            "size of loop 'j' is 2000000; allowed: an integer from 1 to 1048576",
         ),
         ("Gemm", ("signal", (8, 5)), {}, "factors of 3 and 2 dimensions; allowed: 2"),
         ("ConvTranspose", ("image", (4, 2, 3, 3)), {}, "only Conv, Gemm and MatMul are imported"),
