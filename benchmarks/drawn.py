@@ -66,7 +66,7 @@ class Run:
 
 
 def drawn(count: int, seed: int) -> Iterator[tuple[str, str]]:
-    """So many questions, each with its objective."""
+    """Drawn questions, each with its objective."""
     draw = random.Random(seed)
     for _ in range(count):
         name = draw.choice([*WORKLOADS])

@@ -277,14 +277,14 @@ class Axis:
         ]
         if not rows:
             values = self.options(name) if defined is None else _column(defined, {}, 1)
-            yield self.filtered({name: values}, quantity, links)
+            yield self._filtered({name: values}, quantity, links)
             return
         count = next(iter(rows.values())).size
         if defined is not None and defined.symbols <= set(rows):
-            yield self.filtered({**rows, name: _column(defined, rows, count)}, quantity, links)
+            yield self._filtered({**rows, name: _column(defined, rows, count)}, quantity, links)
         elif quantity.kind is QuantityKind.POWER_OF_TWO:
             parts = [
-                self.filtered({**rows, name: np.full(count, v)}, quantity, links)
+                self._filtered({**rows, name: np.full(count, v)}, quantity, links)
                 for v in self.options(name)
             ]
             yield {n: np.concatenate([part[n] for part in parts]) for n in (*rows, name)}
@@ -307,10 +307,9 @@ class Axis:
             wider = {name: np.repeat(values[mine], counts) for name, values in rows.items()}
             total = int(counts.sum())
             values = np.arange(total) - np.repeat(np.cumsum(counts) - counts, counts) + quantity.low
-            yield self.filtered({**wider, quantity.name: values}, quantity, links)
+            yield self._filtered({**wider, quantity.name: values}, quantity, links)
 
-    def filtered(self, rows: Rows, quantity: Quantity, links: Sequence[Link]) -> Rows:
-        """The rows whose value of a quantity is legal, and that keep some rules."""
+    def _filtered(self, rows: Rows, quantity: Quantity, links: Sequence[Link]) -> Rows:
         keep = quantity.allows(rows)
         for link in links:
             keep = link.holds(rows) & keep

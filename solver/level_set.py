@@ -193,7 +193,7 @@ class Bounds:
     """Called now and then; what it raises ends the work."""
 
     def lean(self, axes: Sequence[Axis]) -> list[Lean | None]:
-        """Of each axis the rows that waste nothing by the bounds, if they stand for all others."""
+        """The rows of each axis that waste nothing by the bounds, if they stand for all others."""
         return [lean(axis, self._columns(axis)) for axis in axes]
 
     def tables(

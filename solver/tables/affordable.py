@@ -1,4 +1,4 @@
-"""How much hardware limits leave room for, before any row is made."""
+"""The hardware that limits leave room for, before any row is made."""
 
 from __future__ import annotations
 

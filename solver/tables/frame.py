@@ -325,6 +325,15 @@ def saturated(
 
     n - c·Π f ≤ b with f ≥ 1 is the same for f and min(f, k), where c·k + b is no less than n ever
     is: one factor that large will do.
+
+    Parameters
+    ----------
+    constraint : Expression
+        The constraint.
+    limit : Fraction
+        The limit.
+    ranges : mapping of str to Interval
+        What all quantities are between.
     """
     needs, gains = gains_and_losses(constraint)
     coefficient, product = split_coefficient(gains)

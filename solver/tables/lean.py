@@ -23,7 +23,7 @@ from ithaca.formulations.algebra.expression import (
 )
 from ithaca.formulations.algebra.monotonicity import never_falls
 from ithaca.formulations.cut import Cut
-from ithaca.formulations.space import Axis, Link, QuantityKind, Relation, Role, Rows
+from ithaca.formulations.space import Axis, Link, Quantity, QuantityKind, Relation, Role, Rows
 from ithaca.solver.tables.column import Column
 
 
@@ -79,9 +79,13 @@ class Lean:
         axis, cut = self.axis, self.cut
         order = np.lexsort((pairs[cut.outer], pairs[cut.inner]))
         rows = {q.name: pairs[q.name][order] for q in axis.quantities[:2]}
+        legal = np.ones(order.size, bool)
         for quantity in axis.quantities[:2]:
-            known = [link for link in axis.links if link.symbols <= rows.keys()]
-            rows = axis.filtered(rows, quantity, known)
+            legal &= quantity.allows(rows)
+        for link in axis.links:
+            if link.symbols <= rows.keys():
+                legal &= link.holds(rows)
+        rows = {name: values[legal] for name, values in rows.items()}
         yield from axis.extended(rows, 2)
 
 
