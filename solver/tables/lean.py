@@ -23,7 +23,7 @@ from ithaca.formulations.algebra.expression import (
 )
 from ithaca.formulations.algebra.monotonicity import never_falls
 from ithaca.formulations.cut import Cut
-from ithaca.formulations.space import Axis, Link, Quantity, QuantityKind, Relation, Role, Rows
+from ithaca.formulations.space import Axis, Link, QuantityKind, Relation, Role, Rows
 from ithaca.solver.tables.column import Column
 
 

@@ -261,7 +261,8 @@ def test_points_of_fronts_are_the_preferred_ones(threads):
 
 
 def test_a_search_that_is_cut_short_says_so(monkeypatch):
-    monkeypatch.setattr("ithaca.solver.ties.MOST_BOXES", 0)
+    monkeypatch.setattr("ithaca.solver.level_set.MOST_BOXES", -1)
+    monkeypatch.setattr("ithaca.solver.plateau.MOST_BOXES", 0)
     problem = mm_problem((64, 64, 64), objective="dsp")
     found = solve_exact(problem)
     assert found.certificate.status is Status.OPTIMAL
