@@ -112,6 +112,8 @@ def main(program: typer.Typer = app, name: str = "ithaca") -> None:
     line on stderr)."""
     try:
         signals.install()  # first: what comes before finds only Python's own handlers
+        # Ithaca's models have none, and looking for them takes longer than a list
+        os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
         _keep_standard_error()
         if sys.stdout is None:
             raise InputError("standard output is closed")

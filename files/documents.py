@@ -35,6 +35,7 @@ class InputDocument(BaseModel):
         extra="forbid",
         strict=True,
         frozen=True,
+        defer_build=True,  # until one is read or written
         allow_inf_nan=False,
         alias_generator=lambda name: name.rstrip("_"),
     )

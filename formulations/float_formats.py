@@ -20,7 +20,10 @@ def rounded(numbers: Floats, name: str) -> Floats:
     elif name == "bf16":
         bits = numbers.view(np.uint32)
         numbers = ((bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000).view(np.float32)
-    return np.where(np.abs(numbers) < least, np.copysign(np.float32(0), numbers), numbers)
+    subnormal = (np.abs(numbers) < least) & (numbers != 0)
+    if not subnormal.any():  # which takes less than to replace none
+        return numbers
+    return np.where(subnormal, np.copysign(np.float32(0), numbers), numbers)
 
 
 def bit_patterns(numbers: Floats, name: str) -> Integers:

@@ -25,7 +25,14 @@ from ithaca.solver.documents import CertificateDocument
 from ithaca.solver.result import Result
 from ithaca.solver.solution import Solution
 from ithaca.studies.best import over_all
-from ithaca.studies.marginal import Solve, as_starts, distinct_limits, marginal_values
+from ithaca.studies.marginal import (
+    Solve,
+    as_starts,
+    distinct_limits,
+    marginal_values,
+    raisable_limits,
+    raised_limit,
+)
 
 #: By how much limits are raised, one at a time (%).
 RAISES = (5, 10)
@@ -87,6 +94,9 @@ def raised_limits(
 ) -> tuple[Change, ...]:
     """Solve again with each limit raised by itself.
 
+    The largest raise comes first: a limit of which it proves no change is not raised by less, as
+    what that allows lies between.
+
     Parameters
     ----------
     problems : Sequence of Problem
@@ -101,26 +111,35 @@ def raised_limits(
     tuple of Change
         One per limit and each of `RAISES` (%).
     """
-    changes = []
-    for percent in RAISES:
-        for marginal in marginal_values(problems, answer, percent, solve=solve):
+    limits = [limit for limit in raisable_limits(problems) if limit.bound]
+    idle: dict[str, Change] = {}
+    changes: dict[tuple[int, str], Change] = {}
+    for percent in sorted(RAISES, reverse=True):
+        left = [limit for limit in limits if limit.metric not in idle]
+        for limit in limits:
+            if (known := idle.get(limit.metric)) is not None:
+                raised = raised_limit(limit, percent).bound
+                changes[percent, limit.metric] = replace(known, percent=percent, raised=raised)
+        for marginal in marginal_values(problems, answer, percent, solve=solve, limits=left):
             before, after = marginal.before.value, marginal.after.value
-            if before is None or after is None or not marginal.limit.bound:
+            if before is None or after is None:
                 continue
-            limit, raised = marginal.limit, marginal.raised
-            changes.append(
-                Change(
-                    ChangeKind.LIMIT,
-                    limit.metric,
-                    before,
-                    after,
-                    marginal.proven,
-                    percent,
-                    limit.bound,
-                    raised.bound,
-                )
+            metric, bound = marginal.limit.metric, marginal.limit.bound
+            change = Change(
+                ChangeKind.LIMIT,
+                metric,
+                before,
+                after,
+                marginal.proven,
+                percent,
+                bound,
+                marginal.raised.bound,
             )
-    return tuple(changes)
+            changes[percent, metric] = change
+            if change.proven and before == after:
+                idle[metric] = change
+    order = ((percent, limit.metric) for percent in RAISES for limit in limits)
+    return tuple(changes[key] for key in order if key in changes)
 
 
 def dropped_limits(

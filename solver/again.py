@@ -19,14 +19,17 @@ WITHIN = 60.0
 
 
 def provers(problem: Problem, recorded: str = "") -> tuple[Method, ...]:
-    """The engines that may prove an answer again: first one that did not prove it, then the default
-    engine, as integer models do not hold all numbers.
+    """The engines that may prove an answer again: first one that did not prove it, then, as integer
+    models do not hold all numbers, exact search where that alone proved it, else the default
+    engine.
 
     What is searched in stages is more than integer models hold: searched again.
     """
     if problem.design.stage(problem) is not None:
         return (Method.STAGED if recorded == Method.STAGED.value else Method.AUTO,)
-    return Method.EXACT if Method.CPSAT.value in recorded else Method.CPSAT, Method.AUTO
+    # the default engine would ask others, too, wherever this machine is slower than the first was
+    last = Method.EXACT if recorded == Method.EXACT.value else Method.AUTO
+    return Method.EXACT if Method.CPSAT.value in recorded else Method.CPSAT, last
 
 
 def by_whichever(

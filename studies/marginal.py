@@ -55,6 +55,7 @@ def marginal_values(
     options: SolveOptions | None = None,
     *,
     solve: Solve | None = None,
+    limits: Sequence[Limit] | None = None,
 ) -> tuple[Marginal, ...]:
     """Solve again with every limit raised by itself: what each is worth at the optimum.
 
@@ -70,6 +71,8 @@ def marginal_values(
         Time limit and interruption.
     solve : Solve, optional
         Replaces `solve_best`, to keep results or show progress.
+    limits : Sequence of Limit, optional
+        The limits to raise; all that some configuration exceeds unless they are given.
 
     Returns
     -------
@@ -85,11 +88,14 @@ def marginal_values(
         Marginal(
             limit, raised, before, solve([_with_limit_at(p, raised) for p in problems], starts)
         )
-        for limit in raisable_limits(problems)
-        for raised in (
-            Limit(limit.metric, limit.bound + abs(limit.bound) * Fraction(percent) / 100),
-        )
+        for limit in (raisable_limits(problems) if limits is None else limits)
+        for raised in (raised_limit(limit, percent),)
     )
+
+
+def raised_limit(limit: Limit, percent: Fraction | int) -> Limit:
+    """A limit raised by a share of its magnitude (%)."""
+    return Limit(limit.metric, limit.bound + abs(limit.bound) * Fraction(percent) / 100)
 
 
 def as_starts(answer: Solution, problems: Sequence[Problem]) -> list[Configuration | None]:

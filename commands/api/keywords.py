@@ -40,11 +40,10 @@ from ithaca.files.registry import Registry
 from ithaca.files.templates import including
 from ithaca.files.words import REPEATED, parse_loops
 from ithaca.formulations.families import QUESTION_KINDS, QUESTIONS, UNNAMED
-from ithaca.workloads.kernel_files import with_loops, with_sparsity
-from ithaca.workloads.nest import LoopNest
 
 if TYPE_CHECKING:
     from ithaca.formulations.question import Question
+    from ithaca.workloads.nest import LoopNest
 
 T = TypeVar("T")
 
@@ -143,6 +142,8 @@ class FamilyOptions(OpenOptions):
     def nest(self, workload: Any, sizes: Mapping[str, int]) -> LoopNest:
         """The loop nest of a workload, with the loops inside PEs and of lanes, and the block
         sparsity, that were given."""
+        from ithaca.workloads.kernel_files import with_loops, with_sparsity
+
         untiled, simd = self.words.get("untiled"), self.words.get("simd")
         inside = () if untiled in ("none", (), []) else parse_loops(untiled, "--untiled")
         nest = with_loops(self.kind(workload).nest(workload, sizes), inside, simd)

@@ -18,7 +18,6 @@ from ithaca.files.clock import left, until
 from ithaca.files.messages import escaped, printable
 from ithaca.files.numbers import number
 from ithaca.files.signals import Interrupt, unwanted
-from ithaca.solver.certificate import relative_gap
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -253,6 +252,8 @@ class LiveLine:
             return
         self._last = now if progress is not None or self._cell is not None else 0.0
         if progress is not None:
+            from ithaca.solver.certificate import relative_gap
+
             gap = relative_gap(progress.value, progress.lower_bound)
             text += (
                 f" · incumbent {number(progress.value)} · bound {number(progress.lower_bound)} · "

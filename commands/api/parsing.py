@@ -17,12 +17,11 @@ from ithaca.files.words import (
     parse_number,
     several,
 )
-from ithaca.solver.options import SolveOptions
-from ithaca.workloads.library import workload_names
-from ithaca.workloads.nest import MAX_EXTENT, LoopNest
 
 if TYPE_CHECKING:
     from ithaca.solver.engines import Method
+    from ithaca.solver.options import SolveOptions
+    from ithaca.workloads.nest import LoopNest
 
 
 def parse_sizes(sizes: Mapping[str, object] | Sequence[str]) -> dict[str, int]:
@@ -64,6 +63,8 @@ def parse_extent(loop: str, value: object, where: str = "") -> int:
     """
     text = str(value)
     if not re.fullmatch(r"[+-]?[0-9]{1,18}", text):
+        from ithaca.workloads.nest import MAX_EXTENT
+
         raise InputError(
             f"{where}loop '{loop}' is {quoted(text)}; allowed: an integer from 1 to {MAX_EXTENT}"
         )
@@ -88,6 +89,8 @@ def check_sizes(workload: object, nest: LoopNest, sizes: Collection[str]) -> Non
     InputError
         If the extent of a tiled loop was not.
     """
+    from ithaca.workloads.library import workload_names
+
     missing = [loop for loop in nest.band if loop not in sizes]
     if missing and workload in workload_names():
         raise InputError(
@@ -161,6 +164,8 @@ def parse_search(time_limit: object, gap: object = 0, seed: object = 0) -> Solve
     InputError
         If one of them is not such a number.
     """
+    from ithaca.solver.options import SolveOptions
+
     seconds = (
         None
         if time_limit is None

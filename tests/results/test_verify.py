@@ -19,9 +19,10 @@ from ithaca.formulations.systolic.design import SystolicDesign, systolic
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.results.files import load_result, result_document
 from ithaca.solver import verification
+from ithaca.solver.again import provers
 from ithaca.solver.certificate import Status
 from ithaca.solver.conclusion import conclude
-from ithaca.solver.engines import engine
+from ithaca.solver.engines import Method, engine
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.portfolio import solve_design
 from ithaca.solver.result import Result
@@ -263,3 +264,12 @@ def test_the_command_says_that_a_file_was_edited(tmp_path):
     done = ithaca("verify", path)
     assert (done.returncode, json.loads(path.read_text())["best"]["metrics"]["latency"]) == (2, 1)
     assert "best.metrics.latency: recorded 1 is not the model's" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("recorded", "last"),
+    [("exact", Method.EXACT), ("gp+exact", Method.AUTO), ("exact+cpsat", Method.AUTO)],
+)
+def test_what_one_search_proved_is_proven_again_without_others(recorded, last):
+    """Where integer models fail, no engine that was not needed is asked because of the clock."""
+    assert provers(problem(), recorded)[-1] is last

@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 
 import numpy as np
 
+from ithaca.formulations.algebra.array_types import Integers
 from ithaca.formulations.systolic.addresses import span
 from ithaca.formulations.systolic.cycle_arithmetic import BURST_LATENCY
 from ithaca.formulations.systolic.systolic_array import IOGroup
@@ -110,7 +111,7 @@ def vectors(hardware: Hardware, folder: str = "", *, padding: bool = True) -> Ma
         padded = {n: t[places.tensor_place(places.access(n))] for n, t in padded.items()}
     digits = {group.tensor: hardware.moved_bits(group) for group in hardware.reads}
     digits |= {output.tensor: bits + 4}
-    words = {name: tensor.ravel().tolist() for name, tensor in padded.items()}
+    words: dict[str, Iterable[int] | Integers] = {n: t.ravel() for n, t in padded.items()}
     if nest.sparse is not None:  # values from the lowest bits on, and their places
         name, each = nest.sparse.tensor, chosen.data.bits
         blocks = padded[name].reshape(-1, nest.sparse.block) % (1 << each)
@@ -122,7 +123,13 @@ def vectors(hardware: Hardware, folder: str = "", *, padding: bool = True) -> Ma
     }
 
 
-def hexadecimal(numbers: Iterable[int], bits: int) -> str:
+def hexadecimal(numbers: Iterable[int] | Integers, bits: int) -> str:
     """Numbers of so many bits, one a line."""
     digits, modulus = bits // 4, 1 << bits
+    if isinstance(numbers, np.ndarray) and bits <= 64 and bits % 4 == 0:
+        signs = np.frombuffer(b"0123456789abcdef", np.uint8)
+        lines = np.full((numbers.size, digits + 1), ord("\n"), np.uint8)
+        for place in range(digits):
+            lines[:, place] = signs[numbers >> 4 * (digits - 1 - place) & 15]
+        return lines.tobytes().decode("ascii")
     return "".join(f"{number % modulus:0{digits}x}\n" for number in numbers)

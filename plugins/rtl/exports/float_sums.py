@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import reduce
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from ithaca.formulations.systolic.quantities import lanes, t1, t2, tiles
 from ithaca.plugins.rtl.exports.hardware import Hardware
 from ithaca.plugins.rtl.formulations.packages import Packages
 from ithaca.plugins.rtl.formulations.values import loop_view
+
+#: Terms that are added up at a time: few enough for a processor's cache.
+TERMS = 2**18
 
 #: A loop, its turns, and iterations per turn.
 Axis: TypeAlias = tuple[str, int, int]
@@ -49,31 +52,38 @@ def float_patterns(hardware: Hardware, tensors: Mapping[str, Floats]) -> dict[st
     def add(one: Floats, other: Floats) -> Floats:
         return rounded(one + other, sums)
 
-    def multiplied(turn: tuple[int, ...]) -> list[Floats]:
-        views = [view[turn] for view in factors]
+    def multiplied(turn: tuple[int, ...], rows: Any) -> list[Floats]:
+        views = [view[turn][rows] for view in factors]
         if nest.sparse is None:
             return views
-        rows, packages = (
+        lines, packages = (
             [view.reshape(-1, hardware.vector) for view in views],
             Packages(nest.sparse),
         )
         packed = packages.packed(
-            next(row for row, g in zip(rows, hardware.reads, strict=True) if g.sparse)
+            next(row for row, g in zip(lines, hardware.reads, strict=True) if g.sparse)
         )
         shape = (*views[0].shape[:-1], -1)
-        return [packages.selected(packed, row).reshape(shape) for row in rows]
+        return [packages.selected(packed, row).reshape(shape) for row in lines]
 
-    def added(levels: list[list[Axis]], turn: tuple[int, ...]) -> Floats:
+    def added(levels: list[list[Axis]], turn: tuple[int, ...], rows: Any) -> Floats:
         if levels:
             turns = np.ndindex(*(count for _, count, _ in levels[0]))
-            return reduce(add, (added(levels[1:], turn + each) for each in turns), zero)
-        terms: Floats = reduce(lambda a, b: rounded(a * b, sums), multiplied(turn))
+            return reduce(add, (added(levels[1:], turn + each, rows) for each in turns), zero)
+        terms: Floats = reduce(lambda a, b: rounded(a * b, sums), multiplied(turn, rows))
         while (width := terms.shape[-1]) > 1:
-            terms = np.append(terms, np.zeros((*terms.shape[:-1], width % 2), np.float32), -1)
+            if width % 2:
+                terms = np.append(terms, np.zeros((*terms.shape[:-1], 1), np.float32), -1)
             terms = add(terms[..., ::2], terms[..., 1::2])
         return terms.squeeze(-1)
 
     stored = np.zeros(places.tensor_shape(output), np.float32)
-    loop_view(stored, output, places.padded, outputs)[...] = added(levels, ())
+    results = loop_view(stored, output, places.padded, outputs)
+    cuts: list[Any] = [...]
+    if outputs:
+        step = max(TERMS * len(results) // (results.size * hardware.vector), 1)
+        cuts = [slice(begin, begin + step) for begin in range(0, len(results), step)]
+    for rows in cuts:
+        results[rows] = added(levels, (), rows)
     patterns = {tensor: bit_patterns(each, words) for tensor, each in numbers.items()}
     return {**patterns, output.tensor: bit_patterns(stored, sums)}

@@ -174,12 +174,12 @@ def skip_periods(  # type: ignore[no-untyped-def]
 def _add_periods(  # type: ignore[no-untyped-def]
     scale, process, loops, rings, counts, waits, totals, looks, rounds, counts_then, waits_then, now
 ):
-    """Add periods, but leave every process a round more of outermost steps than one takes."""
+    """Add as many periods as leave every process a round of its outermost steps."""
     period = now - looks[0]
     times = np.int64(1 << 62)
     for p in range(process.shape[0]):
         if process[p, DEPTH] > 0 and rounds[p] > loops[p, 0, 0]:
-            times = min(times, (loops[p, 0, 0] - 1) // (rounds[p] - loops[p, 0, 0]) - 1)
+            times = min(times, (loops[p, 0, 0] - 1) // (rounds[p] - loops[p, 0, 0]))
     if times < 1 or times == np.int64(1 << 62):
         return
     for p in range(process.shape[0]):

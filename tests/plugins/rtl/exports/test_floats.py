@@ -13,6 +13,8 @@ import pytest
 
 from ithaca.files.writing import write_folder
 from ithaca.formulations.data_types import data_type
+from ithaca.plugins.rtl.exports import float_sums
+from ithaca.plugins.rtl.exports.bench_text import hexadecimal
 from ithaca.plugins.rtl.exports.float_sums import bit_patterns, float_patterns, rounded
 from ithaca.plugins.rtl.exports.folder import library
 from ithaca.plugins.rtl.exports.hardware import EXPONENTS, Hardware, in_exact_edition
@@ -97,6 +99,30 @@ def test_numbers_are_rounded_to_the_nearest():
             nearest = round(Fraction(number) / unit) * unit  # a tie to even
             subnormal = name == "fp16" and abs(nearest) < Fraction(2) ** -14
             assert found == (0 if subnormal else float(nearest))
+
+
+@pytest.mark.parametrize("terms", [1, 100])
+def test_sums_are_alike_however_many_are_added_at_a_time(terms, monkeypatch):
+    def patterns():
+        chosen, _ = random_case(5, "mm")
+        exact = in_exact_edition(replace(chosen, data=data_type("fp32")))
+        hardware, tensors = Hardware(exact), random_tensors(exact.nest, exact.data)
+        padded = {
+            access.tensor: hardware.places.pad(access, tensors[access.tensor])
+            for access in exact.nest.inputs
+        }
+        return float_patterns(hardware, padded)
+
+    whole = patterns()
+    monkeypatch.setattr(float_sums, "TERMS", terms)
+    for tensor, parts in patterns().items():
+        assert np.array_equal(whole[tensor], parts)
+
+
+@pytest.mark.parametrize("bits", [16, 36, 64])
+def test_arrays_are_hexadecimal_as_integers_are(bits):
+    own = np.random.default_rng(bits).integers(-(2**62), 2**62, 50)
+    assert hexadecimal(own, bits).split() == [f"{int(n) % 2**bits:0{bits // 4}x}" for n in own]
 
 
 @pytest.mark.parametrize("name", workload_names())
