@@ -71,7 +71,7 @@ class Access:
 
     def indexed_by(self, loop: str) -> bool:
         """Whether ``loop`` occurs in any subscript."""
-        return loop in self.loops
+        return any(name == loop for form in self.subscripts for name, _ in form.terms)
 
     def __iter__(self) -> Iterator[Affine]:
         return iter(self.subscripts)

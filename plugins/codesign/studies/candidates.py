@@ -100,7 +100,7 @@ class Candidates:
         if self.floor(point) >= below:
             return inf
         amount = self.question.amounts[0]
-        values = [self.bank.tried(run, JUDGED).value for run in self._runs(point)]
+        values = [self.bank.tried_value(run, most=JUDGED) for run in self._runs(point)]
         if amount.shares:
             return total(amount.shares, values)
         known = None if inf in values else self.known(point)
@@ -123,11 +123,15 @@ class Candidates:
 
         if self.executor.width > 1:
             self.solve_together(
-                [(run.ask, run.target(cutoff(layer))) for layer, run in enumerate(runs)]
+                [
+                    (run.ask, run.target(cutoff(layer)))
+                    for layer, run in enumerate(runs)
+                    if self.bank.tried_value(run, known[layer]) != known[layer]
+                ]
             )
         for layer, run in enumerate(runs):
-            most = cutoff(layer)
-            answer = self.bank.best(run, self.options, most, lambda progress: self.tell())
+            most, floor = cutoff(layer), known[layer]
+            answer = self.bank.best(run, self.options, most, lambda progress: self.tell(), floor)
             if most is not None and answer.bound >= most:
                 return inf
             known[layer] = answer.bound
@@ -186,8 +190,10 @@ class Candidates:
                 continue
             objective = amount.of_layer(question.best_costs(place, box))
             runs = [self.bank.run(work, figures, objective) for work in question.works]
-            values.append(total(amount.shares, [self.bank.tried(run).value for run in runs]))
-            floors.append(total(amount.shares, self.floors.layers(figures, objective)))
+            least = self.floors.layers(figures, objective)
+            known = map(self.bank.tried_value, runs, least)
+            values.append(total(amount.shares, [*known]))
+            floors.append(total(amount.shares, least))
         return (*values, *floors)
 
     def offer_known(self, point: Configuration) -> None:

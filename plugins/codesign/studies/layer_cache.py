@@ -252,7 +252,8 @@ class LayerCache:
             A bound that is known from elsewhere.
         """
         ask, target = run.ask, run.target(cutoff)
-        if floor > -inf and ask not in self._settled and (known := self.tried(run)).value == floor:
+        if floor > -inf and ask not in self._settled and self.tried_value(run, floor) == floor:
+            known = self.tried(run)
             self._known[ask] = replace(known, bound=floor / run.factor, factor=Fraction(1))
             self._settled.add(ask)
         if ask not in self._settled:
@@ -293,16 +294,44 @@ class LayerCache:
         ask = run.ask
         if ask in self._settled:
             return self._known[ask].times(run.factor)
-        best: tuple[Fraction, Problem, Configuration] | None = None
-        problems = self._problems(ask)
+        best = self._tried(ask, most)
+        if best is None:
+            return UNKNOWN
+        value, number, configuration = best
+        proof, problem = conclude(value, None, method="tried"), self._problems(ask)[number]
+        return LayerAnswer(-inf, make_solution(problem, configuration, proof), run.factor)
+
+    def tried_value(self, run: CachedRun, floor: Bound = -inf, most: int = REMEMBERED) -> Bound:
+        """The value of what `tried` answers, at a fraction of its time; no mapping is below a floor
+        known from elsewhere.
+
+        Parameters
+        ----------
+        run : CachedRun
+            The layer, on figures of an accelerator.
+        floor : Bound, optional
+            A bound of the run.
+        most : int, optional
+            How many mappings are looked at.
+        """
+        if run.ask in self._settled:
+            return self._known[run.ask].value * run.factor
+        best = self._tried(run.ask, most, floor / run.factor)
+        return inf if best is None else best[0] * run.factor
+
+    def _tried(
+        self, ask: Ask, most: int, floor: Bound = -inf
+    ) -> tuple[Fraction, int, Configuration] | None:
+        """The least objective of mappings known of a layer, the number of its design, and the
+        mapping; None where none fits."""
+        best: tuple[Fraction, int, Configuration] | None = None
         for number, configuration in self._mappings.get(ask.nest, [])[:most]:
             value = self._value(ask, number, configuration)
             if value is not None and (best is None or value < best[0]):
-                best = value, problems[number], configuration
-        if best is None:
-            return UNKNOWN
-        proof = conclude(best[0], None, method="tried")
-        return LayerAnswer(-inf, make_solution(best[1], best[2], proof), run.factor)
+                best = value, number, configuration
+                if value == floor:
+                    break
+        return best
 
     @remembered
     def _value(self, ask: Ask, number: int, configuration: Configuration) -> Fraction | None:

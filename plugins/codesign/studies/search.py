@@ -281,7 +281,7 @@ class BoxSearch:
         """A layer's optimum on the best figures of a box, or the bound that closes the box."""
         run, cutoff = self._layer_run(node, amount, layer), self._cutoff(node, amount, layer)
         floor = node.bounds[amount][layer]
-        if self._executor.width > 1 and self.bank.tried(run).value != floor:
+        if self._executor.width > 1 and self.bank.tried_value(run, floor) != floor:
             self._solve_ahead(node, (amount, layer))
         return self.bank.best(
             run, self._candidates.options, cutoff, lambda progress: self._tell(), floor

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ithaca.formulations.algebra.array_types import Mask
 from ithaca.formulations.algebra.number_systems import ceilings
-from ithaca.plugins.hierarchies.formulations.search.hierarchy import Count, Hierarchy
+from ithaca.plugins.hierarchies.formulations.search.hierarchy import Count, Hierarchy, Mesh
 from ithaca.plugins.hierarchies.formulations.search.label_layout import Item
 from ithaca.plugins.hierarchies.formulations.search.meshes import Layouts
 from ithaca.plugins.hierarchies.formulations.search.outer_levels import (
@@ -96,7 +96,7 @@ class Bounds:
         free = self._free(labels, at, left)
         tiles = self.outer.places(labels.rows("extent"))
         outer = self.outer.least(tiles, at, numbers)
-        again = self._again(labels, tiles, at, numbers)
+        again = self._again(labels, tiles, at, numbers, free)
         settled = [self._settled(labels, number, runs, free) for number in numbers]
         wholes = [
             self._from_parent(labels, v, at, left, runs, moving[v], free)
@@ -124,13 +124,16 @@ class Bounds:
                     labels, number, group, times, runs, moving[hierarchy.output], free
                 )
                 total = np.maximum(total, 0)
-                for v, words in enumerate(wanted):
-                    total = total + self._read(
-                        count, v, hierarchy.parent(at.level + 1, v), words, first
-                    )
                 more: Vector | float = 0.0
-                for v in group.tensors:
-                    more = np.maximum(more, again.get((number, v), 0.0))
+                for v, words in enumerate(wanted):
+                    parent = hierarchy.parent(at.level + 1, v)
+                    read = self._read(count, v, parent, words, first)
+                    total = total + read
+                    if (number, v) in again:
+                        staying, moved = again[number, v]
+                        moved = moved + hierarchy.least_words(count, parent, v) - read
+                        open_ = (labels.row("closed", v) == 0) & (v in group.tensors)
+                        more = np.maximum(more, np.where(open_, staying, moved))
                 counts.append(total + outer[place] + more)
             by_group.append((group.possible(left), counts))
         return labels.row("steps") * np.maximum(ceilings(runs, free), 1), runs, by_group
@@ -141,19 +144,39 @@ class Bounds:
         tiles: NDArray[np.intp],
         at: Position,
         numbers: Sequence[int],
-    ) -> dict[tuple[int, int], Vector]:
-        """Words, by count and tensor, that are taken again though no next loop moves the tensor."""
-        hierarchy = self.hierarchy
-        inside = max((mesh.level for mesh in hierarchy.meshes[labels.meshes :]), default=-1)
+        free: Vector,
+    ) -> dict[tuple[int, int], tuple[Vector, Vector]]:
+        """Words, by count and tensor, that are taken again: though no next loop moves the tensor,
+        and if one does."""
+        hierarchy, later = self.hierarchy, self.hierarchy.meshes[labels.meshes :]
         taken = {}
         for v, tensor in enumerate(hierarchy.tensors):
             parent = hierarchy.parent(at.level + 1, v)
-            known = parent is not None and parent > inside and not tensor.windows
-            for number in numbers if known and not hierarchy.ending else ():
-                if hierarchy.counts[number].adds:
-                    more = self.outer.again(tiles, at, number, v)
-                    taken[number, v] = np.where(labels.row("closed", v) == 0, more, 0)
+            if parent is None or tensor.windows or hierarchy.ending:
+                continue
+            for number in numbers:
+                if not hierarchy.counts[number].adds:
+                    continue
+                staying, moved = np.zeros(labels.count), np.zeros(labels.count)
+                between = [mesh.level for mesh in later if mesh.level >= parent]
+                # lanes outside a tile may want the same, and are given it once
+                for level in range(parent + 1, min([at.level, *between]) + 1):
+                    inside = self._lanes([mesh for mesh in later if mesh.level >= level])
+                    lanes = 4 ** np.ceil(np.log2(np.clip(free, 1, inside)) / 2)
+                    for most in np.unique(lanes):
+                        own = lanes == most
+                        again = self.outer.again(tiles[own], at, number, v, level, int(most))
+                        staying[own] = np.maximum(staying[own], again)
+                    again = self.outer.again(tiles, at, number, v, level, 0)
+                    moved = np.maximum(moved, again)
+                taken[number, v] = staying, moved
         return taken
+
+    def _lanes(self, meshes: Sequence[Mesh]) -> int:
+        """Lanes of meshes at most, innermost first, whatever is inside."""
+        if self.layouts.within_parent:
+            return prod(mesh.own[0] * mesh.own[1] for mesh in meshes)
+        return meshes[0].x * meshes[0].y if meshes else 1
 
     def _free(self, labels: PartialMappings, at: Position, left: Matrix) -> Vector:
         """An upper bound of the lanes that may still be added."""
@@ -164,9 +187,8 @@ class Bounds:
             here = _over(left, at.open_loops(self.hierarchy))
         later = meshes[seen:]
         if self.layouts.within_parent:
-            own = prod(mesh.own[0] * mesh.own[1] for mesh in later)
-            return (np.minimum(room, here) if at.lanes_open else here) * own
-        around = later[0].x * later[0].y if later else 1
+            return (np.minimum(room, here) if at.lanes_open else here) * self._lanes(later)
+        around = self._lanes(later)
         return np.minimum(room, here * around) if later or at.lanes_open else here
 
     def _settled(

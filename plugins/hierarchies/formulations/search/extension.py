@@ -3,7 +3,7 @@ outwards: those of them that may be of interest."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -52,6 +52,9 @@ SLICE, MANY = 1 << 16, 1 << 13
 #: Bytes of labels beyond which only those of least bounds are kept: several copies of them are held
 #: at times.
 MEMORY = 192 << 20
+
+#: Labels that are bounded at once: each takes many numbers while it is.
+TOGETHER = 1 << 17
 
 #: Labels so few that bounding them is not worth its time.
 FEW = 256
@@ -169,6 +172,10 @@ class Extension:
         Vector
             Shape (labels).
         """
+        if labels.count > TOGETHER:
+            places = range(0, labels.count, TOGETHER)
+            parts = [np.arange(n, min(n + TOGETHER, labels.count)) for n in places]
+            return np.concatenate([self.bound(labels.take(part), at, cutoff) for part in parts])
         every = self.hierarchy.bounded
         # waits of levels are many, and seldom decide: last of all while lanes may be added
         others = [n for n in every if self.hierarchy.counts[n].rate is None]
@@ -208,19 +215,22 @@ class Extension:
 
     def _widened(
         self, labels: PartialMappings, loop: int, step: MappingStep
-    ) -> tuple[NDArray[np.intp], Vector]:
-        """Every label with every factor of a loop."""
+    ) -> Iterator[tuple[NDArray[np.intp], Vector]]:
+        """Every label with every factor of a loop, so many at a time."""
         extent = self.hierarchy.extents[loop]
         left = ceilings(extent, labels.row("extent", loop)).astype(np.int64)
         if not left.size:
-            return np.zeros(0, np.intp), np.zeros(0)
+            yield np.zeros(0, np.intp), np.zeros(0)
+            return
         kinds, which = np.unique(left, return_inverse=True)
         choices = [self._choices(int(kind), loop, step) for kind in kinds]
         counts = np.array([c.size for c in choices])[which]
         begins = np.cumsum([0, *(c.size for c in choices)])[:-1][which]
-        origin = np.repeat(np.arange(labels.count), counts)
-        offset = np.arange(origin.size) - np.repeat(np.cumsum(counts) - counts, counts)
-        return origin, np.concatenate(choices)[np.repeat(begins, counts) + offset]
+        factors, ends = np.concatenate(choices), np.cumsum(counts)
+        for begin in range(0, max(int(ends[-1]), 1), SLICE):
+            number = np.arange(begin, min(begin + SLICE, int(ends[-1])))
+            origin = np.searchsorted(ends, number, side="right")
+            yield origin, factors[begins[origin] + number - (ends - counts)[origin]]
 
     def along(self, step: MappingStep, loop: int) -> str:
         """The directions along which lanes of a loop may lie."""
@@ -248,15 +258,13 @@ class Extension:
         pauses now and then."""
         inner = labels.rows("extent").copy()
         for number, loop in enumerate(order):
-            which, factor = self._widened(labels, loop, step)
             at = Position(step.level, step.lanes, frozenset(order[number + 1 :]))
             last = number + 1 == len(order)
-            parts, inners = [], []
-            for begin in range(0, max(which.size, 1), SLICE):
-                here = slice(begin, begin + SLICE)
-                part, part_inner = self._with_loop(
-                    labels, loop, step, which[here], factor[here], inner
-                )
+            # lanes decided in one mesh tell what others want where tiles overlap
+            comparable = not last and not (step.lanes and self.hierarchy.overlapping)
+            parts, inners, held = [], [], 0
+            for which, factor in self._widened(labels, loop, step):
+                part, part_inner = self._with_loop(labels, loop, step, which, factor, inner)
                 if cutoff is not None and part.count > FEW:
                     # lanes are bounded better once none can be added
                     whole = step.lanes and last
@@ -267,17 +275,17 @@ class Extension:
                     part, part_inner = part.take(open_), part_inner[:, open_]
                 parts.append(part)
                 inners.append(part_inner)
+                held += part.data.nbytes
+                if held > MEMORY:
+                    part, part_inner = joined(parts), np.concatenate(inners, axis=1)
+                    left = self._fewer(part, at, cutoff, most, comparable=comparable)
+                    part, part_inner = part.take(left), part_inner[:, left]
+                    parts, inners, held = [part], [part_inner], part.data.nbytes
                 if which.size > FEW:
                     yield
             labels, inner = joined(parts), np.concatenate(inners, axis=1)
-            left: NDArray[np.intp] | None = None
-            if most is not None and labels.count > most:
-                left = np.argsort(self.bound(labels, at, cutoff), kind="stable")[:most]
-            elif most is None and labels.data.nbytes > MEMORY:
-                left = self._held(labels, at, cutoff)
-            elif labels.count > MANY and not last and not (step.lanes and self._overlaps):
-                left = self._better(labels, decided=False)
-            if left is not None:
+            if labels.count > (MANY if most is None else most):
+                left = self._fewer(labels, at, cutoff, most, comparable=comparable)
                 labels, inner = labels.take(left), inner[:, left]
         return labels
 
@@ -308,29 +316,41 @@ class Extension:
         made.row("mesh")[:] = state[legal]
         return made, inner[:, which]
 
-    @cached_property
-    def _overlaps(self) -> bool:
-        """Whether tiles of a tensor may overlap: then lanes decided in one mesh tell what others
-        want."""
-        return any(tensor.windows for tensor in self.hierarchy.tensors)
-
-    def _held(
-        self, labels: PartialMappings, at: Position, cutoff: Fraction | None
+    def _fewer(
+        self,
+        labels: PartialMappings,
+        at: Position,
+        cutoff: Fraction | None,
+        most: int | None,
+        *,
+        comparable: bool,
     ) -> NDArray[np.intp]:
-        """The labels of least bounds, as many as memory holds; what the others may hold is
-        remembered."""
-        bounds = self.bound(labels, at, cutoff)
-        order = np.argsort(bounds, kind="stable")
-        count = labels.count * MEMORY // (2 * labels.data.nbytes)
+        """The places of those labels that are gone on with: of least bounds as many as are wanted;
+        or those that none dominates, and of these as many as memory holds, where what the others
+        may hold is remembered."""
+        if most is not None:
+            return np.argsort(self.bound(labels, at, cutoff), kind="stable")[:most]
+        left = np.arange(labels.count)
+        if comparable:
+            left = self._better(labels, decided=False)
+        each = labels.data.nbytes // max(labels.count, 1)
+        if left.size * each <= MEMORY:
+            return left
+        bounds = self.bound(labels.take(left), at, cutoff)
+        order, count = np.argsort(bounds, kind="stable"), MEMORY // (2 * each)
         self.dropped = min(self.dropped, float(bounds[order[count]]))
-        return order[:count]
+        return left[order[:count]]
 
     def _better(self, labels: PartialMappings, *, decided: bool) -> NDArray[np.intp]:
         """The indices of the undominated labels, in the midst of a step or after it."""
         meshes_left = not decided or labels.meshes < len(self.hierarchy.meshes)
         timed = self.goal.timed or self.least_lanes > 0
         return undominated_labels(
-            labels, meshes_left=meshes_left, timed=timed, lanes=self.goal.uses_lanes
+            labels,
+            meshes_left=meshes_left,
+            timed=timed,
+            lanes=self.goal.uses_lanes,
+            padded=not self.divisors and not self.least_lanes,
         )
 
     def _orders(self, step: MappingStep) -> tuple[tuple[int, ...], ...]:

@@ -150,6 +150,19 @@ class Hierarchy:
                 )
         return tuple(outwards)
 
+    def least_words(self, count: Count, parent: int | None, tensor: int) -> int:
+        """What a level that has a tensor without windows counts at least for giving, or taking, all
+        of it once."""
+        whole = self.tensors[tensor]
+        weights = count.updates if whole.output else count.reads
+        each = 0 if parent is None else weights.get((parent, tensor), 0)
+        return each * prod(n for n, moved in zip(self.extents, whole.moved, strict=True) if moved)
+
+    @cached_property
+    def overlapping(self) -> frozenset[int]:
+        """The loops along which tiles of some tensor may overlap."""
+        return frozenset().union(*(tensor.windows for tensor in self.tensors))
+
     @property
     def ends(self) -> int:
         """The innermost level whose loops may end with what is left."""

@@ -33,6 +33,9 @@ KEPT = 96 << 20
 TILES, ROUGH, CHUNK = 1 << 21, 1 << 17, 1 << 15
 
 
+#: Lanes up to which each way to share them between loops is looked at.
+EACH = 64
+
 #: What is subtracted at most is taken for so much more: then no rounding of what it is subtracted
 #: from is left of it.
 MORE = 1 + ROUNDING
@@ -133,7 +136,7 @@ class OuterLevels:
         self.shape = tuple(own.size for own in self.values)
         self.divisors = divisors and max(every) == 1
         self._tables: dict[tuple[int, int, int | None], Matrix | None] = {}
-        self._reached: dict[tuple[int, int, frozenset[int], int | None], Matrix] = {}
+        self._reached: dict[tuple[int, int, frozenset[int], tuple[int, int] | None], Matrix] = {}
         self._sums: dict[tuple[int, int], Matrix | None] = {}
 
     def least(
@@ -164,15 +167,16 @@ class OuterLevels:
             totals.append(total)
         return totals
 
-    def again(self, place: NDArray[np.intp], at: Position, number: int, v: int) -> Vector | float:
+    def again(
+        self, place: NDArray[np.intp], at: Position, number: int, v: int, level: int, lanes: int
+    ) -> Vector | float:
         """The least excess of these and a tensor's words over `least` and its words if it is wanted
         once in every trip of the loops that move it.
 
-        The tensor has no windows and is open; no lanes are left inside what has it next. Either a
-        loop of the level moves it, or the next one outside: then it is wanted again in every trip
-        outside the level, of which the level's tile leaves so many. Or none of these does: then the
-        tile covers no more of the loops that move it than before, and the next one outside leaves
-        it alone.
+        The tensor has no windows. Either a loop of the level, or one inside it, moves it, or the
+        next one outside: then it is wanted again in every trip outside the level, of which the
+        level's tile leaves so many. Or none of these does: then the tile covers no more of the
+        loops that move it than before, but for lanes, and the next one outside leaves it alone.
 
         Parameters
         ----------
@@ -184,30 +188,81 @@ class OuterLevels:
             Place of the count.
         v : int
             Number of the tensor.
+        level : int
+            A level that labels have not entered, inside the one that has the tensor next.
+        lanes : int
+            Lanes that may be added inside the level; 0 if it is known that the next loop outside
+            moves the tensor.
         """
-        key = number, at.level, at.open_loops(self.hierarchy), v
+        here = Position(at.level) if level < at.level or at.lanes_open else at
+        key = number, level, here.open_loops(self.hierarchy), (v, lanes)
         if (more := self._reached.get(key)) is None:
-            more = self._more(*key)
+            more = self._more(number, level, here.open_loops(self.hierarchy), v, lanes)
         return 0.0 if more is None else more.ravel()[place]
 
-    def _more(self, number: int, level: int, undecided: frozenset[int], v: int) -> Matrix | None:
+    def _more(
+        self, number: int, level: int, undecided: frozenset[int], v: int, lanes: int
+    ) -> Matrix | None:
         hierarchy, table = self.hierarchy, self._table(number, level)
-        least, staying = self._reach(number, level, undecided), self._table(number, level, v)
-        if table is None or least is None or staying is None:
+        least = self._reach(number, level, undecided)
+        if table is None or least is None:
             return None
         count, tensor = hierarchy.counts[number], hierarchy.tensors[v]
-        weights = count.updates if tensor.output else count.reads
-        parent = hierarchy.parent(level + 1, v)
-        each = 0 if parent is None else weights.get((parent, v), 0)
-        words, trips = 1, np.ones(1)
+        trips = np.ones(1)
         for extent, highs, moved in zip(hierarchy.extents, self.highs, tensor.moved, strict=True):
-            words *= extent if moved else 1
             trips = trips[..., None] * (np.ones_like(highs) if moved else ceilings(extent, highs))
-        again = self._over(table + each * words * (trips[0] - 1), undecided)
-        staying = self._over(staying, [d for d in undecided if not tensor.moved[d]])
+        once = hierarchy.least_words(count, hierarchy.parent(level + 1, v), v)
+        wanted = self._over(table + once * (trips[0] - 1), undecided)
+        if lanes:
+            staying = self._table(number, level, v)
+            assert staying is not None
+            staying = self._over(staying, [d for d in undecided if not tensor.moved[d]])
+            staying = self._spread(staying, [d for d in undecided if tensor.moved[d]], lanes)
+            wanted = np.minimum(wanted, staying)
         with np.errstate(invalid="ignore"):  # where no tile fits
-            more = np.minimum(again, staying) - least
-        return self._keep((number, level, undecided, v), np.where(np.isnan(more), 0, more))
+            more = wanted - least
+        key = number, level, undecided, (v, lanes)
+        return self._keep(key, np.where(np.isnan(more), 0, more))
+
+    def _spread(self, table: Matrix, loops: Sequence[int], lanes: int) -> Matrix:
+        """The least over all tiles that so many lanes of some loops, together, may make of one.
+
+        So many of one of two loops leave so many for the other; of more, each may have them all.
+        """
+        loops = [d for d in loops if self.values[d].size > 1]
+        if lanes == 1 or not loops:
+            return table
+        if len(loops) != 2:
+            for loop in loops:
+                table = self._within(table, loop, lanes)
+            return table
+        first, other = loops
+        if lanes <= EACH:
+            pairs = {(lanes // rest, rest) for rest in (lanes // n for n in range(1, lanes + 1))}
+        else:  # of the first loop more than half of a power of two, and at most that
+            powers = (1 << n for n in range(lanes.bit_length() + 1))
+            pairs = {(most, lanes // (most // 2 + 1)) for most in powers}
+        return np.minimum.reduce(
+            [self._within(self._within(table, other, rest), first, n) for n, rest in pairs if rest]
+        )
+
+    def _within(self, table: Matrix, loop: int, times: int) -> Matrix:
+        """The least over all tiles that so many times as much of a loop may be: as ⌈⌈n/e⌉/f⌉ is
+        ⌈n/(e·f)⌉, trips tell which."""
+        extent = self.hierarchy.extents[loop]
+        most, least = ceilings(extent, self.values[loop]), ceilings(extent, self.highs[loop])
+        begins = np.arange(most.size)
+        ends = np.searchsorted(-most, -ceilings(least, times), side="right")
+        result, length = table, 1
+        while length < (ends - begins).max():  # spans of powers of two, and what is over
+            further = table.take(np.minimum(begins + length, most.size - 1), axis=loop)
+            table, length = np.minimum(table, further), 2 * length
+            reach = np.maximum(ends - length, begins)
+            own = np.where(ends - begins >= length, begins, -1)
+            spans = np.minimum(table, table.take(reach, axis=loop))
+            chosen = (own >= 0).reshape([-1 if d == loop else 1 for d in range(table.ndim)])
+            result = np.where(chosen, spans, result)
+        return result
 
     def places(self, extents: Matrix) -> NDArray[np.intp]:
         """The tiles that stand for extents, shape (labels)."""
@@ -238,7 +293,9 @@ class OuterLevels:
         known = self._reached.get(key)
         return self._keep(key, self._over(table, undecided)) if known is None else known
 
-    def _keep(self, key: tuple[int, int, frozenset[int], int | None], table: Matrix) -> Matrix:
+    def _keep(
+        self, key: tuple[int, int, frozenset[int], tuple[int, int] | None], table: Matrix
+    ) -> Matrix:
         if sum(kept.nbytes for kept in self._reached.values()) > KEPT:
             self._reached.clear()
         return self._reached.setdefault(key, table)

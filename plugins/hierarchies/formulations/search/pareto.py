@@ -1,4 +1,9 @@
-"""Labels that others are better than."""
+"""Labels that others are better than.
+
+Of a loop whose tiles never overlap, labels with as many trips left have the same choices outside:
+⌈⌈n/e⌉/f⌉ = ⌈n/(e·f)⌉. With least paddings one that covers less, for no more, is therefore at least
+as good; elsewhere only what covers the same can be compared.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ithaca.formulations.algebra.array_types import Floats, Integers
+from ithaca.plugins.hierarchies.formulations.search.outer_levels import trips_left
 from ithaca.plugins.hierarchies.formulations.search.partial_mappings import Matrix, PartialMappings
 
 #: Rounds at most, each of which compares all labels of a group with one of them; and the share that
@@ -55,10 +61,10 @@ def _number(keys: Matrix) -> Floats | Integers:
 
 
 def undominated_labels(
-    labels: PartialMappings, *, meshes_left: bool, timed: bool, lanes: bool
+    labels: PartialMappings, *, meshes_left: bool, timed: bool, lanes: bool, padded: bool
 ) -> NDArray[np.intp]:
-    """Labels without those that others of the same extents are at least as good as in all that
-    matters outside.
+    """Labels without those that others with the same choices left are at least as good as in all
+    that matters outside.
 
     Parameters
     ----------
@@ -70,6 +76,8 @@ def undominated_labels(
         Whether cycles count.
     lanes : bool
         Whether fewer lanes may be better.
+    padded : bool
+        Whether factors may multiply to more than the extents, and less of it is never worse.
 
     Returns
     -------
@@ -77,10 +85,15 @@ def undominated_labels(
         The places of those that are kept.
     """
     layout, hierarchy = labels.layout, labels.hierarchy
-    keys = [*labels.rows("extent")]
+    extents = labels.rows("extent")
+    keys, costs = [*extents], []
+    if padded:
+        left = trips_left(hierarchy, extents)
+        for d in set(range(len(keys))) - hierarchy.overlapping - set(hierarchy.ending):
+            keys[d] = left[d]
+            costs.append(extents[d])
     if meshes_left:
         keys.append(labels.row("mesh"))
-    costs = []
     settled, first = labels.rows("settled"), labels.rows("first")
     output = hierarchy.output
     for place, number in enumerate(layout.counts):

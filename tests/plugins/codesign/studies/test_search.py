@@ -11,14 +11,17 @@ from random import Random
 import pytest
 
 from ithaca.files.plugin import plugins
+from ithaca.formulations.algebra.expression import SYMBOLIC
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Limit, Objective
 from ithaca.plugins.codesign.formulations.files import find_space
-from ithaca.plugins.codesign.studies import candidates
+from ithaca.plugins.codesign.studies import candidates, layer_cache
 from ithaca.plugins.codesign.studies.codesign import CodesignOptions, codesign, make_bank
 from ithaca.plugins.codesign.studies.infeasible import shortfalls
 from ithaca.plugins.codesign.studies.question import make_question
+from ithaca.plugins.codesign.studies.search import BoxSearch
 from ithaca.plugins.codesign.studies.workloads import find_workloads
+from ithaca.plugins.hierarchies.formulations.published.explainable import model
 from ithaca.solver.certificate import Status
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.executor import InProcess
@@ -98,6 +101,42 @@ def test_what_is_enumerated_is_bounded_before_accelerators_are_looked_for():
     assert result.value == min(value for value in values if value is not None)
     assert result.certificate.status is Status.OPTIMAL
     assert result.counts.layers <= 2 < len(some["x"]) * len(some["y"])  # of one mesh
+
+
+@pytest.mark.ci
+def test_layers_are_searched_once_where_known_mappings_reach_a_bound_and_their_rules_written_once(
+    monkeypatch,
+):
+    searches, written = [], []
+    solve_layer, used = layer_cache.solve_layer, model.used
+
+    def searched(*arguments):
+        searches.append(arguments)
+        return solve_layer(*arguments)
+
+    def counted(layer, machine, at, numbers):
+        written.append(numbers is SYMBOLIC)
+        return used(layer, machine, at, numbers)
+
+    monkeypatch.setattr(layer_cache, "solve_layer", searched)
+    monkeypatch.setattr(model, "used", counted)
+    space = find_space("explainable-edge")
+    works = find_workloads(["conv2d"], sizes={"o": 64, "r": 8, "c": 8, "i": 16, "p": 1, "q": 1})
+    question = make_question(space, works, ["latency"])
+    search = BoxSearch(question, make_bank(question, CodesignOptions()))
+    least = {q.name: q.values[0] for q in space.quantities} | {"rf_bytes": 64, "off_chip": 51200}
+    least |= {name: 512 for name in least if name.endswith("virtual")}
+    for width in (128, 144, 160):
+        point = Configuration(least | {"width": width})
+        value = search._candidates.solve(point)
+        (problem,) = space.accelerator.problems(
+            works[0], space.at(point), question.amounts[0].of_layer(space.cost(point))
+        )
+        assert value == solve_staged(problem).value == search._candidates.floor(point)
+        (run,) = search._candidates._runs(point)
+        assert search.bank.tried_value(run) == search.bank.tried(run).value == value
+    assert len(searches) == 1
+    assert sum(written) <= 2  # by words of a bank, and whether factors divide: not by accelerator
 
 
 @pytest.mark.ci

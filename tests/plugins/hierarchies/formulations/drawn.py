@@ -45,10 +45,10 @@ def posed(design, objective, limits=()):
     return Problem(design, tuple(limits), Objective(objective, expression))
 
 
-def drawn_nest(rng):
+def drawn_nest(rng, sizes=None):
     statement = rng.choice(STATEMENTS)
     loops = sorted({c for c in statement if c.islower()})
-    sizes = (1, 2, 3, 4, 6, 8) if len(loops) < 4 else (1, 2, 2, 3, 4)
+    sizes = sizes or ((1, 2, 3, 4, 6, 8) if len(loops) < 4 else (1, 2, 2, 3, 4))
     return nest_of(statement, {loop: rng.choice(sizes) for loop in loops})
 
 
@@ -118,13 +118,15 @@ def enumerated(problem):
     )
 
 
-def drawn_problem(seed, *, constrained=False, depths=(2, 2, 3)):
-    """A small problem of which everything can be enumerated."""
+def drawn_problem(seed, *, constrained=False, depths=(2, 2, 3), padded=()):
+    """A small problem of which everything can be enumerated; ``padded`` are the extents of one that
+    may be padded."""
     rng = random.Random(seed)
     while True:
-        nest = drawn_nest(rng)
+        nest = drawn_nest(rng, padded)
         architecture = drawn_architecture(rng, nest, depths)
-        options = MappingOptions(divisors_only=rng.random() < 0.5, within_parent=rng.random() < 0.3)
+        divisors = rng.random() < 0.5 and not padded
+        options = MappingOptions(divisors_only=divisors, within_parent=rng.random() < 0.3)
         design = SpatialDesign(nest, architecture, options)
         if constrained:
             loop, level = rng.choice(nest.loops), architecture.levels[-1].name

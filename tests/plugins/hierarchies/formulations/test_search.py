@@ -62,6 +62,43 @@ def test_many_small_problems_are_solved_as_by_enumeration(monkeypatch, seed):
     check_with_limit(drawn_problem(seed, constrained=seed % 3 == 0), seed)
 
 
+@pytest.mark.ci(every=32)
+@pytest.mark.slow(every=8)
+@pytest.mark.parametrize("seed", range(96))
+def test_what_pads_differently_is_compared_as_by_enumeration(monkeypatch, seed):
+    """Extents that few factors divide, in three levels: what covers less, for no more, replaces
+    what leaves as many trips."""
+    monkeypatch.setattr(extension, "FEW", 0)
+    monkeypatch.setattr(extension, "MANY", 4)
+    monkeypatch.setattr(search, "BEAMS", (3,))
+    few = seed % 3 == 0
+    check_with_limit(
+        drawn_problem(seed, constrained=few, depths=(3, 2), padded=(1, 5, 7, 9, 11)), seed
+    )
+
+
+@pytest.mark.ci
+def test_few_labels_are_open_before_the_lanes_of_the_outermost_mesh(monkeypatch):
+    """What passes by a buffer is taken again with every tile of it, whatever lanes are added: a
+    bound that waits for them leaves ten thousand labels of a wide product open."""
+    counts, with_step = [], TimeloopStage.with_step
+
+    def counted(stage, labels, number, cutoff, most=None):
+        made = yield from with_step(stage, labels, number, cutoff, most)
+        if most is None:
+            counts.append(made.count)
+        return made
+
+    monkeypatch.setattr(TimeloopStage, "with_step", counted)
+    nest = workload("mm", {"i": 1024, "j": 1024, "k": 1024})
+    hardware = fitted(find_architecture("simba-like"), nest)
+    design = SpatialDesign(nest, hardware, MappingOptions(divisors_only=True))
+    solution = solve_staged(posed(design, "energy"))
+    assert solution.certificate.status is Status.OPTIMAL
+    assert solution.value == Fraction("1955678126.08")  # as before this bound was known
+    assert sum(counts) < 3000
+
+
 def retained(seed):
     """A small problem, and the same with an input, the output or both of them on chip; None where
     they have no place."""

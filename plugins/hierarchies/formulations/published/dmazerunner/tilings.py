@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import ceil
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -18,7 +18,13 @@ from ithaca.formulations.algebra.expression import (
     as_expression,
     ceiling_division,
 )
-from ithaca.formulations.algebra.number_systems import FRACTION, NUMPY, NumbersByName, NumberSystem
+from ithaca.formulations.algebra.number_systems import (
+    FRACTION,
+    NUMPY,
+    NumbersByName,
+    NumberSystem,
+    exactly,
+)
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Design, Metric, MetricsAndParts
 from ithaca.formulations.space import Axis, Link, Quantity, Relation, Space, make_space
@@ -35,8 +41,10 @@ from ithaca.plugins.hierarchies.formulations.published.dmazerunner.machine impor
     DRAM,
     ORDERED,
     RF,
+    SLOTS,
     SPATIAL,
     SPM,
+    Capacities,
     StoredLayer,
     factors,
 )
@@ -53,6 +61,14 @@ from ithaca.workloads.nest import LoopNest
 
 if TYPE_CHECKING:
     from ithaca.formulations.problem import Limit, Problem
+
+
+def _whole(number: Fraction) -> Fraction | int:
+    return number.numerator if number.denominator == 1 else number
+
+
+#: The exact reference without fractions where numbers are whole; for models that divide by nothing.
+INTEGERS = replace(FRACTION, number=_whole, ceil_div=lambda a, b: -(-a // b))
 
 #: Slots of mappings, by their names in quantities.
 PLACES = {DRAM: Slot(DRAM), SPM: Slot(SPM), SPATIAL: Slot(SPM, "x"), RF: Slot(RF)}
@@ -204,9 +220,13 @@ class TilingDesign(MappingDesign):
         orders : mapping of str to sequence of sequence of str
             By level, the orders that are offered, outermost loop first.
         """
+        whole = numbers is FRACTION  # integers are as exact where nothing divides, and fast
+        if whole:
+            values, numbers = {name: _whole(n) for name, n in values.items()}, INTEGERS
         at = factors(self.layer, values)
         levels = reuses(self.layer, at, values, numbers, orders)
-        return self.pricing(at, numbers)(levels[SPM], levels[DRAM])
+        costs, parts = self.pricing(at, numbers)(levels[SPM], levels[DRAM])
+        return (exactly(costs), exactly(parts)) if whole else (costs, parts)
 
     def least(self, limits: Sequence[Limit]) -> Mapping[str, Fraction]:
         """PEs do all operations, and DRAM moves every word once, one tensor at a time."""
@@ -234,13 +254,22 @@ class TilingDesign(MappingDesign):
         and there are so many PEs. Padded factors are least: none can be lowered with the others
         fixed but for DRAM's growing.
         """
-        axes = [self._factors(loop, extent) for loop, extent in self.layer.nest.extents]
+        pes, held = self.machine.pes, self.machine.rf_words
+        axes = [
+            _factors(
+                loop,
+                extent,
+                (min(extent, pes), min(extent, held)),
+                self.constraints,
+                exact=self.divisors_only,
+            )
+            for loop, extent in self.layer.nest.extents
+        ]
         axes += [
             Axis(f"order.{level}", (Quantity(f"order.{level}", 1, len(self.orders[level])),))
             for level in ORDERED
         ]
-        symbols = {quantity.name: quantity.symbol for axis in axes for quantity in axis.quantities}
-        taken = self.used(symbols, SYMBOLIC)
+        taken = _use(self.model, self.layer, self.machine.bank_words)
         links = [
             Link(taken[name], Relation.AT_MOST, as_expression(most))
             for name, most in self.machine.limits.items()
@@ -248,34 +277,6 @@ class TilingDesign(MappingDesign):
         if (least := ceil(self.constraints.least_used * self.machine.pes)) > 1:
             links.append(Link(as_expression(least), Relation.AT_MOST, taken["pes"]))
         return make_space(axes, links)
-
-    def _factors(self, loop: str, extent: int) -> Axis:
-        """The factors of a loop, those inside first, and DRAM's from them."""
-        s, r, p, d = (Symbol(f"{loop}.{slot}") for slot in (SPATIAL, RF, SPM, DRAM))
-        n = as_expression(extent)
-        inside: Expression = ceiling_division(n, s * r)
-        most: dict[str, int | Expression] = {
-            SPATIAL: min(extent, self.machine.pes),
-            RF: min(extent, self.machine.rf_words),
-        }
-        most |= {SPM: inside, DRAM: extent}
-        quantities, rules = [], []
-        for symbol, (slot, high) in zip((s, r, p, d), most.items(), strict=True):
-            low, top = factor_range(self.constraints, loop, slot)
-            quantities.append(Quantity(symbol.name, low, high))
-            if top < extent:
-                rules.append(Link(symbol, Relation.AT_MOST, as_expression(top)))
-        if self.divisors_only:
-            outside = ceiling_division(n, s * r * p)
-            rules += [Link(product, Relation.DIVIDES, n) for product in (s, s * r, s * r * p)]
-        else:  # one less of s, r or p would be one more trip outside
-            outside = ceiling_division(inside, p)
-            rules += [
-                Link(product + 1, Relation.AT_MOST, n)
-                for product in ((s - 1) * r * inside, s * (r - 1) * inside)
-            ]
-            rules.append(Link((p - 1) * outside + 1, Relation.AT_MOST, inside))
-        return Axis(loop, tuple(quantities), (Link(d, Relation.EQUAL, outside), *rules))
 
     def best_of(self, problem: Problem) -> str:
         """The mappings in words among which an optimum of the space is proven to be the best."""
@@ -310,3 +311,57 @@ class TilingDesign(MappingDesign):
             if isinstance(design, TilingDesign)
             else None
         )
+
+
+@lru_cache(maxsize=1024)
+def _use(model: Any, layer: StoredLayer, bank_words: int) -> Mapping[str, Expression]:
+    """Use of capacities in symbols, whatever these are but for the words of a bank."""
+    values = {
+        f"{loop}.{slot}": Symbol(f"{loop}.{slot}") for loop in layer.nest.loops for slot in SLOTS
+    }
+    banks = Capacities(1, 1, 1, bank_words)
+    use: Mapping[str, Expression] = model.used(layer, banks, factors(layer, values), SYMBOLIC)
+    return use
+
+
+@lru_cache(maxsize=4096)
+def _factors(
+    loop: str, extent: int, inside_most: tuple[int, int], constraints: Constraints, *, exact: bool
+) -> Axis:
+    """The factors of a loop, those inside first, and DRAM's from them.
+
+    Parameters
+    ----------
+    loop : str
+        The loop.
+    extent : int
+        Its iterations.
+    inside_most : tuple of int
+        The largest factors over PEs, and of a register file.
+    constraints : Constraints
+        The restrictions of mappings.
+    exact : bool
+        Whether factors multiply to the extent exactly.
+    """
+    s, r, p, d = (Symbol(f"{loop}.{slot}") for slot in (SPATIAL, RF, SPM, DRAM))
+    n = as_expression(extent)
+    inside: Expression = ceiling_division(n, s * r)
+    most: dict[str, int | Expression] = dict(zip((SPATIAL, RF), inside_most, strict=True))
+    most |= {SPM: inside, DRAM: extent}
+    quantities, rules = [], []
+    for symbol, (slot, high) in zip((s, r, p, d), most.items(), strict=True):
+        low, top = factor_range(constraints, loop, slot)
+        quantities.append(Quantity(symbol.name, low, high))
+        if top < extent:
+            rules.append(Link(symbol, Relation.AT_MOST, as_expression(top)))
+    if exact:
+        outside = ceiling_division(n, s * r * p)
+        rules += [Link(product, Relation.DIVIDES, n) for product in (s, s * r, s * r * p)]
+    else:  # one less of s, r or p would be one more trip outside
+        outside = ceiling_division(inside, p)
+        rules += [
+            Link(product + 1, Relation.AT_MOST, n)
+            for product in ((s - 1) * r * inside, s * (r - 1) * inside)
+        ]
+        rules.append(Link((p - 1) * outside + 1, Relation.AT_MOST, inside))
+    return Axis(loop, tuple(quantities), (Link(d, Relation.EQUAL, outside), *rules))

@@ -251,10 +251,8 @@ def used(
     numbers : NumberSystem
         The number system.
     """
-    groups = {
-        f"{role}_groups": ArrayTile.of(layer, at).groups[tensor]
-        for role, tensor in grouped(layer).items()
-    }
+    held = ArrayTile.of(layer, at).groups
+    groups = {f"{role}_groups": held[tensor] for role, tensor in grouped(layer).items()}
     return capacities_used(layer, machine, at, numbers) | groups
 
 
