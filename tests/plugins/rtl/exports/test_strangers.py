@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
+import subprocess
 from collections.abc import Callable, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -200,6 +202,47 @@ def test_other_files_do_not_matter(hardware):
     (hardware / "notes.txt").write_text("mine")
     (hardware / "wave.vcd").write_text("")
     assert differences(hardware, made_again(hardware)) == ()
+
+
+#: Stand-ins for tools: each writes beside its result what Verilator writes, and the result.
+STAND_INS = {
+    "verilator": """#!/bin/sh
+while [ "$1" != -Mdir ]; do shift; done
+mkdir -p "$2"
+touch "$2/Vbench.cpp" "$2/Vbench.mk" "$2/verilated.vlt"
+printf '#!/bin/sh\\necho ran $1; exit 3\\n' > "$2/Vbench"
+chmod +x "$2/Vbench"
+""",
+    "iverilog": """#!/bin/sh
+while [ "$1" != -o ]; do shift; done
+touch "$2" "$(dirname "$2")/bench.v"
+""",
+    "vvp": "#!/bin/sh\necho ran $2; exit 3\n",
+}
+
+
+@pytest.mark.parametrize("tools", [("verilator",), ("iverilog", "vvp")], ids=" ".join)
+def test_what_simulating_by_hand_leaves_is_no_difference(tools, hardware, tmp_path):
+    programs, work = tmp_path / "bin", tmp_path / "work"
+    programs.mkdir()
+    work.mkdir()
+    for name in (*tools, "sh", "dirname", "mktemp", "rm", "mkdir", "touch", "chmod"):
+        if (text := STAND_INS.get(name)) is None:
+            (programs / name).symlink_to(shutil.which(name))
+            continue
+        (programs / name).write_text(text)
+        (programs / name).chmod(0o755)
+    environment = {"PATH": str(programs), "TMPDIR": str(work)}
+    done = subprocess.run(
+        ["sh", str(hardware / "simulate.sh"), "+stalls=1"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.stdout, done.returncode) == ("ran +stalls=1\n", 3), done.stderr
+    assert differences(hardware, made_again(hardware)) == ()
+    assert list(work.iterdir()) == []  # and nothing is left elsewhere
 
 
 def test_what_runs_is_what_was_made_again(hardware, plain, monkeypatch):
