@@ -59,24 +59,3 @@ def test_a_family_that_is_not_known_is_refused(
         with pytest.raises(InputError, match="family is 'fir'; allowed: systolic"):
             load_result(tmp_path / "fir.json")
     plugins.cache_clear()
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "words"),
-    [
-        ("fold", 3, "best.tiling is not in the design space: 3 = 2; allowed: fold"),
-        ("word", 5, "word is 5; allowed: power of two from 4 to 32"),
-        ("blocks", 0, "blocks is 0; allowed: integer from 1 to 12"),
-    ],
-)
-def test_edited_configurations_are_refused(
-    tmp_path: Path, name: str, value: int, words: str
-) -> None:
-    path = tmp_path / "fir.json"
-    written(path)
-    document = json.loads(path.read_text())
-    assert document["best"]["tiling"][name] != value
-    document["best"]["tiling"][name] = value
-    path.write_text(json.dumps(document))
-    with pytest.raises(InputError, match=words):
-        load_result(path)

@@ -22,6 +22,7 @@ from ithaca.formulations.systolic.design import systolic
 from ithaca.solver.solution import make_solution
 from tests.command_line import ithaca as command
 from tests.plugins.codesign.studies.spaces import small_space
+from tests.refusals import edited, refusals, says
 from tests.studies.network.test_fused import FOLLOWING
 
 Steps = tuple[str | int, ...]
@@ -120,6 +121,15 @@ KINDS: dict[str, Callable[[Path], Any]] = {
         marginal=10,
     ),
     "matches": lambda folder: ithaca.match("mm", **MM),
+    "for autosa": lambda folder: ithaca.solve(
+        "mm", i=16, j=16, k=16, limit=LIMITS, dataflow="i,j", target="autosa"
+    ),
+    "layers for autosa": lambda folder: _network(
+        folder, objective="off_chip_words", edition="exact", target="autosa"
+    ),
+    "layers that share tiles": lambda folder: _network(
+        folder, arch="simple", edition="uneven", fuse=True, objective="energy"
+    ),
     "simulation": lambda folder: ithaca.simulate(
         ithaca.solve("mm", **MM, limit=LIMITS, dataflow="i,j"), check_values=True
     ),
@@ -157,6 +167,9 @@ SLOW = {
     "front of accelerators",
     "front",
     "study",
+    "for autosa",
+    "layers for autosa",
+    "layers that share tiles",
 }
 
 
@@ -306,26 +319,27 @@ def test_no_forgery_is_confirmed(honest):
     check(honest, None)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("factor", [0.5, 1.5])
-def test_what_fusing_saves_is_not_taken_on_trust(folder, factor):
-    """The network where nothing stays on chip is stated without its layers."""
-    path, document = folder / "fused.json", document_of("layers fused")
-    assert confirmed(document, path)
-    document["fusing"]["value"] = document["fusing"]["certificate"]["lower_bound"] = int(
-        document["fusing"]["value"] * factor
-    )
-    assert not confirmed(document, path)
+#: Values of forged places that follow from what stands there.
+STEPS = {"(less)": -1, "(more)": 1}
 
 
-@pytest.mark.slow
-def test_what_fusing_saves_is_proven_where_nothing_is_claimed_of_the_total(folder):
-    path, document = folder / "unclaimed.json", document_of("layers fused")
-    document["total"]["certificate"] |= {"status": "feasible", "lower_bound": None, "gap": None}
-    assert confirmed(document, path)
-    document["fusing"]["value"] -= 8
-    document["fusing"]["certificate"]["lower_bound"] = document["fusing"]["value"]
-    assert not confirmed(document, path)
+@pytest.mark.ci(every=8)
+@pytest.mark.parametrize(("kind", "changes", "line"), refusals("forged", "together"))
+def test_places_forged_together_are_refused(folder, kind, changes, line):
+    path, forged = folder / "together.json", document_of(kind)
+    for place, value in changes.items():
+        steps = [int(step) if step.isdigit() else step for step in place.split(".")]
+        if isinstance(value, str) and value in STEPS:
+            value = at(forged, steps) + STEPS[value]
+        forged = edited(forged, steps, value)
+    path.write_text(json.dumps(forged))
+    try:
+        verified = ithaca.verify(path, time_limit=20)
+    except (InputError, DisagreementError) as error:
+        says(str(error), line)
+    else:
+        assert not line
+        assert not verified.confirmed
 
 
 def test_a_question_has_no_answer(folder):

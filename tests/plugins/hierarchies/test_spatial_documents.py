@@ -3,14 +3,12 @@ they were edited."""
 
 from __future__ import annotations
 
-import json
 import random
 from fractions import Fraction
 from typing import Any
 
 import pytest
 
-from ithaca.files.errors import InputError
 from ithaca.files.writing import document_text
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.configuration import Configuration
@@ -25,7 +23,6 @@ from ithaca.solver.result import Result
 from ithaca.solver.solution import make_solution
 from ithaca.workloads.kernel_files import statement_nest
 from ithaca.workloads.library import workload
-from tests.refusals import refusals
 from tests.whole_spaces import some_row, tables_of
 
 CONV = workload("conv2d", {"o": 6, "r": 4, "c": 4, "i": 3, "p": 3, "q": 3, "s": 2})
@@ -121,19 +118,3 @@ def edited(path, value):
         part[int(last) if last.isdigit() else last] = value
 
     return edit
-
-
-@pytest.mark.parametrize(
-    ("path", "value", "told"),
-    refusals("families-spatial_documents", "edited_files_are_refused"),
-)
-def test_edited_files_are_refused(path, value, told, tmp_path):
-    document = json.loads(document_text(result_document(result(design(OWN, "eyeriss")))))
-    edited(path, value)(document)
-    file = tmp_path / "result.json"
-    file.write_text(json.dumps(document))
-    with pytest.raises(InputError) as error:
-        load_result(file)
-    assert str(error.value).startswith(str(file))
-    assert "\n" not in str(error.value)
-    assert told in str(error.value)

@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ithaca.files.errors import InputError
 from ithaca.files.writing import document_text
 from ithaca.formulations.systolic.design import SpaceOptions, systolic
 from ithaca.plugins.hierarchies.formulations.question import MappingQuestion
@@ -28,7 +27,6 @@ from ithaca.studies.network.layers import solve_per_layer
 from ithaca.studies.network.problems import only_layers
 from ithaca.studies.network.runner import RunOptions
 from ithaca.workloads.library import workload
-from ithaca.workloads.networks.find import find_network
 from ithaca.workloads.networks.network import LayerRun
 from tests.command_line import ithaca, succeed
 from tests.studies.network.chains import asked, chain_of, chains, every_choice, least
@@ -143,56 +141,6 @@ def test_layers_left_out_are_followed_by_none():
     alone = solve_per_layer(only_layers(network, ["a"]), asked("off_chip_words", 400), RunOptions())
     assert alone.total is not None
     assert result.fusing.without.value == alone.total.value == (result.total and result.total.value)
-
-
-def test_files_are_read_back_and_edited_ones_refused(file, tmp_path):
-    result = solve_fused(
-        only_layers(find_network(str(file)), ["mm"]), asked("off_chip_words", 400), RunOptions()
-    )
-    path = tmp_path / "r.json"
-    document = network_document(result)
-    path.write_text(document_text(document))
-    again = load_network_result(path)
-    assert network_document(again) == document
-    assert again.fusing == replace(result.fusing, without=again.fusing.without)
-    assert [edge.kept for edge in again.fusing.edges] == [True]
-    for change, line in {
-        ("fusing", "edges", 0, "kept"): "layer wide does not follow from network.order",
-        ("fusing", "edges", 0, "words"): "fusing.edges are not those of network.order",
-        ("network", "order", 1, "follows"): "fusing.edges are not those of network.order",
-        ("layers", 0, "kept", "C"): "layer wide does not follow from network.order",
-        ("total", "value"): "total.certificate.lower_bound is 232; allowed: at most",
-    }.items():
-        edited = json.loads(path.read_text())
-        part = edited
-        for key in change[:-1]:
-            part = part[key]
-        part[change[-1]] = (
-            25
-            if isinstance(part[change[-1]], int) and not isinstance(part[change[-1]], bool)
-            else False
-        )
-        other = tmp_path / "edited.json"
-        other.write_text(json.dumps(edited))
-        with pytest.raises(InputError) as error:
-            load_network_result(other)
-        assert line in str(error.value)
-
-
-@pytest.mark.ci
-def test_what_is_claimed_is_proven_again(file):
-    result = solve_fused(
-        only_layers(find_network(str(file)), ["mm"]), asked("off_chip_words", 400), RunOptions()
-    )
-    checks = list(verify_network(result, SolveOptions()))
-    assert all(check.confirmed for check in checks)
-    assert all("found again by the same search" in check.line for check in checks[-2:])
-    assert result.total is not None
-    less = replace(
-        result.total, certificate=replace(result.total.certificate, lower_bound=Fraction(10**6))
-    )
-    with pytest.raises(InputError, match="yet there is a configuration"):
-        list(verify_network(replace(result, total=less), SolveOptions()))
 
 
 def test_a_run_without_time_says_what_it_knows():

@@ -27,7 +27,6 @@ from tests.command_line import ithaca, succeed
 from tests.plugins.hierarchies.formulations.cases import nest_of
 from tests.plugins.hierarchies.formulations.placed import GOLDEN
 from tests.plugins.hierarchies.formulations.test_uneven import problem
-from tests.refusals import refusals
 from tests.studies.network.all_tiles import CHAINS, Chain, fitted_to, least_of
 from tests.studies.network.drawn_chains import (
     inner_buffers,
@@ -351,51 +350,6 @@ def test_whole_tensors_beside_tiles_and_loops_shared_inside_are_read_again(
     assert all(check.confirmed for check in verify_network(found, SolveOptions()))
 
 
-THIN = """\
-name: thin
-layers:
-  - {op: kernel, name: l0, kernel: mm, sizes: {i: 6, j: 6, k: 1}}
-  - {op: kernel, name: l1, kernel: mm, sizes: {i: 6, j: 6, k: 6}, follows: true}
-"""
-
-HALOS = """\
-name: halos
-input: {batch: 1, channels: 2, height: 12, width: 1}
-layers:
-  - {op: conv, name: l0, channels: 2, kernel: [3, 1], padding: [1, 0]}
-  - {op: conv, name: l1, channels: 2, kernel: [3, 1], padding: [1, 0]}
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("network", "words", "value", "turns"),
-    [
-        (THIN, 14, "26,028", {"name": "next_j", "trips": 6}),
-        (HALOS, 28, "24,136", {"name": "next_r", "trips": 2, "loop": "r", "extent": 8, "step": 6}),
-    ],
-)
-def test_what_is_computed_again_is_read_again(network, words, value, turns, tmp_path):
-    text = BUFFER.replace("entries: 32", f"entries: {words}")
-    (tmp_path / "arch.yaml").write_text(text.replace("energy: 6", "energy: 1"))
-    (tmp_path / "two.yaml").write_text(network)
-    options = ("--arch", tmp_path / "arch.yaml", tmp_path / "two.yaml", "--loops")
-    shown = succeed(*COMMAND, *options, "-o", tmp_path / "r.json").stdout
-    assert f"total      energy {value}  (optimal among plans" in shown
-    assert f"for {turns['name']} in [0:{turns['trips']}) (shared)" in shown
-    stated = json.loads((tmp_path / "r.json").read_text())
-    assert stated["layers"][0]["shared"]["turns"] == [turns]
-    found = load_network_result(tmp_path / "r.json")
-    assert network_document(found) == stated
-    assert all(check.confirmed for check in verify_network(found, SolveOptions()))
-    for change in ({"loop": "z"}, {"name": "z"}, {"extent": 7}, {"step": 1}):
-        edited = json.loads((tmp_path / "r.json").read_text())
-        edited["layers"][0]["shared"]["turns"][0].update(change)
-        (tmp_path / "edited.json").write_text(json.dumps(edited))
-        done = ithaca("explain", tmp_path / "edited.json")
-        assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-
-
 @pytest.mark.slow(every=2)
 @pytest.mark.ci
 @pytest.mark.parametrize(
@@ -486,23 +440,6 @@ def test_products_of_two_sums_are_read_again(folder):
     options = [word if word != "energy" else "edp" for word in COMMAND]
     assert "at a time" in succeed(*options, *words).stdout
     assert "found again by the same search" in succeed("verify", folder / "edp.json").stdout
-
-
-@pytest.mark.ci
-@pytest.mark.parametrize(
-    ("change", "line"),
-    refusals("studies-network-tiles", "edited_files_are_refused"),
-)
-def test_edited_files_are_refused(folder, change, line):
-    edited = json.loads((folder / "r.json").read_text())
-    part = edited
-    for key in change[:-1]:
-        part = part[key]
-    part[change[-1]] = {"nobody": {}} if change[-1] == "around" else part[change[-1]] * 2
-    (folder / "edited.json").write_text(json.dumps(edited))
-    done = ithaca("explain", folder / "edited.json")
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert line in done.stderr
 
 
 @pytest.mark.ci

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 import pytest
 
@@ -322,41 +320,6 @@ def several(products):
     return mode("multi-array")(products, request, OPTIONS)
 
 
-CHANGES: list[tuple[Callable[[Any], object], str]] = [
-    (lambda d: d["partition"].update(arrays=1), "partition.arrays is 1, yet there are 2"),
-    (
-        lambda d: d["platform"]["limits"].update(
-            dsp=max(array["resources"]["dsp"] for array in d["arrays"])
-        ),
-        "arrays take .* of dsp, whose limit is",
-    ),
-    (lambda d: d.pop("arrays"), "arrays is missing"),
-    (
-        lambda d: [layer.update(array=1 - layer["array"]) for layer in d["layers"]],
-        "arrays are not those of the layers, in order",
-    ),
-    (
-        lambda d: d["layers"].reverse(),
-        r"arrays\[0\].*: recorded .* is not the model's",
-    ),
-    (lambda d: d["arrays"][1]["resources"].pop("dsp"), r"arrays\[1\].resources.dsp is missing"),
-    (lambda d: d["arrays"][1].update(value=1), r"arrays\[1\].value: recorded 1 is not the model's"),
-    (
-        lambda d: d["arrays"][1]["certificate"].update(lower_bound=1),
-        r"arrays\[1\].certificate.lower_bound: recorded 1 is not the model's",
-    ),
-    (lambda d: d.update(mode="per-layer"), "layers share no arrays in mode 'per-layer'"),
-]
-
-
-@pytest.mark.ci
-@pytest.mark.parametrize(("change", "message"), CHANGES)
-def test_arrays_of_a_file_follow_from_its_layers(tmp_path, several, change, message):
-    assert len(several.arrays) == 2
-    with pytest.raises(InputError, match=message):
-        edited(tmp_path, several, change)
-
-
 @pytest.mark.ci
 def test_bounds_of_arrays_are_proven_by_an_argument_of_their_own(tmp_path, several, monkeypatch):
     loaded = edited(tmp_path, several, lambda document: None)
@@ -365,50 +328,3 @@ def test_bounds_of_arrays_are_proven_by_an_argument_of_their_own(tmp_path, sever
     )  # it is not asked
     assert len(_confirmed(loaded)) > len(several.layers)
     assert all(_confirmed(loaded))
-
-
-@pytest.mark.slow
-def test_a_bound_above_the_optimum_is_refused(tmp_path, products):
-    """One array's value is claimed to be the best of two arrays."""
-    request = tiny_request(dsp=60, arrays=1, minimise=Minimise.SLOWEST, dataflow=("i",))
-    one = mode("multi-array")(products, request, OPTIONS)
-    forged = edited(
-        tmp_path, one, lambda document: document["partition"].update(arrays=2, minimise="slowest")
-    )
-    with pytest.raises(InputError, match="yet there is a configuration with"):
-        list(verify_network(forged, SolveOptions()))
-
-
-DESIGNS: list[tuple[Callable[[Any], object], str]] = [
-    (lambda c: c[1].update(chosen=True), r"choices\[1\]: chosen and proven do not follow"),
-    (lambda c: c[0].update(proven=False), r"choices\[0\]: chosen and proven do not follow"),
-    (lambda c: c.pop(0), r"arrays\[0\] is not of the design chosen"),
-    (lambda c: c.pop(), "choices are not the designs that all layers have"),
-    (
-        lambda c: c[-1].update(value=c[0]["value"], certificate=c[0]["certificate"]),
-        r"choices\[.\]: chosen and proven do not follow",
-    ),
-]
-
-
-@pytest.mark.parametrize(("change", "message"), DESIGNS)
-def test_what_is_said_of_designs_is_checked(tmp_path, shared, change, message):
-    with pytest.raises(InputError, match=message):
-        list(
-            verify_network(
-                edited(tmp_path, shared, lambda document: change(document["choices"])),
-                SolveOptions(),
-            )
-        )
-
-
-@pytest.mark.slow
-def test_bounds_of_designs_are_proven_again(tmp_path, shared):
-    assert list(verify_network(edited(tmp_path, shared, lambda document: None), SolveOptions()))[
-        -1
-    ].confirmed
-
-    def raised(document):
-        document["choices"][-1]["certificate"]["lower_bound"] *= 1000
-
-    assert not list(verify_network(edited(tmp_path, shared, raised), SolveOptions()))[-1].confirmed

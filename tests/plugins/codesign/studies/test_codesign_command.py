@@ -97,32 +97,6 @@ def test_results_load_back_and_are_checked(answered):
     assert "buffer_words" in result._repr_html_()
 
 
-@pytest.mark.parametrize(
-    ("place", "value", "line"),
-    refusals("studies-codesign-codesign_command", "edited_results_are_refused"),
-)
-def test_edited_results_are_refused(answered, tmp_path, place, value, line):
-    document = json.loads((answered / "r.json").read_text())
-    inner = document
-    for part in place[:-1]:
-        inner = inner[part]
-    inner[place[-1]] = value
-    file = tmp_path / "edited.json"
-    file.write_text(json.dumps(document))
-    done = refused("verify", file)
-    assert line in done
-
-
-def test_layers_and_the_space_are_verified(answered):
-    done = succeed("verify", answered / "r.json")
-    layer, stated, space = done.stdout.splitlines()
-    assert layer.startswith("product ")
-    assert stated.startswith("as stated ")
-    assert "re-evaluated" in layer
-    assert space.startswith("space ")
-    assert "found again by the same search" in space
-
-
 def test_the_chosen_architecture_gives_the_same_optimum(answered, tmp_path):
     succeed("export", answered / "r.json", "--to", "timeloop", "-o", tmp_path / "out")
     mapped = library.map(
