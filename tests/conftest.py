@@ -3,6 +3,7 @@ each folder within its budget of CPU seconds."""
 
 from __future__ import annotations
 
+import csv
 import itertools
 import os
 import shutil
@@ -11,6 +12,7 @@ import time
 from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
+from zlib import crc32
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -36,29 +38,38 @@ NOT_CHECKED = (
 settings.register_profile(
     "fast", deadline=None, suppress_health_check=NOT_CHECKED, derandomize=True, max_examples=40
 )
-settings.register_profile("ci", settings.get_profile("fast"), max_examples=100)
+settings.register_profile("ci", settings.get_profile("fast"), max_examples=60)
 settings.register_profile(
     "thorough", settings.get_profile("fast"), derandomize=False, max_examples=2000
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
 
 #: CPU seconds that the tests of a folder which plain ``pytest`` runs may take on a quiet machine;
-#: those of files beside the folders are ``tests``. A run says which take more: what makes them do
-#: so belongs to CI (`ci` in pyproject.toml), or is too slow.
+#: those of files beside the folders are ``tests``. A run says which take more.
 BUDGETS = {
-    "exports": 36,
+    "exports": 30,
     "families": 10,
-    "formulations": 78,
+    "formulations": 45,
     "paper": 4,
-    "plugins": 60,
-    "refine": 5,
-    "results": 15,
-    "solver": 57,
-    "studies": 50,
-    "workloads": 9,
-    "tests": 42,
+    "plugins": 95,
+    "refine": 6,
+    "results": 14,
+    "solver": 52,
+    "studies": 42,
+    "workloads": 8,
+    "tests": 34,
 }
 _FAST = "not slow and not ci"
+
+#: CPU seconds of a case of each test that takes some, as ``UPDATE_SECONDS=1`` recorded them.
+SECONDS = Path(__file__).parent / "data" / "seconds.csv"
+
+#: Least seconds that are recorded.
+LEAST = 0.1
+
+#: Of each tier, the CPU seconds that all cases of one test may take together, and those that one
+#: case may which is taken where not all are. What neither takes is slow.
+TIERS = {"fast": (0.5, 1.0), "ci": (3.0, 20.0)}
 
 #: CPU seconds of the tests of each folder, in this process, and in those that ran them.
 _cpu_seconds: Counter[str] = Counter()
@@ -90,42 +101,41 @@ def pytest_cmdline_main(config):
         option.dist = "worksteal"
 
 
-#: Of a test with more dear cases than this, CI takes each sixth; the slow tests take the others.
-FEW = 1
+def seconds_of_cases():
+    """CPU seconds of a case, by test."""
+    with SECONDS.open(encoding="utf-8", newline="") as file:
+        return {row["test"]: float(row["seconds"]) for row in csv.DictReader(file)}
+
+
+def some_of(cases, seconds, most, one):
+    """As many cases, a fixed sample, as take so many seconds; if not all, one that takes fewer than
+    ``one``."""
+    number = min(len(cases), int(most / seconds) if seconds else len(cases))
+    number = number or (len(cases) > 0 and seconds <= one)
+    first = crc32(_test_of(cases[0]).encode()) if number < len(cases) else 0
+    return [cases[(first + place * len(cases) // number) % len(cases)] for place in range(number)]
+
+
+def _test_of(item):
+    return item.nodeid.partition("[")[0].removeprefix("tests/")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Leave every n-th case of a test of ``ci(every=n)`` to the fast tests, and of the others every
-    n-th of one of ``slow(every=n)`` to CI; of many cases of ``ci`` alone, each sixth."""
-    places: Counter[str] = Counter()
-    dear: dict[str, list[pytest.Item]] = {}
+    """Leave to CI, or to the slow tests, what takes more seconds than the tiers before may: of many
+    cases a fixed sample stays. Marks of a case's own are kept."""
+    known, tests = seconds_of_cases(), {}
     for item in items:
-        marks = [mark for mark in item.own_markers if mark.name in ("slow", "ci")]
-        every = {mark.name: mark.kwargs["every"] for mark in marks if "every" in mark.kwargs}
-        whole = any(mark.name == "slow" and not mark.kwargs for mark in marks)
-        test = item.nodeid.partition("[")[0]
-        if every and not whole:
-            fast, left = (n in every and places[test] % every[n] == 0 for n in ("ci", "slow"))
-            places[test] += 1
-            if fast or left:
-                own = ("slow", "ci") if fast else ("slow",)
-                item.own_markers[:] = [mark for mark in item.own_markers if mark.name not in own]
-                if not fast:
-                    item.add_marker("ci")
-        sampled = "slow" in every or any("whole" in mark.kwargs for mark in marks)
-        if "[" in item.nodeid and not sampled and _is_dear(item):
-            dear.setdefault(test, []).append(item)
-    for cases in dear.values():
-        if len(cases) > FEW:
-            for place, item in enumerate(cases):
-                if place % 6:
-                    item.add_marker("slow")
-
-
-def _is_dear(item):
-    """Whether a test is of CI, and of no cheaper or dearer tier."""
-    return bool({mark.name for mark in item.iter_markers()} & {"ci", "slow"} == {"ci"})
+        if not {mark.name for mark in item.iter_markers()} & {"slow", "ci"}:
+            tests.setdefault(_test_of(item), []).append(item)
+    for test, cases in tests.items():
+        for tier, (most, one) in TIERS.items():
+            for item in some_of(cases, known.get(test, 0), most, one):
+                cases.remove(item)
+                if tier != "fast":
+                    item.add_marker(tier)
+        for item in cases:
+            item.add_marker("slow")
 
 
 def _cpu():
@@ -137,8 +147,11 @@ def pytest_runtest_protocol(item):
     """Count the CPU seconds of a folder's tests."""
     before = _cpu()
     yield
+    taken = _cpu() - before
     folder = item.path.relative_to(Path(__file__).parent).parts[0]
-    _cpu_seconds[folder if folder in BUDGETS else "tests"] += _cpu() - before
+    _cpu_seconds[folder if folder in BUDGETS else "tests"] += taken
+    _cpu_seconds[_test_of(item)] += taken
+    _cpu_seconds[f"cases of {_test_of(item)}"] += 1
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -150,11 +163,23 @@ def pytest_testnodedown(node):
 def pytest_terminal_summary(terminalreporter, config):
     """Say which folders take more than their budget."""
     if config.option.markexpr == _FAST:
-        for folder, seconds in sorted(_cpu_seconds.items()):
-            if seconds > BUDGETS[folder]:
-                terminalreporter.write_line(
-                    f"{folder}: {seconds:.0f} CPU seconds, {BUDGETS[folder]} allowed"
-                )
+        for folder, budget in BUDGETS.items():
+            if (seconds := _cpu_seconds[folder]) > budget:
+                terminalreporter.write_line(f"{folder}: {seconds:.0f} CPU seconds, {budget} allowed")
+    if os.environ.get("UPDATE_SECONDS"):
+        record_seconds()
+
+
+def record_seconds():
+    """Record the mean seconds of a case of every test that ran."""
+    known = seconds_of_cases()
+    for test, number in _cpu_seconds.items():
+        if test.startswith("cases of "):
+            known[test[9:]] = _cpu_seconds[test[9:]] / number
+    with SECONDS.open("w", encoding="utf-8", newline="") as file:
+        rows = csv.writer(file, lineterminator="\n")
+        rows.writerow(("test", "seconds"))
+        rows.writerows((t, f"{s:.2g}") for t, s in sorted(known.items()) if s >= LEAST)
 
 
 def pytest_runtest_setup(item):

@@ -33,24 +33,6 @@ def ithaca(tmp_path, monkeypatch):
     return run
 
 
-@pytest.mark.slow
-def test_seeds_of_a_workload_for_every_tool(ithaca, tmp_path):
-    lists = {}
-    for tool in ("optuna", "pymoo", "nevergrad", "odyssey"):
-        status, output, errors = ithaca(
-            "seed", *ONE, "--for", tool, "--count", "4", "-o", f"{tool}.json"
-        )
-        assert (status, errors) == (0, "")
-        assert output.startswith(f"wrote {tool}.json: 4 seeds for {tool}, design [i,j] C, latency ")
-        lists[tool] = json.loads((tmp_path / f"{tool}.json").read_text())
-    assert lists["optuna"] == lists["nevergrad"]
-    assert lists["pymoo"]["X"] == [list(seed.values()) for seed in lists["optuna"]]
-    assert [s["i_t1"] for s in lists["odyssey"]] == [s["t1_i"] for s in lists["optuna"]]
-    assert ithaca("seed", *ONE, "--for", "opentuner", "--count", "4", "-o", "folder")[0] == 0
-    files = sorted((tmp_path / "folder").iterdir())
-    assert [json.loads(f.read_text()) for f in files] == lists["optuna"]
-
-
 @pytest.mark.ci
 def test_seeds_of_a_result_begin_with_its_configurations_and_evaluate_reads_them(ithaca, tmp_path):
     assert ithaca("solve", *MM, "-o", "result.json")[0] == 0

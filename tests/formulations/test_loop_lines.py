@@ -189,32 +189,6 @@ def test_a_result_that_is_read_prints_what_was_solved(result):
     assert "for i in" not in ithaca("explain", result, "--quick").stdout
 
 
-@pytest.mark.slow
-def test_every_layer_of_a_network_prints_its_nest(tmp_path):
-    path = tmp_path / "n.json"
-    words = (
-        "-s",
-        "image=32",
-        "--layers",
-        "conv1_*",
-        "--platform",
-        "zcu102",
-        "--dtype",
-        "int8",
-        "--dataflow",
-        "o",
-    )
-    answer = succeed("network", "vgg16", *words, "--loops", "-o", path)
-    again = ithaca("explain", path, "--loops").stdout
-    headings = [
-        line
-        for line in answer.stdout.splitlines()
-        if line.endswith("as a loop nest (loops of one iteration are left out)")
-    ]
-    assert headings
-    assert all(line in again for line in headings)
-
-
 @pytest.mark.parametrize(
     "command",
     [

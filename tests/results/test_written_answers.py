@@ -83,6 +83,19 @@ def forth(answer):
 ANSWERS: dict[str, Make] = {
     "array": lambda o: ithaca.solve("mm", **SIZES, **ARRAY, objective=o),
     "array with ports": lambda o: ithaca.solve("mm", **SIZES, **ARRAY, objective=o, ports=2),
+    "array with blocks": lambda o: ithaca.solve(
+        "mm", i=4, j=3, k=8, **ARRAY, objective=o, block_sparse="A=2/4"
+    ),
+    "array of two levels": lambda o: ithaca.solve(
+        "mm", **SIZES, **ARRAY, objective=o, two_level=True
+    ),
+    "array in bursts": lambda o: ithaca.solve(
+        "mm", **SIZES, **ARRAY, objective=o, host_serialize=False
+    ),
+    "array with URAM": lambda o: ithaca.solve("mm", **SIZES, **ARRAY, objective=o, uram=True),
+    "array of another machine": lambda o: ithaca.solve(
+        "mm", **SIZES, **ARRAY, objective=o, edition="cycle", regime="hls"
+    ),
     "array of another edition": lambda o: ithaca.solve(
         "mm", **SIZES, **ARRAY, objective=o, edition="odyssey"
     ),

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import random
 import signal
-import subprocess
 import time
 
 import pytest
@@ -172,45 +170,6 @@ def test_ctrl_c_ends_a_study_with_what_it_has_and_the_next_run_goes_on(tmp_path)
     assert all((kept / name).stat().st_mtime_ns == changed for name, changed in names.items())
 
 
-@pytest.mark.slow
-def test_a_front_killed_at_random_moments_resumes_to_the_same_front(tmp_path):
-    kept = tmp_path / "kept"
-    arguments = [
-        "pareto",
-        "mm",
-        "-s",
-        "i=8,j=6,k=8",
-        "--dataflow",
-        "i,j",
-        "--objectives",
-        "latency,bram18k",
-        "--json",
-    ]
-    whole = timeless(json.loads(ithaca(*arguments).stdout))
-    assert whole["complete"] is True
-    chance = random.Random(4)
-    proofs: dict[str, int] = {}
-    for _ in range(3):
-        wanted = len(proofs) + chance.randint(1, 3)
-        with begin(*arguments, "--results", kept, stdout=subprocess.DEVNULL) as process:
-            while len(list(kept.glob("*.json"))) < wanted and process.poll() is None:
-                time.sleep(0.001)
-            time.sleep(chance.random() / 20)
-            process.kill()
-        assert all((kept / name).stat().st_mtime_ns == changed for name, changed in proofs.items())
-        assert len(list(kept.glob("*.json"))) >= wanted
-        proofs = {path.name: path.stat().st_mtime_ns for path in kept.glob("*.json")}
-    resumed = json.loads(ithaca(*arguments, "--results", str(kept)).stdout)
-    assert timeless(resumed) == whole
-    # what was proven was not proven again, and no trace is left of what was being written
-    assert all((kept / name).stat().st_mtime_ns == changed for name, changed in proofs.items())
-    again = json.loads(ithaca(*arguments, "--results", str(kept), "--time-limit", "1e-9").stdout)
-    assert timeless(again) == whole
-    assert [step["seconds"] for p in again["points"] for step in p["proof"]] == [
-        step["seconds"] for p in resumed["points"] for step in p["proof"]
-    ]
-
-
 def timeless(document):
     """A document without seconds."""
     if isinstance(document, dict):
@@ -248,20 +207,6 @@ def test_pareto_prints_a_proven_front(tmp_path):
         ]
     part = succeed(*arguments, "--max-points", "2")
     assert "partial (ended after 2 points, as asked): 2 points, each proven" in part.stdout
-
-
-@pytest.mark.slow
-def test_pareto_of_three_objectives_is_plotted_too(tmp_path):
-    arguments = ("pareto", "mm", "-s", "i=8,j=8,k=8", "--dataflow", "i", "--divisors-only")
-    for name in ("front.svg", "front.html"):
-        succeed(
-            *arguments,
-            "--objectives",
-            "latency, max(dsp, 10), off_chip_words",
-            "--plot",
-            str(tmp_path / name),
-        )
-        assert (tmp_path / name).stat().st_size > 10_000
 
 
 def test_an_infeasible_or_hasty_front_exits_1():

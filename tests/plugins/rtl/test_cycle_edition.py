@@ -84,23 +84,6 @@ def test_where_outputs_decide_bounds_hold_what_leaves_last():
     )  # 4.8 million where what is behind and what is drained last were bounded apart
 
 
-@pytest.mark.ci
-@pytest.mark.parametrize("regime", ["rtl", "hls"])
-def test_results_state_their_machine_and_verify(regime, tmp_path):
-    path = tmp_path / "result.json"
-    found = solve("mm", i=24, j=16, k=12, dataflow="i,j", edition="cycle", regime=regime)
-    found.save(path)
-    document = json.loads(path.read_text())
-    assert document["edition"] == "cycle"
-    assert ("machine" in document.get("technology", {})) == (regime == "hls")
-    assert "confirmed by cpsat" in ithaca("verify", path).stdout
-    ran = simulate(path)
-    assert found.value is not None
-    assert ran.machine.entry == (2 if regime == "hls" else 0)
-    assert ran.cycles == pytest.approx(float(found.value), rel=0.05)
-    assert ran.models["cycle"] == found.value
-
-
 #: Problems whose best arrays have tiles of a few cycles, shorter than what words take along a chain
 #: and back.
 SHORT_TILES = [

@@ -214,35 +214,6 @@ def test_a_bandwidth_holds_of_every_layer_of_a_shared_array(products, shared):
     assert max(r.answer.metrics["bandwidth"] for r in found.layers) < most
 
 
-@pytest.mark.slow
-def test_a_bandwidth_holds_of_arrays_that_work_at_the_same_time(products):
-    request = tiny_request(dsp=60, arrays=2, minimise=Minimise.SLOWEST, dataflow=("i",))
-    free = mode("multi-array")(products, request, OPTIONS)
-    assert free.total is not None
-    assert free.total.value is not None
-    most = [
-        max(r.answer.metrics["bandwidth"] for r in free.layers if r.array == n) for n in range(2)
-    ]
-    bound = Limit("bandwidth", max(most))  # each alone is within that, both together are not
-    found = mode("multi-array")(products, limited(request, *request.limits, bound), OPTIONS)
-    assert found.total is not None
-    assert found.total.value is not None
-    assert found.total.certificate.lower_bound is not None
-    assert free.total.value <= found.total.certificate.lower_bound <= found.total.value
-    rates = [
-        max(r.answer.metrics["bandwidth"] for r in found.layers if r.array == n)
-        for n in range(len(found.arrays))
-    ]
-    assert [array.resources["bandwidth"] for array in found.arrays] == rates
-    assert sum(rates) <= bound.bound
-    even = Limit("bandwidth", bound.bound / 2)
-    parts = replace(limited(request, *request.limits, even), shares={"bandwidth": even.bound})
-    halves = mode("multi-array")(products, parts, OPTIONS)
-    assert halves.total is not None
-    assert halves.total.value is not None
-    assert found.total.value <= halves.total.value  # with half of it each they hold it, too
-
-
 NONE = [
     ("shared-array", 1, Minimise.TOTAL),
     ("multi-array", 2, Minimise.TOTAL),

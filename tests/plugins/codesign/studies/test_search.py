@@ -186,31 +186,6 @@ def test_starts_are_incumbents_and_change_no_answer():
     )
 
 
-@pytest.mark.slow
-def test_the_best_memories_are_those_of_solving_every_layer_on_all():
-    whole = find_space("dmazerunner-memory")
-    small = tuple(replace(quantity, values=quantity.values[2:6:2]) for quantity in whole.quantities)
-    space = replace(whole, quantities=small)
-    works = tuple(
-        replace(work, nest=work.nest.with_sizes({"N": 1}))
-        for work in find_workloads(["resnet-dmazerunner"])
-    )[3:]
-    works = tuple(replace(work, stored=()) for work in works)
-    for objective in ("sum(edp)", "latency", "energy"):
-        question = make_question(space, works, [objective])
-        expected = {}
-        for point in points(question):
-            problems = [
-                space.accelerator.problems(work, space.at(point), question.objectives[0])[0]
-                for work in works
-            ]
-            expected[point] = sum(solve_staged(problem).value or 0 for problem in problems)
-        result = codesign(question)
-        assert result.best is not None
-        assert result.best.values == (min(expected.values()),) == (expected[result.best.point],)
-        assert result.certificate.status is Status.OPTIMAL
-
-
 #: Objectives and limits that fall as metrics of layers, or of the hardware, grow.
 FALLING = (
     "energy/latency",

@@ -30,7 +30,6 @@ from ithaca.formulations.systolic.tiling import Tiling, group_packs
 from ithaca.plugins.hierarchies.exports.timeloop.folder import TIMELOOP
 from ithaca.plugins.hierarchies.exports.timeloop.levels import TimeloopHierarchy
 from ithaca.workloads.library import workload
-from tests.command_line import succeed
 from tests.plugins.hierarchies.exports.timeloop_rules import (
     Storage,
     count,
@@ -268,18 +267,3 @@ def test_bandwidths_are_the_packs_the_ports_and_the_memorys():
     assert (alone.read_bandwidth, alone.write_bandwidth, alone.shared_bandwidth) == (32, 4, None)
     ways = [module.direction for _, module in array.modules if module.dram]
     assert ways == [Direction.IN, Direction.IN, Direction.OUT]
-
-
-@pytest.mark.slow
-def test_a_platforms_bandwidth_is_exported(tmp_path):
-    result, folder = tmp_path / "r.json", tmp_path / "t"
-    words = ("-s", "i=64,j=64,k=64", "--dtype", "int8", "--dataflow", "i,j", "--platform", "zcu102")
-    succeed("solve", "mm", *words, "-o", result)
-    succeed("export", result, "--to", "timeloop", "-o", folder)
-    mapped = read_export({file.name: file.read_text() for file in folder.iterdir()})
-    dram = mapped.nodes[0]
-    assert isinstance(dram, Storage)
-    # 19.2 GB/s at 300 MHz are 64 words of a byte a cycle
-    assert dram.shared_bandwidth == 64
-    # its words are off chip in no more than Ithaca's latency, and so are they at this bandwidth
-    assert count(mapped).cycles <= json.loads(result.read_text())["best"]["metrics"]["latency"]

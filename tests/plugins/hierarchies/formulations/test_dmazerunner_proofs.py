@@ -326,20 +326,6 @@ def test_baselines_are_no_better_than_the_optimum(method):
     assert spread <= most.get(method, spread)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", RESNET)
-def test_all_published_layers_are_proven_with_padding(name):
-    for objective in ("latency", "energy", "edp"):
-        values = {}
-        for divisors_only in (True, False):
-            solution = solve_staged(
-                make_problem(DmazerunnerDesign(MACHINE, resnet(name), divisors_only), objective)
-            )
-            assert solution.certificate.status is Status.OPTIMAL
-            values[divisors_only] = solution.value
-        assert values[False] <= values[True]  # type: ignore[operator]
-
-
 @pytest.mark.parametrize("most", [0, 1 << 8, 1 << 30])
 @pytest.mark.parametrize("exact", [True, False])
 def test_transfers_that_no_mapping_is_below(exact, most, monkeypatch):

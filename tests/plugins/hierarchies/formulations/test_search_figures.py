@@ -115,19 +115,6 @@ def test_no_mapping_that_the_tool_evaluated_is_better(architecture, layer):
         assert float(found) <= least * (1 + 1e-6)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("layer", LAYERS)
-def test_padding_never_costs(layer):
-    for objective in ("energy", "latency", "edp"):
-        padded, found = (
-            solved("simple", layer, objective, divisors=divisors).value
-            for divisors in (False, True)
-        )
-        assert padded is not None
-        assert found is not None
-        assert padded <= found
-
-
 @pytest.mark.ci
 def test_a_time_limit_leaves_a_bound():
     solution = solve_staged(

@@ -3,12 +3,10 @@ nodes."""
 
 from __future__ import annotations
 
-import json
 import lzma
 from csv import DictReader
 from fractions import Fraction
 from math import ceil, inf, prod
-from pathlib import Path
 from random import Random
 
 import numpy as np
@@ -27,7 +25,6 @@ from ithaca.plugins.hierarchies.formulations.uneven.model import Node
 from ithaca.plugins.hierarchies.formulations.uneven.separable import Separable
 from ithaca.solver.certificate import Status
 from ithaca.solver.staged.engine import solve_staged
-from tests.command_line import ithaca
 from tests.plugins.hierarchies.formulations.cases import nest_of
 from tests.plugins.hierarchies.formulations.placed import (
     DEEP,
@@ -146,45 +143,6 @@ def test_known_optimum_of_a_convolution():
     assert (solved(nest, GOLDEN, divisors_only=True).value, by_level) == (685_748_224, 691_019_776)
 
 
-@pytest.mark.slow
-def test_bounds_of_interrupted_searches(monkeypatch):
-    """Band by band the bound rises, rows lie above it, and from the first band on it means more
-    than what every mapping costs."""
-    monkeypatch.setattr(
-        "ithaca.plugins.hierarchies.formulations.search.joined_axes.JoinedAxes.band", 200
-    )
-    design = UnevenDesign(matrix_product(256), GOLDEN, MappingOptions(divisors_only=True))
-    optimum = Fraction(139_657_216)
-    stage = design.stage(problem(design, "energy"))
-    assert stage is not None
-    blocks = [each for each in stage.blocks(lambda: optimum + 1) if each.rest > -inf]
-    rests = [each.rest for each in blocks]
-    assert rests == sorted(rests)
-    assert len(set(rests)) > 5
-    assert float(design.least(())["energy"]) < rests[0] <= optimum
-    assert all((each.bounds >= each.rest).all() for each in blocks)
-    assert rests[-1] == inf
-
-
-@pytest.mark.slow
-def test_bounds_of_searches_that_keep_few(monkeypatch):
-    """A search that leaves out mappings for want of memory bounds the best by them from below, and
-    proves it only if they are above what is found."""
-    design = UnevenDesign(matrix_product(64), GOLDEN, MappingOptions(divisors_only=True))
-    best = solved(matrix_product(64), GOLDEN, divisors_only=True).value
-    monkeypatch.setattr("ithaca.plugins.hierarchies.formulations.search.joined_axes.MOST", 20)
-    monkeypatch.setattr(
-        "ithaca.plugins.hierarchies.formulations.search.joined_axes.JoinedAxes.beam", 1
-    )
-    solution = solve_staged(problem(design, "energy"))
-    bound = solution.certificate.lower_bound
-    assert best is not None
-    assert bound is not None
-    assert solution.value is not None
-    assert bound < best <= solution.value
-    assert solution.certificate.status is Status.FEASIBLE
-
-
 def test_options_are_compared_exactly():
     """Sums at decimal energies are whole multiples of one unit: floats do not tell 0.3 + 0.6 from
     0.9 otherwise."""
@@ -239,49 +197,12 @@ def test_symbols_say_what_fractions_say():
     assert 0 < sum(fitting) < 60
 
 
-@pytest.mark.slow
-def test_fronts(tmp_path):
-    """The front of energy and latency, on the architecture of the guide's page."""
-    page = (Path(__file__).parents[4] / "docs/uneven-mappings.md").read_text(encoding="utf-8")
-    file = tmp_path / "small.yaml"
-    file.write_text(page.split('title="arch.yaml"\n')[1].split("```")[0], encoding="utf-8")
-    options = ("--arch", str(file), "--edition", "uneven", "--divisors-only", "--json")
-    sizes = ("-s", "i=16,j=16,k=16")
-    front = ithaca("pareto", "mm", *sizes, *options, "--objectives", "energy,latency")
-    (point,) = json.loads(front.stdout)["points"]
-    assert (point["metrics"]["energy"], point["metrics"]["latency"]) == (183_808, 256)
-
-
 @pytest.mark.parametrize("edition", ["timeloop", "uneven"])
 def test_options_of_another_edition_are_refused(edition):
     wrong = {"timeloop": {"nodes_by_level": True}, "uneven": {"within_parent": True}}[edition]
     setting = Setting(GOLDEN, matrix_product(4), edition, MappingOptions(**wrong))
     with pytest.raises(InputError, match=f"does not go with edition {edition}; allowed: edition"):
         _ = setting.design
-
-
-@pytest.mark.slow
-def test_mappings_in_files(tmp_path):
-    """A written mapping is read again, and refused where the file states none."""
-    out = tmp_path / "mapping.json"
-    sizes = ("-s", "i=4,j=4,k=4", "--arch", "simple", "--edition", "uneven", "--divisors-only")
-    done = ithaca("map", "mm", *sizes, "-o", str(out), "--loops")
-    assert "Buffer [ " in done.stdout
-    assert "optimal" in ithaca("verify", str(out)).stdout
-    document = json.loads(out.read_text())
-    node = document["best"]["tiling"][1]
-    for field, value, message in (
-        ("keeps", ["nobody"], "keeps is nobody; allowed: one of"),
-        ("level", "attic", "level is 'attic'"),
-        ("keeps", [], "has no storage node"),
-    ):
-        forged = json.loads(out.read_text())
-        forged["best"]["tiling"][1] = node | {field: value}
-        out.with_name("forged.json").write_text(json.dumps(forged))
-        refused = ithaca("explain", str(out.with_name("forged.json")))
-        assert refused.returncode == 2
-        assert message in refused.stderr
-        assert refused.stderr.count("\n") == 1
 
 
 def enumerated(design, objective, limits):

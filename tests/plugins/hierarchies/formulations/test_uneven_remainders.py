@@ -351,14 +351,6 @@ def test_remainders_in_files(tmp_path):
     )
 
 
-@pytest.mark.slow
-def test_windows_in_files(tmp_path):
-    out, options = tmp_path / "mapping.json", ("--edition", "uneven", "--nodes", "levels")
-    sizes = ("conv2d", "-s", "r=5,c=1,i=1,o=1,p=2,q=1")
-    succeed("map", *sizes, "--arch", "simple", *options, "--remainders", "-o", str(out))
-    assert "optimal" in succeed("verify", str(out)).stdout
-
-
 @pytest.mark.ci
 def test_parts_in_hundreds_of_orders():
     """Numbers are not traced through all orders that there may be."""

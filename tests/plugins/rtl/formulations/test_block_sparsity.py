@@ -286,36 +286,6 @@ def test_dense_tensors_stay_on_chip(second, words, tmp_path):
 SMALL = ["solve", "mm", "-s", "i=16,j=16,k=16", "--dataflow", "i,j", "--permutation", "C"]
 
 
-@pytest.mark.ci
-def test_files_state_blocks_and_are_proven_again(tmp_path):
-    file = tmp_path / "r.json"
-    run = ithaca(*SMALL, "--limit", "dsp=80", "--block-sparse", "A=2/4", "-o", file)
-    assert run.returncode == 0, run.stderr
-    assert "mm (i=16, j=16, k=16; A=2/4) fp32" in run.stdout
-    assert "values and their places: 9 bytes each, 16 off chip" in run.stdout
-    document = json.loads(file.read_text())
-    assert document["workload"]["block_sparse"] == "A=2/4"
-    assert "kernel" not in document["workload"]
-    assert document["best"]["tiling"]["simd"] % 4 == 0
-    again = ithaca("verify", file)
-    assert again.returncode == 0, again.stderr
-    simulation = json.loads(ithaca("simulate", file, "--json", "--check-values").stdout)
-    assert simulation["simulation"]["values"]["wrong"] == 0
-    assert simulation["simulation"]["cycles"] == document["best"]["metrics"]["latency"]
-    told = ithaca("explain", file, "--quick")
-    assert "Blocks: a PE multiplies 2 of 4 elements of A" in told.stdout
-    for target in ("timeloop", "scalesim"):
-        refused = ithaca("export", file, "--to", target, "-o", tmp_path / target)
-        assert refused.returncode == 2
-        assert "block sparsity A=2/4; allowed: dense tensors" in refused.stderr
-        assert len(refused.stderr.splitlines()) == 1
-    document["best"]["tiling"]["simd"] = 2
-    file.write_text(json.dumps(document))
-    wrong = ithaca("verify", file)
-    assert wrong.returncode == 2
-    assert "simd is 2; allowed: multiples of 4, as A is stored in blocks (A=2/4)" in wrong.stderr
-
-
 def test_points_state_blocks(tmp_path):
     file, out = tmp_path / "points.csv", tmp_path / "out.csv"
     row = (
@@ -332,18 +302,6 @@ def test_points_state_blocks(tmp_path):
     assert len({each["latency"] for each in rows}) == 1
     again = ithaca("evaluate", "mm", "--points", out, "--json")
     assert [p["metrics"]["dsp"] for p in json.loads(again.stdout)["points"]] == [80, 160, 20]
-
-
-@pytest.mark.slow
-def test_studies_state_blocks(tmp_path):
-    file = tmp_path / "front.json"
-    words = [*SMALL[1:], "--limit", "dsp=40", "--block-sparse", "A=2/4", "-o", file]
-    front = ithaca("pareto", *words, "--objectives", "latency,dsp")
-    assert front.returncode == 0, front.stderr
-    assert front.stdout.startswith("mm (i=16, j=16, k=16; A=2/4) fp32, u250")
-    assert json.loads(file.read_text())["block_sparse"] == "A=2/4"
-    again = ithaca("verify", file)
-    assert again.returncode == 0, again.stderr
 
 
 def test_kernel_files_state_blocks(tmp_path):

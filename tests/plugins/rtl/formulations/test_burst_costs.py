@@ -128,26 +128,6 @@ IN_BURSTS = [*SMALL, "--no-host-serialize"]
 
 
 @pytest.mark.ci
-def test_a_result_is_stated_read_verified_and_simulated(tmp_path):
-    file, points = tmp_path / "r.json", tmp_path / "points.csv"
-    solved = ithaca("solve", *IN_BURSTS, "-o", file)
-    assert "objective  846  (optimal" in solved.stdout
-    assert "DRAM       as programs have it: every row of a tile opens a burst" in solved.stdout
-    assert json.loads(file.read_text())["space"]["host_serialize"] is False
-    verified = ithaca("verify", file)
-    assert verified.returncode == 0, verified.stderr
-    assert "value 846 re-evaluated, confirmed by cpsat" in verified.stdout
-    simulation = ithaca("simulate", file)
-    assert "cycle model edition: 846 cycles" in simulation.stdout
-    assert ithaca("evaluate", "mm", "--points", file, "--table", points).returncode == 0
-    header, row = points.read_text().splitlines()
-    assert dict(zip(header.split(","), row.split(","), strict=False))["app"] == "mm"
-    assert ",host_serialize," in header
-    again = ithaca("evaluate", "mm", "--points", points, "--dtype", "int16", "--json")
-    assert json.loads(again.stdout)["points"][0]["metrics"]["latency"] == 846
-
-
-@pytest.mark.ci
 def test_the_choice_is_an_axis_of_studies():
     run = ithaca("whatif", *SMALL, "--vary", "host-serialize=yes,no", "--json")
     points = json.loads(run.stdout)["points"]

@@ -240,37 +240,6 @@ def slow(tmp_path):
     return path
 
 
-@pytest.mark.slow
-def test_files_state_ports_and_are_proven_again(tmp_path, slow):
-    file = tmp_path / "r.json"
-    run = ithaca(*SMALL, "--platform", slow, "--ports", "4", "-o", file)
-    assert run.returncode == 0, run.stderr
-    document = json.loads(file.read_text())
-    assert document["space"]["ports"] == {"most": 4, "channels": 8}
-    assert document["technology"]["memory"] == {"port": 1}
-    ports = document["best"]["tiling"]["ports"]
-    assert ports["A"] == 4
-    assert f"ports      A {ports['A']}, y_drain {ports['y_drain']}" in run.stdout
-    again = ithaca("verify", file)
-    assert again.returncode == 0, again.stderr
-    simulation = json.loads(ithaca("simulate", file, "--json", "--check-values").stdout)[
-        "simulation"
-    ]
-    assert simulation["memory"]["port"] == 1
-    assert simulation["values"]["wrong"] == 0
-    assert simulation["cycles"] == pytest.approx(simulation["models"]["cycle"], rel=0.02)
-    for target in ("rtl", "timeloop", "scalesim"):
-        refused = ithaca("export", file, "--to", target, "-o", tmp_path / target)
-        assert refused.returncode == 2
-        assert "several memory ports; allowed: one of each tensor" in refused.stderr
-        assert len(refused.stderr.splitlines()) == 1
-    document["best"]["tiling"]["ports"]["A"] = 3  # three ports do not share 16 lanes
-    file.write_text(json.dumps(document))
-    wrong = ithaca("verify", file)
-    assert wrong.returncode == 2
-    assert len(wrong.stderr.splitlines()) == 1
-
-
 def test_points_state_ports(tmp_path):
     file = tmp_path / "points.csv"
     file.write_text(

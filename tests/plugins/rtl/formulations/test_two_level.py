@@ -272,45 +272,6 @@ def test_engines_find_the_optimum(case):  # type: ignore[type-arg]
 SMALL = ["solve", "mm", "-s", "i=16,j=32,k=16", "--dtype", "int16", "--limit", "dsp=16"]
 
 
-@pytest.mark.ci
-def test_files_state_outer_tiles_and_are_proven_again(tmp_path):
-    file = tmp_path / "r.json"
-    run = ithaca(*SMALL, "--two-level", "-o", file)
-    assert run.returncode == 0, run.stderr
-    document = json.loads(file.read_text())
-    assert document["space"]["two_level"] is True
-    outer = document["best"]["tiling"]["array_part_l2"]
-    assert f"outer tile i {outer['i']}, j {outer['j']}" in run.stdout
-    again = ithaca("verify", file)
-    assert again.returncode == 0, again.stderr
-    simulation = json.loads(ithaca("simulate", file, "--json", "--check-values").stdout)[
-        "simulation"
-    ]
-    assert simulation["values"]["wrong"] == 0
-    assert simulation["cycles"] == pytest.approx(simulation["models"]["cycle"], rel=0.02)
-    explained = ithaca("explain", file, "--quick")
-    assert "A_IO_L3_in" in explained.stdout
-    table = tmp_path / "points.csv"
-    evaluated = ithaca("evaluate", "mm", "--points", file, "--table", table, "--json")
-    (row,) = json.loads(evaluated.stdout)["points"]
-    assert row["metrics"]["latency"] == document["best"]["metrics"]["latency"]
-    from_table = ithaca("evaluate", "mm", "--dtype", "int16", "--points", table, "--json")
-    assert json.loads(from_table.stdout)["points"] == [row]
-    masters = ithaca("export", file, "--to", "rtl", "--memory", "axi4", "-o", tmp_path / "axi4")
-    assert masters.returncode == 0, masters.stderr
-    for target in ("timeloop", "scalesim"):
-        refused = ithaca("export", file, "--to", target, "-o", tmp_path / target)
-        assert refused.returncode == 2
-        assert "two levels of tiles, with buffers beside DRAM" in refused.stderr
-        assert len(refused.stderr.splitlines()) == 1
-    document["best"]["tiling"]["array_part_l2"]["j"] = 29
-    file.write_text(json.dumps(document))
-    wrong = ithaca("verify", file)
-    assert wrong.returncode == 2
-    assert "array_part_l2.j is 29; allowed: a divisor of the" in wrong.stderr
-    assert len(wrong.stderr.splitlines()) == 1
-
-
 def test_seeds_keep_outer_tiles():
     tiled = problem("mm", {"i": 16, "j": 24, "k": 8}, MM, Edition.CYCLE, "latency", {"dsp": 8})
     space, draw, outer = parameter_space(tiled), random.Random(4), set()
