@@ -64,12 +64,15 @@ _FAST = "not slow and not ci"
 #: CPU seconds of a case of each test that takes some, as ``UPDATE_SECONDS=1`` recorded them.
 SECONDS = Path(__file__).parent / "data" / "seconds.csv"
 
-#: Least seconds that are recorded.
+#: Least seconds that are recorded; a case of a test that is not takes about a third of that.
 LEAST = 0.1
+
+#: CPU seconds that the fast tests of each folder take as recorded.
+EXPECTED = pytest.StashKey()
 
 #: Of each tier, the CPU seconds that all cases of one test may take together, and those that one
 #: case may which is taken where not all are. What neither takes is slow.
-TIERS = {"fast": (0.5, 1.0), "ci": (3.0, 20.0)}
+TIERS = {"fast": (0.4, 0.8), "ci": (1.5, 12.0)}
 
 #: CPU seconds of the tests of each folder, in this process, and in those that ran them.
 _cpu_seconds: Counter[str] = Counter()
@@ -116,23 +119,31 @@ def some_of(cases, seconds, most, one):
     return [cases[(first + place * len(cases) // number) % len(cases)] for place in range(number)]
 
 
+def _folder(item):
+    folder = item.path.relative_to(Path(__file__).parent).parts[0]
+    return folder if folder in BUDGETS else "tests"
+
+
 def _test_of(item):
     return item.nodeid.partition("[")[0].removeprefix("tests/")
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
     """Leave to CI, or to the slow tests, what takes more seconds than the tiers before may: of many
     cases a fixed sample stays. Marks of a case's own are kept."""
     known, tests = seconds_of_cases(), {}
+    expected = config.stash[EXPECTED] = Counter()
     for item in items:
-        if not {mark.name for mark in item.iter_markers()} & {"slow", "ci"}:
+        if not {mark.name for mark in item.iter_markers()} & {"slow", "ci", "whole"}:
             tests.setdefault(_test_of(item), []).append(item)
     for test, cases in tests.items():
         for tier, (most, one) in TIERS.items():
             for item in some_of(cases, known.get(test, 0), most, one):
                 cases.remove(item)
-                if tier != "fast":
+                if tier == "fast":
+                    expected[_folder(item)] += known.get(test, LEAST / 3)
+                else:
                     item.add_marker(tier)
         for item in cases:
             item.add_marker("slow")
@@ -148,8 +159,7 @@ def pytest_runtest_protocol(item):
     before = _cpu()
     yield
     taken = _cpu() - before
-    folder = item.path.relative_to(Path(__file__).parent).parts[0]
-    _cpu_seconds[folder if folder in BUDGETS else "tests"] += taken
+    _cpu_seconds[_folder(item)] += taken
     _cpu_seconds[_test_of(item)] += taken
     _cpu_seconds[f"cases of {_test_of(item)}"] += 1
 
@@ -165,7 +175,9 @@ def pytest_terminal_summary(terminalreporter, config):
     if config.option.markexpr == _FAST:
         for folder, budget in BUDGETS.items():
             if (seconds := _cpu_seconds[folder]) > budget:
-                terminalreporter.write_line(f"{folder}: {seconds:.0f} CPU seconds, {budget} allowed")
+                terminalreporter.write_line(
+                    f"{folder}: {seconds:.0f} CPU seconds, {budget} allowed"
+                )
     if os.environ.get("UPDATE_SECONDS"):
         record_seconds()
 

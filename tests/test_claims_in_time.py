@@ -299,13 +299,11 @@ def compare(name, folder, draw, count, monkeypatch):
             raise AssertionError(f"{name} under {limit} s of {clock}: {error}") from error
 
 
-@pytest.mark.slow(every=6)
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_claims_are_so_wherever_time_ends(name, tmp_path, monkeypatch):
     compare(name, tmp_path, Random(name), 5, monkeypatch)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_claims_are_so_under_other_clocks(name, tmp_path, monkeypatch):
     seed = SystemRandom().randrange(10**9)

@@ -43,7 +43,6 @@ def sources():
     return [p for p in places if not OUTSIDE & {*p.parts} and not p.parts[0].startswith(".")]
 
 
-@pytest.mark.ci
 def test_what_is_imported_is_installed():
     needed = {re.split(r"[>=<\[]", each)[0] for each in PROJECT["dependencies"]}
     imported = set()
@@ -78,7 +77,6 @@ def unpacked(tmp_path_factory):
     return found
 
 
-@pytest.mark.ci
 def test_the_source_distribution_holds_everything(unpacked):
     source = unpacked.parents[1] / "source"
     held = {path.relative_to(unpacked) for path in unpacked.rglob("*") if path.is_file()}

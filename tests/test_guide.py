@@ -38,6 +38,7 @@ MARKS = {**dict.fromkeys(LONG.split(), pytest.mark.ci), "hardware": pytest.mark.
 PEERS = ("optuna", "pymoo", "nevergrad")
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize(
     "page",
     [pytest.param(page, marks=MARKS.get(page.stem, ())) for page in PAGES],
@@ -153,7 +154,6 @@ def test_the_site_loads_nothing_from_elsewhere(site):
         ), style
 
 
-@pytest.mark.ci
 def test_links_lead_somewhere(site):
     pages = {
         path: _Page(path.read_text(encoding="utf-8"))
@@ -174,7 +174,6 @@ def test_links_lead_somewhere(site):
             )
 
 
-@pytest.mark.ci
 def test_equations_are_drawn_without_scripts(site):
     page = (site / "cost-model.html").read_text(encoding="utf-8")
     assert _Page(page).equations > 20
@@ -183,7 +182,6 @@ def test_equations_are_drawn_without_scripts(site):
     assert not re.search(r"<m[a-z]+>[^<]*(\\|&(amp;)?<)", page)
 
 
-@pytest.mark.ci
 def test_the_python_reference_says_keywords_types_and_defaults(site):
     import ithaca
 
@@ -206,7 +204,6 @@ def test_the_python_reference_says_keywords_types_and_defaults(site):
             assert helped is (f"{stars}{each.name}(" in parameters), (name, each.name)
 
 
-@pytest.mark.ci
 def test_the_command_reference_names_every_option(site):
     from ithaca.cli import COMMANDS, load
 

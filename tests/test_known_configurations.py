@@ -57,7 +57,6 @@ def test_configurations_of_arrays_are_evaluated_and_improved(array, rows, tmp_pa
     assert ithaca.solve("mm", **words, start=known).best.configuration == array.best.configuration
 
 
-@pytest.mark.ci
 def test_tables_of_results_are_known_configurations():
     solved = ithaca.solve("mm", i=8, j=8, k=8, divisors_only=True)
     frame, nest = solved.to_dataframe(), solved.problem.design.nest

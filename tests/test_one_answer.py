@@ -122,7 +122,6 @@ def drawn(rng):
     return Asked("mm", sizes, objective, limit, {"dataflow": dataflow, "edition": edition})
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, 40, 10))
 def test_drawn_questions_have_one_answer(first, tmp_path):
     statuses = [check(drawn(Random(seed)), tmp_path) for seed in range(first, first + 10)]

@@ -136,7 +136,6 @@ def test_an_assignment_is_a_sum_over_the_other_loops():
     assert answer.status == "optimal"
 
 
-@pytest.mark.ci
 def test_tools_are_named_by_one_word(tmp_path):
     asked = ("mm", "-s", "i=8,j=8,k=8", "--dataflow", "i,j", "--count", "2", "-o", "s.json")
     texts = []
@@ -147,7 +146,6 @@ def test_tools_are_named_by_one_word(tmp_path):
     assert "--to is 'optuma'; allowed: optuna" in command("seed", *asked, "--to", "optuma").stderr
 
 
-@pytest.mark.ci
 def test_answers_are_documents(tmp_path):
     succeed("solve", "mm", *SMALL, "--dataflow", "i,j", "-o", "r.json", cwd=tmp_path)
     checks = json.loads(succeed("verify", "r.json", "--json", cwd=tmp_path).stdout)
@@ -162,7 +160,6 @@ def test_answers_are_documents(tmp_path):
         assert all(row["name"] for row in listed)
 
 
-@pytest.mark.ci
 def test_every_command_has_its_answer_as_a_document(tmp_path):
     commands = {name: cli.load(name) for name in cli.COMMANDS if name != "list"}
     listing = cli.load("list")
@@ -182,7 +179,6 @@ def test_every_command_has_its_answer_as_a_document(tmp_path):
         assert (tmp_path / words[-1]).exists()
 
 
-@pytest.mark.ci
 def test_mappings_start_from_known_ones(tmp_path):
     words = ("map", "mm", "--arch", "simple", *SMALL)
     succeed(*words, "-o", "m.json", cwd=tmp_path)
@@ -197,7 +193,6 @@ def test_mappings_start_from_known_ones(tmp_path):
     assert done.stderr == "ithaca: no.csv: no such file; allowed: a file that exists\n"
 
 
-@pytest.mark.ci
 def test_numbers_beyond_the_doubles_are_read_as_they_are_written(tmp_path):
     value = Fraction(15647770750394301234 * 7 + 3, 70)
     number = json_number(value)
@@ -212,7 +207,6 @@ def test_numbers_beyond_the_doubles_are_read_as_they_are_written(tmp_path):
     assert ithaca.load(tmp_path / "m.json").document == answer.document
 
 
-@pytest.mark.ci
 def test_simulations_and_mapped_layers_are_read_back(tmp_path):
     solved = ithaca.solve("mm", i=4, j=4, k=4, dataflow="i,j")
     row = '"{""N"": 1, ""M"": 4, ""C"": 4, ""Ox"": 4, ""Oy"": 4, ""Fx"": 1, ""Fy"": 1}",1'

@@ -56,7 +56,6 @@ NEEDS = {
 }
 
 
-@pytest.mark.ci(every=5)
 @pytest.mark.parametrize(("command", "option"), paths())
 def test_empty_paths_are_refused(command, option, result):
     words = (*NEEDS[command], option, "") if option else ("", *NEEDS.get(command, ())[1:])

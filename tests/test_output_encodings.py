@@ -30,7 +30,6 @@ def test_signs_are_written_as_an_encoding_can(encoding, text):
     assert raw.getvalue().decode(encoding) == text
 
 
-@pytest.mark.ci(every=3)
 @pytest.mark.parametrize(
     "words",
     [

@@ -33,7 +33,6 @@ ASKED: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize("name", ASKED)
 def test_a_table_of_a_result_has_its_metrics(name, tmp_path):
     asked = {"limit": {"dsp": 24}} | ASKED[name]

@@ -127,7 +127,6 @@ except KeyboardInterrupt:
 """
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize(("times", "said"), [(1, "feasible True True interrupted"), (2, "raised")])
 def test_ctrl_c_keeps_what_was_found_and_a_second_one_raises(times, said):
     script = INTERRUPTED.format(times=times)
@@ -162,7 +161,6 @@ def test_tables_hold_what_solutions_state(solved):
     assert arrays["latency"].attrs["units"] == "cycles"
 
 
-@pytest.mark.ci
 def test_results_answer_like_functions(solved, tmp_path):
     path = tmp_path / "r.json"
     solved.save(path)
@@ -238,7 +236,6 @@ def test_the_live_line_of_notebooks_needs_no_widgets(monkeypatch):
     assert shown[-1] == ("update", "")
 
 
-@pytest.mark.ci
 def test_what_is_varied_may_be_values_or_words():
     asked = {"i": 16, "j": 16, "k": 16, "dataflow": "i,j"}
     values = ithaca.whatif("mm", vary={"dsp": [40, 80.5], "dtype": ["fp32", "int8"]}, **asked)
@@ -294,7 +291,6 @@ print(found.status)
 """
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize(
     ("script", "said"),
     [
@@ -326,7 +322,6 @@ def test_the_names_of_ithaca_are_those_that_are_public():
         assert f"::: ithaca.{name}\n" in page
 
 
-@pytest.mark.ci
 def test_lists_of_answers_are_short():
     small = {"i": 4, "j": 4, "k": 4, "dataflow": "i,j", "divisors_only": True}
     solved = ithaca.solve("mm", **small)  # type: ignore[arg-type]
@@ -386,7 +381,6 @@ def test_who_hears_of_progress_may_end_the_search(error, threads, capsys):
     assert ithaca.solve("mm", i=4, j=4, k=4, dataflow="i,j", divisors_only=True).status == "optimal"
 
 
-@pytest.mark.ci(every=4)
 @pytest.mark.parametrize(
     "search",
     [

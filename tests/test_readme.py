@@ -51,7 +51,6 @@ def standalone(page, name):
     )
 
 
-@pytest.mark.ci
 def test_the_picture_is_the_array_that_report_draws(folder):
     drawn = standalone((folder / "result.html").read_text(encoding="utf-8"), "array-broad")
     if os.environ.get("UPDATE_README"):

@@ -197,7 +197,6 @@ def recorded(tmp_path_factory):
         return record(tmp_path_factory.mktemp("recorded")), printed
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("width", [40, 60, 80, 100])
 def test_no_width_cuts_a_figure(recorded, width):
     tables = 0
@@ -207,7 +206,6 @@ def test_no_width_cuts_a_figure(recorded, width):
     assert tables > 30
 
 
-@pytest.mark.slow
 def test_commands_print_and_write_what_they_did(
     recorded,
 ):

@@ -33,7 +33,6 @@ def run(words, redirection, folder):
     return done.returncode, done.stdout
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize("redirection", NOWHERE)
 def test_an_answer_needs_no_standard_error(redirection, tmp_path):
     status, printed = run(
@@ -46,7 +45,6 @@ def test_an_answer_needs_no_standard_error(redirection, tmp_path):
     assert json.loads((tmp_path / "result.json").read_text())["objective"]["value"] == 106
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize("redirection", NOWHERE)
 @pytest.mark.parametrize(
     ("words", "status"),
@@ -60,7 +58,6 @@ def test_the_exit_status_needs_no_standard_error(redirection, words, status, tmp
     assert run(words, redirection, tmp_path)[0] == status
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize(
     ("words", "count"),
     [

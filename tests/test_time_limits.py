@@ -100,7 +100,6 @@ def test_recurrences(asks, monkeypatch):
     assert answer.lower_bound >= 30 * 31 // 2  # the words of U, one after the other
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize("asks", ASKS)
 @pytest.mark.parametrize("method", ["auto", "exact", "cpsat", "gp", "evolve"])
 def test_engines(method, asks, monkeypatch):
@@ -116,7 +115,6 @@ def test_engines(method, asks, monkeypatch):
     assert answer.status in ("unknown", "feasible")
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize("asks", ASKS)
 @pytest.mark.parametrize(
     "kind",
@@ -152,7 +150,6 @@ QUESTIONS: dict[str, Callable[..., Any]] = {
 }
 
 
-@pytest.mark.ci
 @pytest.mark.usefixtures("counted_time")
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_what_is_known_by_then_is_so(name):
@@ -172,7 +169,6 @@ def test_what_is_known_by_then_is_so(name):
 # -- what is bounded without a search ------------------------------------------------------
 
 
-@pytest.mark.ci
 def test_runs_that_there_is_no_time_to_bound_are_left_open(
     monkeypatch,
 ):

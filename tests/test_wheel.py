@@ -112,7 +112,6 @@ def files_of_the_program(pattern):
     return {p for p in paths.keys() - outside if not paths[p][0].endswith(".egg-info")}
 
 
-@pytest.mark.ci
 def test_the_wheel_holds_every_file_of_the_program(wheel):
     packages = {path.parent for path in files_of_the_program("__init__.py")}
     assert ROOT in packages

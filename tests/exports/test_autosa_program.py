@@ -39,7 +39,6 @@ def scop(program):
     return program.partition("#pragma scop")[2].partition("#pragma endscop")[0]
 
 
-@pytest.mark.ci(every=2)
 @needs_cc
 @pytest.mark.parametrize("dtype", ["fp32", "int16", "int8"])
 def test_passes(row, dtype, configure, tmp_path):

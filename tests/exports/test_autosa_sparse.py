@@ -159,7 +159,6 @@ def test_products_of_three_are_refused():
     assert len(run.stderr.splitlines()) == 1
 
 
-@pytest.mark.ci
 def test_solved_for_autosa_is_exported(tmp_path):
     file = tmp_path / "r.json"
     words = ["-s", "i=16,j=16,k=32", "--dataflow", "i", "--limit", "dsp=40"]

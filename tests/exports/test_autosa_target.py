@@ -94,7 +94,6 @@ def test_the_time_limit_is_for_both_questions():
     assert found.unrestricted is None or found.unrestricted.certificate.lower_bound is None
 
 
-@pytest.mark.ci
 def test_networks_restrict_every_layer_and_say_what_the_total_costs():
     free, found = (
         ithaca.network("vgg16", layers=["conv5_1"], dtype="int8", dataflow="r,i", target=t)
@@ -112,7 +111,6 @@ def test_networks_restrict_every_layer_and_say_what_the_total_costs():
         ithaca.network("mobilenetv2", layers=["bottleneck1_1*"], target="autosa")
 
 
-@pytest.mark.ci
 def test_studies_vary_what_they_are_for():
     asked = ("--dataflow", "i,k", "--permutation", "C", "--edition", "exact")
     words = ("whatif", *SMALL, *asked, "--vary", "for=none,autosa", "--json")

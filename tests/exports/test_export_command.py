@@ -155,7 +155,6 @@ def test_unknown_targets_are_refused(tmp_path):
         export_result(tmp_path / "any.json", "vivado", tmp_path / "out")
 
 
-@pytest.mark.ci(every=4)
 @pytest.mark.parametrize(("words", "targets", "line"), refusals("exports", "hardware"))
 def test_hardware_that_a_tool_lacks_is_refused(words, targets, line, tmp_path):
     succeed("solve", *words.split(), "-o", "r.json", cwd=tmp_path)

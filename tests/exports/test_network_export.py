@@ -43,7 +43,6 @@ def configuration(layer):
     )
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize("target", [n for n, tool in TARGETS.items() if tool.family == "systolic"])
 def test_every_target_gets_a_folder_per_layer(target, network, tmp_path):
     own = {"dtype": "int8", "platform": "rtl-open"} if target == "rtl" else {}
@@ -64,7 +63,6 @@ def test_every_target_gets_a_folder_per_layer(target, network, tmp_path):
         assert file.read_text() == same.read_text()
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize("mode", ["per-layer", "shared-dataflow", "shared-array"])
 def test_layers_for_autosa_are_taken_by_it(mode, network, tmp_path):
     found = ithaca.network(network, mode=mode, dtype="int8", dataflow="o,r", target="autosa")
@@ -80,7 +78,6 @@ def test_layers_for_autosa_are_taken_by_it(mode, network, tmp_path):
     ithaca.export(tmp_path / "network.json", "autosa", tmp_path / "out")
 
 
-@pytest.mark.ci
 def test_a_readme_states_the_figures_of_every_layer_and_a_script_builds_all(network, tmp_path):
     found = ithaca.network(network, dataflow="o,i", target="autosa")
     ithaca.export(found, "autosa", tmp_path / "out")
@@ -117,7 +114,6 @@ def test_a_readme_states_the_figures_of_every_layer_and_a_script_builds_all(netw
     assert "build_all" not in (tmp_path / "other" / "README.md").read_text()
 
 
-@pytest.mark.slow
 def test_all_layers_are_exported_or_none(network, tmp_path):
     found = ithaca.network(network, dtype="int8", dataflow="i", include_unbuildable=False)
     with pytest.raises(
@@ -136,7 +132,6 @@ def test_all_layers_are_exported_or_none(network, tmp_path):
         ithaca.export(shared, "autosa", tmp_path / "out", nearest=True)
 
 
-@pytest.mark.ci
 def test_layers_that_run_alike_share_a_folder_whatever_their_names(network, tmp_path):
     found = ithaca.network(network, dataflow="o,i", target="autosa")
     one, other = configuration(found.layers[0]), configuration(found.layers[-1])

@@ -99,7 +99,6 @@ def page_of(result, around=2):
     return report_page(result, statements(result, explanation), around)
 
 
-@pytest.mark.ci(every=10)
 @pytest.mark.parametrize("name", SOLVES)
 def test_the_page_says_what_the_terminal_says(written, result, name):
     text = written(name)
@@ -108,7 +107,6 @@ def test_the_page_says_what_the_terminal_says(written, result, name):
     assert [fact for fact in facts if f">{markupsafe.escape(fact.text)}<" not in text] == []
 
 
-@pytest.mark.ci(every=10)
 @pytest.mark.parametrize("name", SOLVES)
 def test_structure(written, name):
     text = written(name)
@@ -141,7 +139,6 @@ def test_structure(written, name):
     assert kinds.count("both") == len(page.texts["figcaption"]) - 1
 
 
-@pytest.mark.ci(every=2)
 @pytest.mark.parametrize("name", ["mm", "one"])
 def test_nothing_is_loaded_or_run(written, name):
     text = written(name)
@@ -161,7 +158,6 @@ def test_nothing_is_loaded_or_run(written, name):
     assert policy.startswith("default-src 'none'; style-src 'sha256-")
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize("name", ["mm", "odyssey", "asic", "conv"])
 def test_figures_are_the_results(result, written, name):
     loaded = result(name)
@@ -226,7 +222,6 @@ def test_the_array_is_laid_out_by_its_model(result):
     assert held["C_IO_L3_out"].spread is Spread.ONE
 
 
-@pytest.mark.ci(every=3)
 @pytest.mark.parametrize("name", ["mm", "conv", "asic"])
 def test_the_roofline_is_that_of_the_textbook(result, name):
     from ithaca.exports.report.families.systolic_physics import roofline_chart
@@ -275,7 +270,6 @@ def test_the_roofline_is_that_of_the_textbook(result, name):
             assert y <= min(bandwidth * float(x), flat.y[0]) * 1.0001, series.name
 
 
-@pytest.mark.ci(every=3)
 @pytest.mark.parametrize("name", ["mm", "conv", "asic"])
 def test_energy_is_that_of_its_components(result, written, name):
     from ithaca.exports.report.families.systolic_physics import KINDS, energy
@@ -359,7 +353,6 @@ def test_numbers_of_axes_are_short():
     assert short(637_832.0) != short(637_833.0)
 
 
-@pytest.mark.ci(every=2)
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -378,7 +371,6 @@ def test_results_without_a_configuration(tmp_path, options, words):
     assert Page(text).misnested == []
 
 
-@pytest.mark.ci
 def test_the_command_writes_whole_pages_or_none(tmp_path, result):
     file, out = solved(tmp_path, "conv"), tmp_path / "page.html"
     succeed("report", file, "-o", out, "--time-limit", "1")
@@ -410,7 +402,6 @@ def test_bad_options(tmp_path, options):
     )
 
 
-@pytest.mark.ci
 def test_bounds_that_are_not_met_are_told(result):
     loaded = result("conv")
     assert loaded.best is not None

@@ -20,7 +20,6 @@ def report(tmp_path_factory):
     return page
 
 
-@pytest.mark.ci(every=4)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [360, 1280])
 def test_shown_without_errors_or_overflow(browser, report, width, scheme):

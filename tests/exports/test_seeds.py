@@ -58,7 +58,6 @@ def seeds():
 # -- parameters ----------------------------------------------------------------------------
 
 
-@pytest.mark.ci
 @given(mm_points())
 def test_decode_undoes_encode(point):
     problem, found = point
@@ -107,7 +106,6 @@ def legal(problem, configuration):
     return True
 
 
-@pytest.mark.ci
 @given(
     sizes=mm_sizes,
     dataflow=st.sampled_from(MM_DATAFLOWS),
@@ -163,7 +161,6 @@ def test_any_integers_decode_in_the_odyssey_edition_too():
             assert pack.bit_count() == 1
 
 
-@pytest.mark.ci(every=3)
 @pytest.mark.parametrize(
     ("change", "told"),
     [
@@ -198,7 +195,6 @@ def test_an_empty_design_space_is_refused():
 # -- score ---------------------------------------------------------------------------------
 
 
-@pytest.mark.ci
 def test_score_is_the_reference_and_its_violation_says_feasible():
     problem = mm_problem(
         (12, 10, 16), dsp="60", bram18k="30", objective="2*latency - off_chip_words/3"
@@ -244,7 +240,6 @@ CASES = {
 }
 
 
-@pytest.mark.ci(every=7)
 @pytest.mark.parametrize("case", CASES)
 def test_seeds_begin_with_the_optimum_and_are_feasible_distinct_and_sorted(case):
     problem = CASES[case]
@@ -264,7 +259,6 @@ def test_seeds_begin_with_the_optimum_and_are_feasible_distinct_and_sorted(case)
     assert values[0] == solve_exact(problem).value
 
 
-@pytest.mark.ci
 def test_the_seed_of_the_random_numbers_decides():
     problem = mm_problem((12, 10, 8))
     assert diverse_configurations(problem, 6, seed=1) == diverse_configurations(problem, 6, seed=1)

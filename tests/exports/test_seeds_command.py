@@ -33,7 +33,6 @@ def ithaca(tmp_path, monkeypatch):
     return run
 
 
-@pytest.mark.ci
 def test_seeds_of_a_result_begin_with_its_configurations_and_evaluate_reads_them(ithaca, tmp_path):
     assert ithaca("solve", *MM, "-o", "result.json")[0] == 0
     recorded = load_result(tmp_path / "result.json").solutions
@@ -73,7 +72,6 @@ def test_seeds_of_a_result_begin_with_its_configurations_and_evaluate_reads_them
     } == {"[j] C"}
 
 
-@pytest.mark.ci
 def test_the_same_seed_writes_the_same_file(ithaca, tmp_path):
     for name, seed in (("a", "1"), ("b", "1"), ("c", "2")):
         assert ithaca("seed", *ONE, "--for", "optuna", "--seed", seed, "-o", name)[0] == 0
@@ -81,7 +79,6 @@ def test_the_same_seed_writes_the_same_file(ithaca, tmp_path):
     assert a == b != c
 
 
-@pytest.mark.ci
 def test_fewer_than_asked_for_are_written_and_said(ithaca, tmp_path):
     best = json.loads(ithaca("solve", *ONE, "--limit", "dsp=5", "--json")[1])["objective"]["value"]
     limits = f"dsp=5,latency={best}"

@@ -109,7 +109,6 @@ def best(space, evaluated):
     return min(penalised(space, point) for point in evaluated)
 
 
-@pytest.mark.ci
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("tool", TOOLS)
 def test_seeds_are_evaluated_first_and_never_make_a_run_worse(tool, seeds):

@@ -89,7 +89,6 @@ def check_found(solution: Solution) -> Fraction:
     return value
 
 
-@pytest.mark.ci(every=4)
 @each_family
 @pytest.mark.parametrize("method", PROVERS, ids=lambda method: method.value)
 def test_engines_prove_what_enumeration_finds(sample: Sample, method: Method) -> None:
@@ -103,7 +102,6 @@ def test_engines_prove_what_enumeration_finds(sample: Sample, method: Method) ->
                 assert check_found(solution) == expected == solution.certificate.lower_bound
 
 
-@pytest.mark.ci(every=4)
 @each_family
 @pytest.mark.parametrize("method", PROVERS, ids=lambda method: method.value)
 def test_engines_say_by_how_much_nothing_is_feasible(sample: Sample, method: Method) -> None:
@@ -113,7 +111,6 @@ def test_engines_say_by_how_much_nothing_is_feasible(sample: Sample, method: Met
     assert sample.impossible.metric in {shortfall.metric for shortfall in solution.shortfalls}
 
 
-@pytest.mark.ci(every=9)
 @each_family
 def test_relaxations_bound_from_below(sample: Sample) -> None:
     for problem in sample.problems:
@@ -126,8 +123,6 @@ def test_relaxations_bound_from_below(sample: Sample) -> None:
         assert solution.certificate.lower_bound <= optimum <= check_found(solution)
 
 
-@pytest.mark.slow(every=2)
-@pytest.mark.ci
 @each_family
 @pytest.mark.parametrize("method", SEARCHES, ids=lambda method: method.value)
 def test_searches_find_configurations(sample: Sample, method: Method) -> None:
@@ -216,7 +211,6 @@ def test_the_space_and_the_metrics_of_the_toy_are_those_enumerated(transposed: b
     }
 
 
-@pytest.mark.ci(every=9)
 def test_results_are_read_back_and_proven_again(
     solved: tuple[Sample, Result], tmp_path: Path
 ) -> None:
@@ -245,7 +239,6 @@ def test_a_changed_value_is_refused(solved: tuple[Sample, Result], tmp_path: Pat
         load_result(path)
 
 
-@pytest.mark.ci(every=9)
 def test_results_are_explained_and_reported(solved: tuple[Sample, Result]) -> None:
     sample, result = solved
     explanation = explain(
@@ -262,7 +255,6 @@ def test_results_are_explained_and_reported(solved: tuple[Sample, Result]) -> No
     assert "optimal" in page.lower()
 
 
-@pytest.mark.ci
 def test_tables_hold_every_metric(solved: tuple[Sample, Result]) -> None:
     sample, result = solved
     table = as_table(result_dataset(result))
@@ -275,7 +267,6 @@ def test_tables_hold_every_metric(solved: tuple[Sample, Result]) -> None:
     assert float(sample.least()) == table["value"].min()
 
 
-@pytest.mark.ci(every=9)
 @each_family
 def test_fronts_are_those_enumerated(sample: Sample) -> None:
     objectives = list(sample.objectives)
@@ -286,7 +277,6 @@ def test_fronts_are_those_enumerated(sample: Sample) -> None:
     )
 
 
-@pytest.mark.ci(every=9)
 @each_family
 def test_studies_answer_every_point(sample: Sample) -> None:
     def build(values: Mapping[str, Any]) -> list[Problem]:
@@ -305,7 +295,6 @@ def test_studies_answer_every_point(sample: Sample) -> None:
         assert point.marginals
 
 
-@pytest.mark.ci(every=9)
 def test_grids_hold_the_exact_values(solved: tuple[Sample, Result]) -> None:
     sample, result = solved
     for solution in result.designs:

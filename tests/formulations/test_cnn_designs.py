@@ -45,7 +45,6 @@ def random_tiling(array, draw):
 # -- [r], [o,c], [c,i] from the golden [c], [o,r], [r,i]: rows and columns change places ----------
 
 
-@pytest.mark.ci(every=3)
 @pytest.mark.parametrize("edition", EDITIONS)
 @pytest.mark.parametrize("permutation", ["cin", "w", "cout"])
 @pytest.mark.parametrize(

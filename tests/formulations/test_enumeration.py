@@ -73,8 +73,6 @@ def cases():
     return found
 
 
-@pytest.mark.slow(every=4)
-@pytest.mark.ci
 @pytest.mark.parametrize(("name", "dataflow", "permutation"), cases())
 def test_enumerated_runs_agree(name, dataflow, permutation):
     draw = random.Random(f"{name} {dataflow} {permutation}")

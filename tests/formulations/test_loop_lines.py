@@ -178,7 +178,6 @@ def result(tmp_path_factory):
     return path
 
 
-@pytest.mark.ci
 def test_a_result_that_is_read_prints_what_was_solved(result):
     printed = result.with_suffix(".txt").read_text()
     assert printed in ithaca("explain", result, "--quick", "--loops").stdout

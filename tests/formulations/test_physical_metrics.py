@@ -117,7 +117,6 @@ def test_area_is_unknown_on_an_fpga():
         solve_exact(replace(PROBLEM, objective=parse_objective("area")))
 
 
-@pytest.mark.ci(every=13)
 @pytest.mark.parametrize(
     ("objective", "platform", "limits"),
     [

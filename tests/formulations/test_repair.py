@@ -67,8 +67,6 @@ def check(space, names, seed):
     return int(legal.sum())
 
 
-@pytest.mark.ci(every=5)
-@pytest.mark.slow(every=2)
 @pytest.mark.parametrize("tabulated", [repair.TABULATED, 0])
 @pytest.mark.parametrize("edition", ["exact", "odyssey"])
 @pytest.mark.parametrize("dataflow", MM_DATAFLOWS)
@@ -83,7 +81,6 @@ def test_ranges_and_tables_give_what_the_rule_says(dataflow, edition, tabulated,
         )
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize("edition", [Edition.EXACT, Edition.ODYSSEY])
 def test_packs_that_span_loops_are_legal_wherever_they_can_be(edition):
     output, inputs = parse_statement("C[i][j] += A[i][j + k] * B[k]")

@@ -93,8 +93,6 @@ def random_nests():
 NESTS = tuple(random_nests())
 
 
-@pytest.mark.slow(every=3)
-@pytest.mark.ci
 @pytest.mark.parametrize(
     "nest",
     NESTS,
@@ -150,8 +148,6 @@ CASES = [
 ]
 
 
-@pytest.mark.slow(every=2)
-@pytest.mark.ci
 @pytest.mark.parametrize(("nest", "dataflow", "dtype"), CASES, ids=str)
 def test_engines_agree_with_brute_force_on_what_autosa_builds(nest, dataflow, dtype):
     limits = {"dsp": 40, "bram18k": 60}
@@ -173,7 +169,6 @@ def test_engines_agree_with_brute_force_on_what_autosa_builds(nest, dataflow, dt
             assert builds(problem, solution.configuration)
 
 
-@pytest.mark.ci(every=4)
 @pytest.mark.parametrize(
     "nest", [conv(4, 2, 4, 4, 2, 1), conv(2, 4, 4, 4, 2, 2)], ids=["any", "r and c alike"]
 )

@@ -44,7 +44,6 @@ def program():
         signal.signal(number, handler)
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.usefixtures("program")
 def test_an_interrupted_experiment_leaves_no_file(number, tmp_path):
@@ -76,7 +75,6 @@ def test_an_interruption_while_writing_waits_for_whole_files(tmp_path, monkeypat
     ]
 
 
-@pytest.mark.ci
 def test_an_interruption_ends_the_searches_of_others_at_once(
     monkeypatch,
 ):
@@ -162,7 +160,6 @@ def test_the_command_refuses_bad_words_in_one_line(tmp_path):
         assert done.stderr.count("\n") == 1
 
 
-@pytest.mark.ci
 def test_an_interrupted_command_says_so_and_leaves_nothing(tmp_path):
     peers = all(find_spec(library) for library in ("optuna", "torch", "pymoo", "nevergrad"))
     name = "figure-7" if peers else "figure-5"

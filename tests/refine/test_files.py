@@ -21,7 +21,6 @@ from ithaca.refine.window import window_around
 from tests.refine.test_grid import random_point
 
 
-@pytest.mark.ci(every=2)
 @pytest.mark.parametrize("chunk", [None, 40])
 def test_a_grid_is_loaded_back_identically(tmp_path, monkeypatch, chunk):
     window = window_around(*random_point(1), 2, ["i"])

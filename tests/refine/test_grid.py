@@ -86,7 +86,6 @@ def configurations(window):
         )
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize(
     "seed", [1, 3, *(pytest.param(s, marks=pytest.mark.slow) for s in (0, 2, *range(4, 30)))]
 )
@@ -119,8 +118,6 @@ def test_the_minimum_of_a_window_is_its_optimum_and_feasibility_is_membership(se
         assert problem.feasible_value(best.configuration) == optimum
 
 
-@pytest.mark.ci(every=6)
-@pytest.mark.slow(every=3)
 @pytest.mark.parametrize("dataflow", MM_DATAFLOWS)
 def test_a_full_grid_has_the_exact_engines_optimum(dataflow):
     problem, simd = mm_problem((5, 6, 4), dataflow, dsp="330"), 2
@@ -195,7 +192,6 @@ def test_limits_decide_as_exactly_as_fractions():
         )
 
 
-@pytest.mark.ci
 def test_dask_chunks_give_the_same_grid(monkeypatch):
     problem, center = random_point(0)
     window = window_around(problem, center, 2)
@@ -209,7 +205,6 @@ def test_dask_chunks_give_the_same_grid(monkeypatch):
     assert best_point(chunked, window) == best_point(whole, window)
 
 
-@pytest.mark.ci
 def test_large_grids_say_how_far_they_are(monkeypatch):
     problem, center = random_point(0)
     monkeypatch.setattr(grids, "IN_MEMORY", 10)

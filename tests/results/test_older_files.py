@@ -105,19 +105,16 @@ def test_earlier_files_load(older, name):
     assert written == document.get(part)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in OLDER if name != "layers_autosa"])
 def test_earlier_files_are_verified(older, name):
     assert ithaca.verify(older / f"{name}.json").confirmed
 
 
-@pytest.mark.slow(every=3)
 @pytest.mark.parametrize("name", NARROW)
 def test_sums_as_wide_as_words_are_verified_as_such(older, name):
     assert ithaca.verify(older / f"{name}.json").confirmed
 
 
-@pytest.mark.ci
 def test_files_state_how_wide_sums_are(older, tmp_path):
     """Files of an earlier version that say int8 remain so when written again; new ones do not look
     like them."""

@@ -81,7 +81,6 @@ def test_it_is_a_schema(kind):
     Draft202012Validator.check_schema(schema(kind))
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize("kind", LIBRARY)
 def test_files_that_come_with_ithaca_are_such(kind):
     files = sorted((ROOT / LIBRARY[kind]).glob("*.yaml"))
@@ -209,7 +208,6 @@ conv,"{""N"": 1, ""M"": 4, ""C"": 4, ""Ox"": 4, ""Oy"": 4, ""Fx"": 1, ""Fy"": 1}
 """
 
 
-@pytest.mark.slow
 def test_what_commands_write_is_what_the_schemas_say(tmp_path):
     for name, text, _ in inputs(PAGE.read_text()):
         (tmp_path / name).write_text(text)

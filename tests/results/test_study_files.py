@@ -61,7 +61,6 @@ def written(request, tmp_path_factory):
     return answer, path
 
 
-@pytest.mark.ci
 def test_what_is_read_is_what_was_written(written):
     answer, path = written
     again: Any = ithaca.load(path)
@@ -76,8 +75,6 @@ def test_what_is_read_is_what_was_written(written):
     assert (again.picture is None) == (answer.picture is None)
 
 
-@pytest.mark.slow(every=2)
-@pytest.mark.ci(every=4)
 def test_it_is_explained_and_reported_and_said_to_be_stated(written, tmp_path):
     answer, path = written
     told, of_file = (list(each.statements) for each in (answer.explain(), ithaca.explain(path)))
@@ -107,7 +104,6 @@ def space(tmp_path_factory):
     return path
 
 
-@pytest.mark.ci(every=3)
 @pytest.mark.parametrize(
     "vary",
     [
@@ -161,7 +157,6 @@ def test_points_that_others_dominate_are_refused(tmp_path):
         ithaca.load(copy)
 
 
-@pytest.mark.ci(every=4)
 @pytest.mark.parametrize(
     ("words", "line"),
     refusals("results-study_files", "what_has_no_meaning_for_fronts_says_so"),
@@ -173,7 +168,6 @@ def test_what_has_no_meaning_for_fronts_says_so(words, line, tmp_path):
     assert line in refused(*words.split(), cwd=tmp_path)
 
 
-@pytest.mark.ci
 def test_commands_write_what_commands_read(tmp_path):
     words = ["mm", "-s", "i=4,j=4,k=4", "--arch", "simple", "--divisors-only"]
     succeed("pareto", *words, "--objectives", "latency,energy", "-o", "front.json", cwd=tmp_path)

@@ -148,7 +148,6 @@ def test_a_bound_is_proven_again_or_called_unchecked(tmp_path):
     assert "no proof is claimed" in str(unclaimed)
 
 
-@pytest.mark.ci
 def test_shortfalls_are_checked(tmp_path):
     none = solve_design(problem(4))
     (real,) = none.shortfalls

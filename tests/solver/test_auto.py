@@ -22,7 +22,6 @@ from tests.problems import mm_problem
 from tests.solver.test_exact import random_problem
 
 
-@pytest.mark.ci(every=2)
 @pytest.mark.parametrize("method", [Method.AUTO, Method.EXACT, Method.CPSAT])
 @pytest.mark.parametrize("seed", [0, 7, 13, 22])
 def test_every_prover_finds_the_same(method, seed):
@@ -31,7 +30,6 @@ def test_every_prover_finds_the_same(method, seed):
     assert (found.value, found.certificate.status) == (expected.value, expected.certificate.status)
 
 
-@pytest.mark.ci
 @pytest.mark.usefixtures("counted_time")
 def test_auto_asks_geometric_programs_and_cpsat_when_search_alone_is_not_enough(
     monkeypatch,
@@ -56,7 +54,6 @@ def test_auto_asks_geometric_programs_and_cpsat_when_search_alone_is_not_enough(
     )
 
 
-@pytest.mark.ci
 def test_auto_serves_objectives_that_other_engines_cannot_express(
     monkeypatch,
 ):
@@ -92,13 +89,11 @@ def check_every_engine_at_once(problem, monkeypatch):
             assert certificate.status is Status.UNKNOWN
 
 
-@pytest.mark.ci(every=4)
 @pytest.mark.parametrize("seed", [2, 7, 13, 22])
 def test_engines_together_claim_what_exact_search_proves(seed, monkeypatch):
     check_every_engine_at_once(random_problem(seed), monkeypatch)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(60))
 def test_engines_together_claim_what_exact_search_proves_of_many(seed, monkeypatch):
     check_every_engine_at_once(random_problem(seed), monkeypatch)
@@ -159,7 +154,6 @@ def test_a_proof_that_a_configuration_contradicts_is_loud(wrong, monkeypatch, re
         auto.solve_auto(problem, start=start)
 
 
-@pytest.mark.ci
 @pytest.mark.usefixtures("counted_time")
 def test_evolution_finds_the_incumbent_where_tables_take_too_long(
     request,
@@ -178,7 +172,6 @@ def test_evolution_finds_the_incumbent_where_tables_take_too_long(
     )
 
 
-@pytest.mark.ci
 def test_evolution_improves_the_incumbent_of_an_open_search():
     problem = mm_problem((1024, 1024, 1024))
     search = Search(build_model(problem), SolveOptions(time_limit=0.0))

@@ -52,8 +52,6 @@ def test_ports_bound_the_bandwidth(point):
     assert problem.metrics(configuration)["bandwidth"] <= most
 
 
-@pytest.mark.ci(every=8)
-@pytest.mark.slow(every=3)
 @pytest.mark.parametrize("regime", REGIMES)
 @pytest.mark.parametrize("kernel", ["mm", "conv2d", "mttkrp", "ttmc"])
 def test_cycles_as_they_fall_hold_all_transfers(kernel, regime):
@@ -128,8 +126,6 @@ def random_problem(seed):
     return replace(problem, limits=(*problem.limits, Limit("bandwidth", bound)))
 
 
-@pytest.mark.ci(every=8)
-@pytest.mark.slow(every=3)
 @pytest.mark.parametrize("seed", range(8))
 def test_every_engine_proves_the_optimum(seed):
     problem = random_problem(seed)
@@ -145,13 +141,11 @@ def test_every_engine_proves_the_optimum(seed):
         )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8, 120))
 def test_every_engine_proves_the_optimum_of_many(seed):
     test_every_engine_proves_the_optimum(seed)
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize("seed", range(2))
 def test_geometric_programs_bound_it(seed):
     problem = replace(random_problem(seed), objective=parse_objective("latency"))
@@ -168,7 +162,6 @@ def test_geometric_programs_bound_it(seed):
         assert float(solution.value) >= float(expected) * (1 - 1e-12)
 
 
-@pytest.mark.ci
 def test_a_limited_bandwidth_bounds_the_latency():
     """At 1.5 GB/s and 300 MHz, 5 bytes a cycle: no run is shorter than a fifth of its bytes, and
     programs prove by that."""
@@ -192,7 +185,6 @@ def test_a_limited_bandwidth_bounds_the_latency():
     assert free < expected.value
 
 
-@pytest.mark.ci
 def test_the_platform_that_needs_it():
     """Without it, int8 3000×768×768 on a ZCU102 has its optimum at 28.7 GB/s, more than the 19.2 of
     its memory."""

@@ -88,20 +88,16 @@ def check_against_others(problem, *, exhaustively):
             assert float(solution.value) == pytest.approx(float(least), rel=1e-12)
 
 
-@pytest.mark.slow(every=3)
-@pytest.mark.ci(every=30)
 @pytest.mark.parametrize("seed", range(30))
 def test_optimum_equals_the_other_engines(seed):
     check_against_others(varied_problem(seed), exhaustively=seed % 3 == 0)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(30, 260))
 def test_optimum_equals_the_other_engines_on_many_problems(seed):
     check_against_others(varied_problem(seed), exhaustively=True)
 
 
-@pytest.mark.ci(every=6)
 @pytest.mark.parametrize("dataflow", MM_DATAFLOWS)
 def test_the_designs_of_size_64_are_proven(dataflow):
     problem = mm_problem((64, 64, 64), dataflow)
@@ -111,7 +107,6 @@ def test_the_designs_of_size_64_are_proven(dataflow):
     assert solution.value == solution.certificate.lower_bound == expected.value
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("dataflow", MM_DATAFLOWS)
 @pytest.mark.parametrize("edition", ["exact", "odyssey"])
 def test_the_designs_of_size_64_are_proven_from_nothing(dataflow, edition):
@@ -121,7 +116,6 @@ def test_the_designs_of_size_64_are_proven_from_nothing(dataflow, edition):
 # -- designs and objectives beyond those of matrix multiplication ----------------------------
 
 
-@pytest.mark.ci(every=3)
 @pytest.mark.parametrize("edition", [Edition.EXACT, Edition.ODYSSEY])
 @pytest.mark.parametrize(
     ("dataflow", "permutation"), [(("o", "i"), "cout"), (("r",), "w"), (("r", "c"), "cin")]
@@ -133,7 +127,6 @@ def test_a_convolution(dataflow, permutation, edition):
     )
 
 
-@pytest.mark.ci(every=4)
 @pytest.mark.parametrize("edition", [Edition.EXACT, Edition.ODYSSEY])
 @pytest.mark.parametrize("simd", ["i", "k"])
 def test_packs_that_depend_on_two_loops(simd, edition):
@@ -149,7 +142,6 @@ def test_packs_that_depend_on_two_loops(simd, edition):
             check_against_others(dividing, exhaustively=False)
 
 
-@pytest.mark.ci(every=2)
 @pytest.mark.parametrize(
     "objective",
     [
@@ -197,7 +189,6 @@ def test_a_product_of_large_metrics_fits_below_a_start():
     assert (solution.value, solution.certificate.status) == (optimum.value, Status.OPTIMAL)
 
 
-@pytest.mark.ci
 def test_a_start_outside_the_space_or_the_limits_is_ignored():
     problem = mm_problem((16, 16, 16), dsp="100", bram18k="100")
     expected = solve_exact(problem).value
@@ -208,7 +199,6 @@ def test_a_start_outside_the_space_or_the_limits_is_ignored():
         assert solve_cpsat(problem, start=configuration_of(problem, start)).value == expected
 
 
-@pytest.mark.ci
 def test_a_start_is_never_lost():
     problem = mm_problem((64, 64, 64))
     start = configuration_of(
@@ -257,7 +247,6 @@ def test_every_candidate_is_dominated_by_a_row_that_is_kept():
 # -- ends of a search ------------------------------------------------------------------------
 
 
-@pytest.mark.ci(every=2)
 @pytest.mark.parametrize("objective", ["latency", "2*latency - off_chip_words/3 + dsp"])
 def test_answers_are_repeatable(objective):
     problem = mm_problem((20, 24, 16), ("j", "k"), objective=objective)
@@ -288,7 +277,6 @@ def test_an_empty_design_space_is_infeasible():
 # -- loops that are alike --------------------------------------------------------------------
 
 
-@pytest.mark.ci
 def test_both_orders_of_rows_and_columns_outside_space_are_understood_as_a_start():
     nest = workload("conv2d", {"o": 4, "r": 6, "c": 6, "i": 3})
     problem = problem_of(nest, ("o", "i"), "cout", Edition.EXACT, dsp=60, bram18k=60)

@@ -135,7 +135,6 @@ EXPRESSIONS: dict[str, Expression] = {
 }
 
 
-@pytest.mark.ci(every=2)
 @pytest.mark.parametrize("name", EXPRESSIONS)
 def test_an_assignment_is_allowed_exactly_once_and_with_the_right_value(name):
     node = EXPRESSIONS[name]

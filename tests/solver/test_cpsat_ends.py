@@ -25,7 +25,6 @@ def test_stating_a_problem_ends_with_the_search():
     assert solution.certificate.termination is Termination.INTERRUPTED
 
 
-@pytest.mark.ci(every=2)
 @pytest.mark.parametrize("time_limit", [0.05, 0.6])
 def test_a_time_limit_leaves_a_valid_bound(time_limit):
     problem = mm_problem((200, 160, 96))
@@ -47,7 +46,6 @@ def test_a_time_limit_leaves_a_valid_bound(time_limit):
     assert given <= bound <= optimum
 
 
-@pytest.mark.ci
 def test_bounds_of_negative_and_huge_objectives_are_valid():
     for objective in ("-comp - off_chip_words", "1003*edp - 7*comp", "comm - comp"):
         problem = mm_problem((96, 64, 80), objective=objective)
@@ -96,7 +94,6 @@ def test_an_exception_ends_the_search():
         solve_cpsat(mm_problem((1024, 1024, 1024)), report=report)
 
 
-@pytest.mark.ci
 def test_a_gap_ends_early_and_holds():
     problem = mm_problem((64, 64, 64))
     optimum = solve_exact(problem).value
@@ -110,7 +107,6 @@ def test_a_gap_ends_early_and_holds():
     assert certificate.gap <= 0.3
 
 
-@pytest.mark.ci
 def test_progress_never_takes_back_a_bound():
     seen: list[Progress] = []
     solution = solve_cpsat(mm_problem((64, 64, 64)), report=seen.append)

@@ -69,7 +69,6 @@ def test_an_expression_means_what_it_meant(name):
         assert node.evaluate(values, FRACTION) == exact(x, y, w, name)
 
 
-@pytest.mark.ci(every=2)
 @pytest.mark.parametrize("seed", range(30))
 def test_the_optimum_is_that_of_enumeration(seed):
     draw, model = random.Random(seed), small_model()

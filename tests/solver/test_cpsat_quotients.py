@@ -99,8 +99,6 @@ def check_by_brute_force(problem):
 QUICK = (1, 5, 7, 8, 10, 11, 14, 15, 19, 24, 42)
 
 
-@pytest.mark.ci(every=12)
-@pytest.mark.slow(every=3)
 @pytest.mark.parametrize("seed", QUICK)
 def test_optimum_equals_the_other_engines(seed):
     if seed % 2:
@@ -109,13 +107,11 @@ def test_optimum_equals_the_other_engines(seed):
         check_by_brute_force(quotient_problem(seed))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", sorted({*range(105)} - {*QUICK}))
 def test_optimum_equals_the_other_engines_on_many_problems(seed):
     check_by_brute_force(quotient_problem(seed))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "objective", ["-throughput", "latency/bram18k", "comm/comp", "latency/dsp"]
 )
@@ -123,7 +119,6 @@ def test_size_64_is_proven_from_nothing(objective):
     check_against_others(mm_problem((64, 64, 64), objective=objective), exhaustively=False)
 
 
-@pytest.mark.ci
 def test_coefficients_beyond_64_bits_are_exact():
     objective = (
         "(1000000000000000003*latency + 999999999999999989*dsp)/(1000000000000000009*bram18k + 7)"
@@ -165,7 +160,6 @@ def test_infeasible_limits_are_noticed():
 # -- what is known beforehand, and ends of a search --------------------------------------------
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize("objective", ["power", "-throughput"])
 def test_a_start_and_a_bound_are_used_and_never_lost(objective):
     problem = mm_problem((8, 6, 10), objective=objective)
@@ -197,7 +191,6 @@ def test_a_constant_over_a_metric_takes_no_longer_than_the_metric():
     assert one.configuration == other.configuration
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize("objective", ["power", "(comm - comp)/latency"])
 def test_a_time_limit_leaves_a_valid_bound(objective):
     problem = mm_problem((48, 40, 32), objective=objective)
@@ -228,7 +221,6 @@ def form(low, high):
     return constant_form(low) if low == high else LinearForm({0: Fraction(1, 3)}, low, low, high)
 
 
-@pytest.mark.ci(every=2)
 @pytest.mark.parametrize("seed", range(40))
 def test_no_quotient_is_below_the_least(seed):
     draw = random.Random(seed)

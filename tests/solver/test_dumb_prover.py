@@ -139,7 +139,6 @@ def test_fixed_questions(edition, dataflow, dtype):
     check(space(draw, edition, dataflow, dtype), draw, 8)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("number", range(6))
 def test_questions_drawn_anew(number):
     seed = random.SystemRandom().randrange(2**32)

@@ -83,13 +83,11 @@ def check_against_brute_force(problem):
     assert not problem.exceeded(solution.configuration)
 
 
-@pytest.mark.ci(every=3)
 @pytest.mark.parametrize("seed", range(36))
 def test_optimum_equals_brute_force(seed):
     check_against_brute_force(random_problem(seed))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(36, 300))
 def test_optimum_equals_brute_force_on_many_problems(seed):
     check_against_brute_force(random_problem(seed))
@@ -118,7 +116,6 @@ def test_divisors_only():
     assert solve_exact(problem).value == 1052673
 
 
-@pytest.mark.slow
 def test_all_18_designs_are_proven():
     nest = workload("mm")
     template = mm_problem((1024, 1024, 1024))
@@ -268,7 +265,6 @@ def test_bounds_of_boxes_never_exceed_the_configurations_in_them():
         assert np.all(possible | ~feasible)
 
 
-@pytest.mark.ci(every=5)
 @pytest.mark.parametrize(
     ("space", "t1", "t2", "packs"),
     [
@@ -291,7 +287,6 @@ def test_a_start_outside_the_design_space_is_never_the_answer(space, t1, t2, pac
     assert solution.value == expected.value
 
 
-@pytest.mark.ci(every=2)
 @pytest.mark.parametrize(
     ("objective", "limits"),
     [
@@ -310,8 +305,6 @@ def test_unusual_objectives_equal_brute_force(objective, limits, dataflow, permu
     )
 
 
-@pytest.mark.ci(every=6)
-@pytest.mark.slow(every=4)
 @pytest.mark.parametrize("edition", [Edition.EXACT, Edition.ODYSSEY])
 @pytest.mark.parametrize("dataflow", [("i",), ("i", "j"), ("j", "k")])
 @pytest.mark.parametrize("objective", ["latency", "dsp"])
@@ -326,7 +319,6 @@ def test_packs_whose_legality_spans_loops(edition, dataflow, objective):
     )
 
 
-@pytest.mark.ci
 def test_explanations_of_infeasibility_hold_over_all_designs():
     limits = (Limit("dsp", Fraction(100)), Limit("latency", Fraction(60)))
     template = replace(mm_problem((16, 16, 16)), limits=limits)

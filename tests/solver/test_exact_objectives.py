@@ -62,21 +62,16 @@ def check(problem):
     assert float(solution.value) == pytest.approx(float(expected), rel=1e-12)
 
 
-@pytest.mark.slow(every=4)
-@pytest.mark.ci(every=11)
 @pytest.mark.parametrize("seed", range(22))
 def test_optimum_equals_brute_force(seed):
     check(random_problem(seed))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(22, 220))
 def test_optimum_equals_brute_force_on_many_problems(seed):
     check(random_problem(seed))
 
 
-@pytest.mark.slow(every=2)
-@pytest.mark.ci
 @pytest.mark.parametrize(("objective", "value"), [("power", "6.19"), ("-comp", "-1720")])
 def test_whole_arrays_are_proven(objective, value):
     """Objectives whose bound, quantity by quantity, stays open: at 1024³, dataflow (i,j)."""
@@ -107,7 +102,6 @@ def test_a_plateau_ends_with_any_of_its_points(objective, value):
     assert solution.certificate.nodes < 1000
 
 
-@pytest.mark.ci(every=2)
 @pytest.mark.parametrize("seed", range(4))
 def test_exact_bounds_of_boxes_bound_their_configurations(seed):
     """Along random ways from the root to a single configuration they only grow, up to the

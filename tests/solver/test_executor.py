@@ -69,7 +69,6 @@ def test_a_run_that_nobody_follows_any_more_ends(tmp_path):
         assert dict(executor.run([partial(double, 2)], plain)) == {0: 4}
 
 
-@pytest.mark.ci
 def test_a_job_that_kills_its_process_fails_alone():
     jobs = [partial(double, 1), die, partial(double, 3), partial(double, 4)]
     with Processes(2) as executor:
@@ -106,7 +105,6 @@ def test_an_idle_process_that_is_killed_holds_up_nothing(tmp_path):
         assert seen == {0: 2.0, 1: None}
 
 
-@pytest.mark.ci
 def test_a_design_that_kills_its_process_says_that_memory_is_out():
     problems = [mm_problem((8, 8, 8)), mm_problem((4, 4, 4))]
     vars(problems[1])["deadly"] = Deadly()

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from ithaca.formulations.space import Axis
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.solver.tables.frame import lower, lower_problem, relax
@@ -13,7 +11,6 @@ from ithaca.solver.tables.relaxation import Relaxation
 from tests.problems import mm_problem
 
 
-@pytest.mark.ci
 def test_bounds_ask_for_the_rows_of_a_small_axis_once(monkeypatch):
     asked: list[str] = []
     rows = Axis.rows

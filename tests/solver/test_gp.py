@@ -86,7 +86,6 @@ def lifted(model, configuration):
     return point
 
 
-@pytest.mark.ci
 @given(mm_points(), st.sampled_from(OBJECTIVES), st.data())
 def test_every_configuration_is_in_the_relaxation_at_no_higher_cost(drawn, objective, data):
     problem, configuration = drawn
@@ -147,7 +146,6 @@ def test_limits_of_any_form_leave_a_relaxation():
     assert bound.lower_bound <= solution.value
 
 
-@pytest.mark.ci
 def test_other_nests_with_halos_and_more_loops():
     nest = workload("conv2d", {"o": 16, "r": 14, "c": 14, "i": 8, "p": 3, "q": 3})
     template = mm_problem((4, 4, 4), dsp="500", bram18k="400")
@@ -189,8 +187,6 @@ def posynomial_problem(seed):
     return replace(random_problem(seed), objective=parse_objective(draw.choice(OBJECTIVES)))
 
 
-@pytest.mark.ci(every=18)
-@pytest.mark.slow(every=4)
 @pytest.mark.parametrize("edition", [Edition.EXACT, Edition.ODYSSEY])
 @pytest.mark.parametrize("index", range(18))
 def test_bounds_of_all_designs(index, edition):
@@ -199,14 +195,11 @@ def test_bounds_of_all_designs(index, edition):
     check_bound(template.with_design(array=array), 8)
 
 
-@pytest.mark.ci(every=12)
-@pytest.mark.slow(every=4)
 @pytest.mark.parametrize("seed", range(24))
 def test_bounds_of_random_problems(seed):
     check_bound(posynomial_problem(seed), (1, 12)[seed % 2])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(24, 540))
 def test_bounds_of_many_random_problems(seed):
     check_bound(posynomial_problem(seed), (1, 12, 40)[seed % 3])
@@ -262,14 +255,12 @@ def test_tightness_of_one_program_per_simd_factor():
     assert found["i", "j"] <= 0.02
 
 
-@pytest.mark.ci
 def test_tightness_of_branching():
     found = gaps(20)
     assert median(found.values()) <= 0.02
     assert max(found.values()) <= 0.03
 
 
-@pytest.mark.ci(every=3)
 @pytest.mark.parametrize("dataflow", OPTIMA)
 def test_rounded_optima_are_close_to_the_proven_ones(dataflow):
     problem = mm_problem((1024, 1024, 1024), dataflow)
@@ -302,7 +293,6 @@ def test_the_bound_is_tight_where_intervals_are_slow():
 # -- the engine ----------------------------------------------------------------------------
 
 
-@pytest.mark.ci
 def test_a_solution_is_optimal_only_if_bound_and_value_meet():
     for seed in range(3):
         problem = posynomial_problem(seed)
@@ -319,7 +309,6 @@ def test_a_solution_is_optimal_only_if_bound_and_value_meet():
             assert certificate.lower_bound <= expected.value <= (solution.value or 0)
 
 
-@pytest.mark.ci
 def test_a_proof_by_geometric_programs_alone():
     solution = solve_gp(mm_problem((1024, 1024, 1024), ("j",)))
     assert (solution.certificate.status, solution.value) == (Status.OPTIMAL, Fraction(819046))

@@ -67,7 +67,6 @@ def program(problem):
 # -- the program ---------------------------------------------------------------------------
 
 
-@pytest.mark.ci(every=4)
 @pytest.mark.parametrize("objective", PROVEN)
 def test_the_published_objectives(objective):
     problem = mm_problem((1024, 1024, 1024), edition="odyssey", objective=objective)
@@ -84,7 +83,6 @@ def test_the_published_objectives(objective):
     assert len(search.optima) == 1
 
 
-@pytest.mark.ci(every=3)
 @pytest.mark.parametrize("objective", ["latency", "comm", "energy", "comm*dsp"])
 @pytest.mark.parametrize("dataflow", [("k",), ("i", "j"), ("j", "k")])
 def test_convex_optima_agree_with_the_geometric_program(dataflow, objective):
@@ -100,7 +98,6 @@ def test_convex_optima_agree_with_the_geometric_program(dataflow, objective):
     assert optimum.value == pytest.approx(bound, rel=2e-6)
 
 
-@pytest.mark.ci(every=3)
 @pytest.mark.parametrize("dataflow", MM_DATAFLOWS)
 def test_every_start_of_a_convex_program_ends_at_the_same_value(dataflow):
     here = program(
@@ -113,7 +110,6 @@ def test_every_start_of_a_convex_program_ends_at_the_same_value(dataflow):
     assert values == pytest.approx([values[0]] * len(values), rel=1e-5)
 
 
-@pytest.mark.ci(every=2)
 @pytest.mark.parametrize(
     "problem", [SEVERAL, mm_problem((96, 80, 40), ("i", "k"), "A", objective="comm - comp")]
 )
@@ -130,7 +126,6 @@ def test_ipopt_finds_no_fault_in_the_derivatives(problem, capfd):
     assert "No errors detected by derivative checker" in capfd.readouterr().out
 
 
-@pytest.mark.ci
 def test_ranges_hold_every_feasible_configuration():
     checked = 0
     draw = random.Random(0)
@@ -184,20 +179,17 @@ def check_against_brute_force(seed, starts):
     return float(search.value) == pytest.approx(float(expected), rel=1e-12)
 
 
-@pytest.mark.ci
 def test_small_problems_against_brute_force():
     reached = [check_against_brute_force(seed, starts=1) for seed in range(5)]
     # no proof, but most often the optimum
     assert sum(reached) >= 4
 
 
-@pytest.mark.slow
 def test_many_small_problems_against_brute_force():
     reached = [check_against_brute_force(seed, starts=6) for seed in range(15, 330)]
     assert sum(reached) >= 299
 
 
-@pytest.mark.ci
 def test_several_local_optima_are_found_and_the_best_is_reported():
     search = NlpSearch(SEVERAL, starts=4)
     search.run()
@@ -213,7 +205,6 @@ def test_several_local_optima_are_found_and_the_best_is_reported():
     assert exact <= search.value
 
 
-@pytest.mark.ci
 def test_the_same_seed_gives_the_same_search():
     problem = replace(SEVERAL, objective=parse_objective("latency - comm/2 + dsp"))
     runs = []
@@ -257,7 +248,6 @@ def test_infeasible_where_ranges_are_empty():
     assert (solution.certificate.status, solution.configuration) == (Status.INFEASIBLE, None)
 
 
-@pytest.mark.ci
 def test_a_stop_or_no_time_ends_with_what_is_known():
     problem = SEVERAL
     for options in (SolveOptions(time_limit=1e-9), SolveOptions(stop=lambda: True)):
@@ -265,7 +255,6 @@ def test_a_stop_or_no_time_ends_with_what_is_known():
         assert (nothing.certificate.status, nothing.certificate.nodes) == (Status.UNKNOWN, 0)
 
 
-@pytest.mark.ci
 def test_a_known_configuration_is_never_made_worse():
     problem = mm_problem((64, 64, 64), objective="comm/4096 - comp")
     best = solve_exact(problem)
@@ -289,7 +278,6 @@ def test_restrictions_of_the_space_are_kept():
     assert solution.value == solve_exact(problem).value
 
 
-@pytest.mark.ci
 def test_limits_that_no_smooth_program_states_still_hold():
     limits = (Limit("comm - latency", Fraction(0)), Limit("min(dsp, latency)", Fraction(900)))
     problem = mm_problem((16, 16, 16), more_limits=limits)

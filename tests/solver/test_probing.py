@@ -37,8 +37,6 @@ def better(model, value):
     return {configuration_of(model.problem.space, tables, column) for column in rows.T.tolist()}
 
 
-@pytest.mark.ci(every=6)
-@pytest.mark.slow(every=4)
 @pytest.mark.parametrize("edition", ["exact", "cycle"])
 @pytest.mark.parametrize("dataflow", MM_DATAFLOWS, ids=",".join)
 def test_every_improvement_stays(dataflow, edition):

@@ -86,7 +86,6 @@ def test_the_best_is_known_before_anything_is_searched(monkeypatch):
     assert 602_000 < bounds["[r,c] out"] < bounds["[n,r] out"]  # type: ignore[operator]
 
 
-@pytest.mark.ci
 def test_without_a_limit_every_design_is_what_it_is_alone():
     problems = [mm_problem((48, 40, 32), d) for d in MM_DATAFLOWS]
     any_tie = [solve_exact(p, SolveOptions(any_tie=True)) for p in problems]
@@ -133,8 +132,6 @@ def test_what_is_not_better_says_so_and_is_verified(monkeypatch, tmp_path):
     assert confirmed, said
 
 
-@pytest.mark.ci(every=6)
-@pytest.mark.slow(every=3)
 @pytest.mark.parametrize("method", [method for method in Method if method is not Method.STAGED])
 def test_no_design_is_without_a_bound(method):
     problems = [mm_problem((9, 8, 12), d) for d in MM_DATAFLOWS]
@@ -149,8 +146,6 @@ def test_no_design_is_without_a_bound(method):
             assert 0 < bound <= optimum
 
 
-@pytest.mark.ci(every=8)
-@pytest.mark.slow(every=4)
 @pytest.mark.parametrize("seed", range(40))
 def test_what_needs_no_search_is_a_bound(seed):
     problem = random_problem(seed)
@@ -223,7 +218,6 @@ def test_every_workload_has_its_turn_before_any_has_a_second(
         )
 
 
-@pytest.mark.ci
 def test_processes_come_to_the_same_best_within_a_limit():
     problems = [mm_problem((48, 40, 32), d) for d in MM_DATAFLOWS]
     optimum = min(solve_exact(p).value or 0 for p in problems)
@@ -260,7 +254,6 @@ def test_what_exact_search_proves_at_once_needs_no_other_engine_under_a_limit(
     assert {step for step, _ in taken} <= {schedule.Step.OPENING, schedule.Step.TIES}
 
 
-@pytest.mark.ci
 @pytest.mark.usefixtures("counted_time")
 @pytest.mark.parametrize("method", [Method.EXACT, Method.AUTO])
 @pytest.mark.parametrize("looks", [4000, 6000])
@@ -284,7 +277,6 @@ def test_all_designs_are_as_good_as_the_best_of_them_alone(looks, method):
     assert alone.value in (454_593, 465_325)
 
 
-@pytest.mark.ci
 @pytest.mark.usefixtures("counted_time")
 def test_an_opening_that_proves_nothing_ends_and_the_least_bound_evolves_first(
     monkeypatch,

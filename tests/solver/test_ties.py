@@ -120,36 +120,30 @@ def small_problems(draw):
     )
 
 
-@pytest.mark.ci
 @settings(max_examples=6, deadline=None)
 @given(small_problems())
 def test_the_answer_is_the_first_by_enumeration(problem):
     check(problem)
 
 
-@pytest.mark.ci
 @settings(max_examples=4, deadline=None)
 @given(small_problems())
 def test_engines_answer_alike(problem):
     check(problem, engines=(Method.AUTO, Method.CPSAT))
 
 
-@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(small_problems())
 def test_many_answers(problem):
     check(problem, engines=(Method.EXACT, Method.CPSAT))
 
 
-@pytest.mark.slow(every=4)
-@pytest.mark.ci
 @pytest.mark.parametrize("edition", ["exact", "odyssey"])
 @pytest.mark.parametrize("dataflow", MM_DATAFLOWS)
 def test_other_editions_prefer_fewer_cycles_as_they_fall(edition, dataflow):
     check(mm_problem((5, 4, 6), dataflow, "C", edition, dsp="80"))
 
 
-@pytest.mark.slow
 def test_designs_that_cannot_run_are_told_apart_by_words_and_dsp():
     problem = mm_problem((4, 4, 4), ("i", "j"), "A", dsp="40")
     check(problem)
@@ -186,8 +180,6 @@ def symmetric_problems(objective, edition="cycle"):
     ]
 
 
-@pytest.mark.slow(every=3)
-@pytest.mark.ci
 @pytest.mark.parametrize(
     ("method", "objective"),
     [
@@ -213,7 +205,6 @@ def test_of_several_designs_the_preferred_one_answers(method, objective):
     assert solve_best(problems, method=method).design == problems[expected[2]].design.name
 
 
-@pytest.mark.ci
 def test_ties_are_broken_of_the_best_designs_alone(monkeypatch):
     problems = symmetric_problems("latency", "exact")
     alone = {p.design.name: solve_exact(p).value or 0 for p in problems}
@@ -231,8 +222,6 @@ def test_ties_are_broken_of_the_best_designs_alone(monkeypatch):
     assert sorted(finished) == list(range(len(problems)))  # each design once
 
 
-@pytest.mark.slow(every=2)
-@pytest.mark.ci
 @pytest.mark.parametrize("threads", [1, 2])
 def test_points_of_fronts_are_the_preferred_ones(threads):
     problems = symmetric_problems("latency")

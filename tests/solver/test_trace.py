@@ -129,7 +129,6 @@ def test_files_hold_traces_and_older_files_load(tmp_path):
     assert load_result(path).designs[0].certificate.trace == ()
 
 
-@pytest.mark.ci(every=2)
 @pytest.mark.parametrize(
     ("edit", "words"),
     [

@@ -22,7 +22,6 @@ from tests.plugins.hierarchies.formulations.drawn import posed, published
 from tests.plugins.hierarchies.formulations.test_map_layers import ASKED, tensors, write
 
 
-@pytest.mark.ci
 @pytest.mark.usefixtures("counted_time")
 def test_padding_loses_to_no_factors_that_divide():
     """The first beams of padding would be worse."""
@@ -43,7 +42,6 @@ def test_padding_loses_to_no_factors_that_divide():
     )  # type: ignore[operator]
 
 
-@pytest.mark.ci
 @pytest.mark.usefixtures("counted_time")
 def test_padded_tiles_lose_to_no_tiles_that_divide():
     exact, padded = (
@@ -70,7 +68,6 @@ def problem(extents, *, divisors, free):
     return posed(SpatialDesign(nest, fitted(find_architecture("simple"), nest), options), "edp")
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize("extents", ["5 7 3"])
 def test_the_best_of_each_part_is_as_good_in_the_whole(extents):
     whole = problem(extents, divisors=False, free=True)
@@ -94,7 +91,6 @@ def test_the_best_of_each_part_is_as_good_in_the_whole(extents):
     assert course.state.value == found.value  # the same where nothing is searched before
 
 
-@pytest.mark.ci
 @pytest.mark.usefixtures("counted_time")
 def test_every_layer_of_a_network_has_a_mapping_before_any_is_proven():
     found = ithaca.network(
@@ -118,7 +114,6 @@ def test_every_layer_of_a_network_has_a_mapping_before_any_is_proven():
     ]
 
 
-@pytest.mark.ci
 @pytest.mark.usefixtures("counted_time")
 def test_every_layer_of_a_file_has_a_mapping_before_any_is_proven(tmp_path):
     rows = []

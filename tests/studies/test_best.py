@@ -17,7 +17,6 @@ from ithaca.studies.best import best_start, solve_best
 from tests.problems import MM_DATAFLOWS, configuration_of, mm_problem
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize(
     ("objective", "dtype"),
     [
@@ -52,7 +51,6 @@ def test_the_best_of_all_designs_is_found_and_proven(objective, dtype):
         assert answer.configured.certificate == answer.certificate
 
 
-@pytest.mark.ci
 def test_a_gap_is_kept_over_all_designs():
     problems = [mm_problem((48, 40, 32), d) for d in MM_DATAFLOWS]
     proven = solve_best(problems).value

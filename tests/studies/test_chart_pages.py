@@ -24,7 +24,6 @@ Math.min(...[...document.querySelectorAll('.chart svg text')]
 """
 
 
-@pytest.mark.ci(every=6)
 @pytest.mark.parametrize("kind", CHARTS)
 def test_fits_the_page_and_loads_nothing(browser, tmp_path, kind):
     save_page(replace(CHARTS[kind], title=LONG), tmp_path / "p.html")
@@ -104,7 +103,6 @@ def test_series_hide_and_the_drawing_enlarges(browser, tmp_path):
     assert wrong == []
 
 
-@pytest.mark.ci
 def test_pages_stay_small():
     most = 244
     values = np.arange(most * most, dtype=float).reshape(most, most) + 1

@@ -83,7 +83,6 @@ CHARTS: dict[str, Chart] = {
 }
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize(
     ("kind", "ending"),
     [*((kind, "svg") for kind in CHARTS), *(("lines", end) for end in ("png", "pdf", "html"))],
@@ -98,7 +97,6 @@ def test_every_kind_is_written_to_every_kind_of_file(tmp_path, kind, ending):
         assert b"infeasible" in content or kind not in ("lines", "bars", "parts")
 
 
-@pytest.mark.ci(every=3)
 @pytest.mark.parametrize("kind", CHARTS)
 def test_part_of_a_page(kind):
     text = inline_svg(CHARTS[kind], "name")

@@ -6,7 +6,6 @@ import json
 import signal
 import time
 
-import pytest
 import xarray as xr
 
 from tests.command_line import begin, ithaca, succeed
@@ -15,7 +14,6 @@ MM = ("mm", "-s", "i=32,j=24,k=16")
 TWO = ("--dataflow", "i,k")
 
 
-@pytest.mark.ci
 def test_whatif_prints_a_table_and_writes_dataset_and_plot(tmp_path):
     data, plot, page = tmp_path / "study.nc", tmp_path / "study.png", tmp_path / "study.html"
     arguments = (
@@ -57,7 +55,6 @@ def test_whatif_prints_a_table_and_writes_dataset_and_plot(tmp_path):
     assert [p.name for p in tmp_path.iterdir() if p.name.startswith(".")] == []
 
 
-@pytest.mark.ci
 def test_limits_that_vary_may_be_shares_or_lifted(tmp_path):
     vary = ("--vary", "bram18k=70%,50%", "--vary", "bandwidth=5,none")
     done = succeed(
@@ -73,7 +70,6 @@ def test_limits_that_vary_may_be_shares_or_lifted(tmp_path):
     assert list(xr.load_dataset(tmp_path / "s.nc").bandwidth_limit.values) == ["5", "none"]
 
 
-@pytest.mark.ci
 def test_a_regime_holds_for_every_platform_that_is_varied():
     words = ("--dataflow", "i,j", "--edition", "cycle", "--json")
     best = {}
@@ -95,7 +91,6 @@ def test_a_regime_holds_for_every_platform_that_is_varied():
     assert points[1]["objective"]["value"] == best["hls"][0]
 
 
-@pytest.mark.ci
 def test_whatif_varies_everything_it_says():
     vary = (
         "platform=zcu102",
@@ -120,14 +115,12 @@ def test_whatif_varies_everything_it_says():
             assert point["objective"]["value"] == best["metrics"]["latency"]
 
 
-@pytest.mark.ci
 def test_marginal_values_alone():
     """Simulated, the optima take 567 cycles and 445."""
     done = succeed("whatif", *MM, *TWO, "--limit", "dsp=155", "--marginal", "5")
     assert done.stdout.splitlines()[-1] == "dsp +5 %: latency −21.5 %; bram18k +5 %: no change"
 
 
-@pytest.mark.ci
 def test_an_infeasible_study_exits_1_and_says_why():
     done = ithaca("whatif", *MM, *TWO, "--vary", "dsp=3,4", "--json")
     assert done.returncode == 1
@@ -138,7 +131,6 @@ def test_an_infeasible_study_exits_1_and_says_why():
     assert all("is 5" in p["shortfall"] for p in points)
 
 
-@pytest.mark.ci
 def test_ctrl_c_ends_a_study_with_what_it_has_and_the_next_run_goes_on(tmp_path):
     kept = tmp_path / "kept"
     arguments = [
@@ -177,7 +169,6 @@ def timeless(document):
     return [timeless(value) for value in document] if isinstance(document, list) else document
 
 
-@pytest.mark.ci
 def test_pareto_prints_a_proven_front(tmp_path):
     plot, data = tmp_path / "front.png", tmp_path / "front.nc"
     arguments = (

@@ -153,13 +153,11 @@ def check(problem, configuration):
         assert all(0 <= use.slack <= use.bound for use in limit_uses(problem, configuration))
 
 
-@pytest.mark.ci
 @given(mm_points())
 def test_shares_and_roofs_of_random_configurations(point):
     check(*point)
 
 
-@pytest.mark.ci
 @given(
     st.tuples(*[st.integers(2, 12)] * 3),
     st.sampled_from(MM_DATAFLOWS),
@@ -178,7 +176,6 @@ def test_shares_and_roofs_of_optima(sizes, dataflow, permutation, edition, dsp):
         check(solution.problem, solution.configuration)
 
 
-@pytest.mark.ci(every=2)
 @pytest.mark.parametrize("edition", [Edition.EXACT, Edition.ODYSSEY])
 def test_roofs_of_a_strided_convolution(edition):
     nest = workload("conv2d", {"r": 5, "c": 4, "o": 3, "i": 8, "p": 3, "q": 1, "s": 4})
@@ -227,8 +224,6 @@ def test_a_footprint_counts_elements(subscripts, extents):
     assert counted["X"] == len(touched) if independent else counted["X"] <= len(touched)
 
 
-@pytest.mark.slow(every=4)
-@pytest.mark.ci
 @pytest.mark.parametrize("name", list(workload_names()))
 def test_every_workload_has_its_facts(name):
     small = workload(name, dict.fromkeys(workload(name).loops, 4))
@@ -245,7 +240,6 @@ def test_every_workload_has_its_facts(name):
     assert solved
 
 
-@pytest.mark.ci
 def test_raised_limits_are_solved_again():
     problems = [mm_problem((32, 24, 16), ("i", "k"), dsp="155")]
 
@@ -304,7 +298,6 @@ def results(tmp_path_factory):
     return folder
 
 
-@pytest.mark.ci
 def test_the_command_says_it_in_words(results):
     done = succeed("explain", str(results / "mm.json"))
     lines = done.stdout.splitlines()
@@ -328,7 +321,6 @@ def test_the_command_says_it_in_words(results):
     )
 
 
-@pytest.mark.ci
 def test_another_design_is_compared_with_the_best(results):
     whole = json.loads(ithaca("explain", str(results / "mm.json"), "--quick", "--json").stdout)
     done = succeed("explain", str(results / "mm.json"), "--design", "[k] C", "--json")
@@ -345,7 +337,6 @@ def test_another_design_is_compared_with_the_best(results):
     assert document["statements"][-1].startswith("To change first: take design ")
 
 
-@pytest.mark.ci
 def test_it_is_told_when_no_limit_binds(results):
     words = ("-s", "i=16,j=16,k=16,l=16", "--dataflow", "i,j", "-o", str(results / "mttkrp.json"))
     succeed("solve", "mttkrp", *words)
@@ -363,7 +354,6 @@ def test_it_is_told_when_no_limit_binds(results):
     assert unlimited.value == 2161  # as simulated
 
 
-@pytest.mark.ci
 def test_an_unbuildable_design_is_called_so_by_solve_explain_and_report(results):
     words = (
         "-s",
@@ -404,7 +394,6 @@ def test_counts_of_one_and_of_none():
     assert _times_as_many(Fraction(1)) == "just as many"
 
 
-@pytest.mark.ci
 def test_no_configuration_and_other_platforms(results):
     done = succeed("explain", str(results / "infeasible.json"))
     assert "limit dsp = 4 cannot be met; the smallest that could be met" in done.stdout
@@ -416,7 +405,6 @@ def test_no_configuration_and_other_platforms(results):
     assert json.loads(done.stdout)["roofs"]["budget"] is None
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize(
     ("arguments", "piece"),
     refusals("studies-explain", "bad_input_is_one_line"),

@@ -82,7 +82,6 @@ def test_bad_figures_are_refused(vary, complaint):
     assert complaint in str(refused.value)
 
 
-@pytest.mark.ci
 def test_a_front_is_that_of_all_mappings():
     front = ithaca.pareto(
         "mm",

@@ -81,7 +81,6 @@ def change(path, lie, key=None):
     path.write_text(json.dumps(document))
 
 
-@pytest.mark.ci(every=2)
 @pytest.mark.parametrize("lie", LIES)
 def test_a_changed_proof_is_made_anew_unless_such_files_are_trusted(lie, tmp_path):
     notes: list[str] = []
@@ -110,7 +109,6 @@ def test_a_configuration_of_no_size_is_ignored_in_one_line(tmp_path):
     assert "the configuration is not the problem's" in notes[0]
 
 
-@pytest.mark.ci(every=2)
 @pytest.mark.parametrize("lie", LIES[::-1])
 def test_a_false_proof_of_ones_own_is_found_by_proving_it_again(lie, tmp_path):
     notes: list[str] = []
@@ -149,7 +147,6 @@ def test_what_is_not_proven_again_in_time_is_not_taken(tmp_path):
     assert "not proven again in time" in notes[0]
 
 
-@pytest.mark.ci
 def test_answers_that_rest_on_what_was_taken_on_trust_have_no_seal(tmp_path):
     best(Store(tmp_path))
     (path,) = tmp_path.iterdir()
@@ -249,7 +246,6 @@ def test_the_key_is_the_users_own(tmp_path, monkeypatch):
         Store(tmp_path)
 
 
-@pytest.mark.ci
 def test_commands_say_what_became_of_kept_results(tmp_path, monkeypatch):
     asked = ("whatif", "mm", "-s", "i=4,j=4", "--vary", "k=2,4", "--dataflow", "i,j")
     asked += ("--divisors-only", "--results", "kept")
@@ -268,7 +264,6 @@ def test_commands_say_what_became_of_kept_results(tmp_path, monkeypatch):
     assert succeed(*asked, cwd=tmp_path).stderr == ""
 
 
-@pytest.mark.ci(every=2)
 @pytest.mark.parametrize(
     ("options", "words"),
     [

@@ -49,7 +49,6 @@ def study():
     return run_study(AXES, build, percent=Fraction(5))
 
 
-@pytest.mark.ci
 def test_every_point_is_what_a_separate_solve_finds(study):
     assert study.complete
     assert list(study.points) == [(a, b) for a in range(2) for b in range(3)]
@@ -72,7 +71,6 @@ def test_every_point_is_what_a_separate_solve_finds(study):
             assert systolic(point.answer.configured.problem).array == systolic(best.problem).array
 
 
-@pytest.mark.ci
 def test_neighbours_warm_start_each_other():
     alone = [
         run_study((StudyAxis("i", (i,)),), lambda v: build({**v, "dsp_limit": 400})).points[0,]
@@ -86,7 +84,6 @@ def test_neighbours_warm_start_each_other():
     assert looked != [p.answer.certificate.nodes for p in alone]
 
 
-@pytest.mark.ci
 def test_marginal_values_are_proven_by_solving_again(study):
     point = study.points[0, 2]  # i = 32, 100 DSPs
     by_limit = {m.limit.metric: m for m in point.marginals}
@@ -116,7 +113,6 @@ def _raised(limit, metric):
     return Limit(metric, limit.bound * Fraction(105, 100)) if limit.metric == metric else limit
 
 
-@pytest.mark.ci
 def test_marginal_values_of_repeated_limits_raise_the_tightest():
     problems = [
         mm_problem((32, 24, 16), d, dsp="100", more_limits=(Limit("dsp", Fraction(102)),))
@@ -160,7 +156,6 @@ def test_the_dataset_is_labelled_and_complete(study):
     assert data.attrs["complete"] == 1
 
 
-@pytest.mark.ci
 def test_netcdf_keeps_everything(study, tmp_path):
     front = pareto_front(
         [mm_problem((6, 5, 4), d) for d in DATAFLOWS], ("latency", "dsp"), max_points=3
@@ -194,8 +189,6 @@ class Stop:
         return len(list(self.folder.glob("*.json"))) >= self.count
 
 
-@pytest.mark.slow(every=2)
-@pytest.mark.ci
 @pytest.mark.parametrize("count", [1, 6])
 def test_an_interrupted_study_resumes_to_the_same_dataset(study, tmp_path, count):
     store = Store(tmp_path / "results")
@@ -242,8 +235,6 @@ CORRUPT = {
 }
 
 
-@pytest.mark.ci(every=5)
-@pytest.mark.slow(every=4)
 @pytest.mark.parametrize("case", CORRUPT)
 def test_corrupt_files_are_solved_again_with_a_note(case, tmp_path):
     notes: list[str] = []
@@ -284,7 +275,6 @@ def test_unproven_answers_are_improved_on_but_not_repeated(tmp_path):
     assert one_point(store, hasty).points[0,].answer == proven
 
 
-@pytest.mark.ci
 def test_the_time_limit_is_shared_by_all_searches(monkeypatch):
     limits: list[float] = []
 
@@ -303,7 +293,6 @@ def test_the_time_limit_is_shared_by_all_searches(monkeypatch):
     assert 5000 < limits[-1] < 6000
 
 
-@pytest.mark.ci
 def test_a_study_is_resumed_under_its_time_limit_without_solving_again(tmp_path):
     store = Store(tmp_path / "results")
     hasty = SolveOptions(time_limit=1e-9)

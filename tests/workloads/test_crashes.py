@@ -67,13 +67,11 @@ def test_a_kill_before_any_change_leaves_all_or_nothing(case):
     assert found["new"] or CASES[case].before == CASES[case].after
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize("case", CASES)
 def test_a_kill_at_some_system_calls(case):
     assert kills(case, "60")["wrong"] == []
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_a_kill_at_every_system_call(case):
     assert kills(case, "1")["wrong"] == []

@@ -79,7 +79,6 @@ subscripts = st.lists(st.integers(-3, 3), min_size=4, max_size=4).map(
 )
 
 
-@pytest.mark.ci
 @settings(max_examples=60)
 @given(st.lists(subscripts, min_size=1, max_size=3))
 def test_the_basis_generates_exactly_the_distances_that_occur(forms):

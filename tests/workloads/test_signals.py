@@ -88,8 +88,6 @@ with signals.Interrupt() as asked:
     assert ran(script, tmp_path).stdout == "raised True\n"
 
 
-@pytest.mark.slow(every=4)
-@pytest.mark.ci
 @pytest.mark.parametrize(
     "writer",
     [

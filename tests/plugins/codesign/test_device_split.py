@@ -136,8 +136,6 @@ def thirds(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.mark.slow(every=6)
-@pytest.mark.ci
 @pytest.mark.parametrize(
     ("metric", "limit", "whole", "fuse"),
     [
@@ -171,7 +169,6 @@ def test_limits_between_shares_have_one_answer(thirds, metric, limit, whole, fus
         assert ithaca.load("answer.json").value == truth.value
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize("options", [(), ("--time-limit", "600")])
 @pytest.mark.parametrize(
     ("limit", "line"),

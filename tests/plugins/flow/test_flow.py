@@ -200,7 +200,6 @@ def test_copies_that_wait_take_the_expected_largest(every):
 
 
 @pytest.mark.parametrize("room", [1, 2, 5])
-@pytest.mark.ci
 def test_copies_with_queues_take_what_a_simulation_of_cycles_does(room):
     generator = np.random.default_rng(7)
     counts = generator.binomial(WINDOW, DENSITY, (400, STEPS, COPIES))

@@ -29,7 +29,6 @@ def written(path, table):
     return path
 
 
-@pytest.mark.ci
 def test_the_command_prints_what_python_answers(tmp_path):
     asked = {"arch": golden() / "eyeriss", "points": golden() / "eyeriss.csv"}
     found = ithaca.evaluate(**asked)

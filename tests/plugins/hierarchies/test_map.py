@@ -271,7 +271,6 @@ def test_a_limit_that_nothing_meets_is_named(files):
     assert "latency" in done.stderr
 
 
-@pytest.mark.ci
 def test_levels_called_as_those_of_a_known_machine_keep_what_they_keep_there(
     tmp_path,
 ):

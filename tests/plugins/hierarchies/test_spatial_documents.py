@@ -72,7 +72,6 @@ def result(found, seed=0):
     return Result(found.architecture.name, solution, (solution,))
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize("name", DESIGNS)
 def test_files_stand_alone(name, tmp_path):
     found, path = DESIGNS[name](), tmp_path / "result.json"

@@ -106,7 +106,6 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.mark.ci
 def test_files_in_any_order_are_solved_and_its_files_written(folder):
     done = succeed("timeloop-mapper", *FILES, "-o", "out", "--json")
     assert json.loads(done.stdout)["objective"]["expression"] == "latency,energy"
@@ -170,7 +169,6 @@ def test_figures_are_those_of_the_tool(folder):
             assert own[part][field] == value, (part, field)
 
 
-@pytest.mark.ci
 def test_levels_keep_what_they_are_to_keep_and_perhaps_more(folder):
     """Keeping as in the tool: ``keep`` says what a level holds at least; other constraints come
     from files of their own."""
@@ -215,7 +213,6 @@ def test_what_is_refused_is_named(folder, names, text, line):
     assert refused("timeloop-mapper", *names).startswith(f"ithaca: {line}")
 
 
-@pytest.mark.ci
 def test_words_of_the_outermost_level_are_a_metric(folder):
     Path("m.yaml").write_text("mapper: {optimization_metric: last-level-accesses}")
     result = ithaca.timeloop_mapper([*FILES])

@@ -9,7 +9,6 @@ from ithaca.plugins.peers.studies.recorder import SampleBudget
 from tests.families.samples import each_family
 
 
-@pytest.mark.ci
 @each_family
 @pytest.mark.parametrize("name", [name for name, peer in PEERS.items() if not peer.libraries])
 def test_peers_search_it(sample, name):

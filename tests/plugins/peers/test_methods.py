@@ -155,7 +155,6 @@ def test_ends_with_the_optimum_of_a_tiny_problem(name, edition):
     assert trace.value == solve_exact(tiny).value
 
 
-@pytest.mark.ci(every=4)
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize(
     ("dataflow", "permutation", "edition"),
@@ -170,7 +169,6 @@ def test_other_designs(name, dataflow, permutation, edition):
     assert trace.best is None or problem.feasible_value(trace.best) == trace.value
 
 
-@pytest.mark.ci
 def test_settled_methods_begin_again_and_stop_at_last():
     """A space of few configurations: all have been asked for long before the samples are used
     up."""
@@ -180,7 +178,6 @@ def test_settled_methods_begin_again_and_stop_at_last():
     assert trace.value == solve_exact(tiny).value
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize(
     "name", ["random", "nevergrad-cma", "pymoo-ga", "optuna-tpe", "policy-gradient", "exhaustive"]
 )

@@ -59,14 +59,11 @@ def check(problem, *, both):
             assert solution.certificate.lower_bound == solution.value
 
 
-@pytest.mark.ci(every=9)
-@pytest.mark.slow(every=3)
 @pytest.mark.parametrize("seed", range(18))
 def test_small_problems(seed):
     check(small_problem(seed), both=seed < 6)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(100, 220))
 def test_many_small_problems(seed):
     check(small_problem(seed), both=True)
@@ -112,8 +109,6 @@ def errors_at_optima(kernel, extents, dtype, regime):
     return [float(d.costs(c).latency / run - 1) for (d, c), run in zip(designs, runs, strict=True)]
 
 
-@pytest.mark.slow(every=3)
-@pytest.mark.ci
 @pytest.mark.parametrize(("case", "dtype", "regime"), SHORT_TILES)
 def test_optima_of_narrow_types_run_as_proven(case, dtype, regime):
     errors = errors_at_optima(*case, dtype, regime)
@@ -122,7 +117,6 @@ def test_optima_of_narrow_types_run_as_proven(case, dtype, regime):
     assert max(map(abs, errors)) <= 0.08
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("regime", ["rtl", "hls"])
 @pytest.mark.parametrize("kernel", ["mm", "conv2d"])
 def test_optima_of_many_small_problems_run_as_proven(kernel, regime):
@@ -141,7 +135,6 @@ def test_optima_of_many_small_problems_run_as_proven(kernel, regime):
     assert max(map(abs, errors)) <= 0.09
 
 
-@pytest.mark.ci
 def test_it_is_the_default_and_what_is_proven_runs():
     """The answers of both doors, without an edition, take as many cycles as `ithaca simulate`
     counts."""
@@ -159,7 +152,6 @@ def test_it_is_the_default_and_what_is_proven_runs():
     assert network("alexnet", layers="conv1", dataflow="o,r").request.edition is Edition.CYCLE
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kernel", "loops", "size", "least"),
     [("mttkrp", "ijkl", 512, 65_483_002), ("ttmc", "ijklm", 128, 33_558_545)],
@@ -171,7 +163,6 @@ def test_contractions_of_autosa_are_proven(kernel, loops, size, least):
     assert result.value == simulate(result).cycles == least
 
 
-@pytest.mark.ci
 def test_what_cannot_be_built_is_compared_in_the_exact_edition():
     asked = ("mm", "-s", "i=8,j=8,k=8", "--dataflow", "i,j", "--include-unbuildable")
     document = json.loads(ithaca("solve", *asked, "--json").stdout)
@@ -181,7 +172,6 @@ def test_what_cannot_be_built_is_compared_in_the_exact_edition():
     assert "allowed: --edition exact or odyssey" in refused.stderr
 
 
-@pytest.mark.ci
 def test_designs_left_out_as_they_may_hang_are_named():
     done = ithaca("solve", "mttkrp", "-s", "i=4,j=4,k=4,l=4", "--limit", "dsp=40", "--json")
     assert done.stderr.startswith(
@@ -221,7 +211,6 @@ def test_bad_input_is_one_line(options, line):
     assert ran.stderr == f"{line}\n"
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize(("sums", "warns"), [("first", True), ("last", False)])
 def test_what_sums_that_come_first_cost_is_said(sums, warns):
     words = (

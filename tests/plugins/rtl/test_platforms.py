@@ -5,15 +5,12 @@ from __future__ import annotations
 import json
 from fractions import Fraction
 
-import pytest
-
 from ithaca import simulate, solve
 from ithaca.formulations import machine
 from ithaca.formulations.platform_files import load_platform
 from tests.formulations.test_platform_files import WAITING
 
 
-@pytest.mark.ci
 def test_memory_that_waits_is_simulated_unless_told_otherwise(tmp_path):
     platform, result = tmp_path / "own.yaml", tmp_path / "result.json"
     platform.write_text(WAITING % "latency: 40")

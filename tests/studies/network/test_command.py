@@ -19,7 +19,6 @@ from tests.studies.network.tiny import QUICK, tiny_file
 #: Restricted so that a run takes a second.
 
 
-@pytest.mark.ci
 def test_a_network_prints_layers_totals_and_what_is_left_out(tmp_path):
     output, table = tmp_path / "r.json", tmp_path / "r.csv"
     done = succeed(
@@ -52,8 +51,6 @@ def test_a_network_prints_layers_totals_and_what_is_left_out(tmp_path):
     assert done.stderr.splitlines() == [f"wrote {output}", f"wrote {table}"]
 
 
-@pytest.mark.slow(every=2)
-@pytest.mark.ci
 @pytest.mark.parametrize(
     ("mode", "arrays"), [("shared-array", ()), ("multi-array", ("--arrays", "2"))]
 )
@@ -91,7 +88,6 @@ def test_json_is_the_file(tmp_path):
     assert done.stdout == output.read_text()
 
 
-@pytest.mark.ci
 def test_an_infeasible_network_exits_1_and_names_the_layers(tmp_path):
     done = ithaca("network", tiny_file(tmp_path), "--limit", "dsp=4", "--layers", "mm", "--json")
     assert done.returncode == 1
@@ -100,7 +96,6 @@ def test_an_infeasible_network_exits_1_and_names_the_layers(tmp_path):
     assert json.loads(done.stdout)["total"]["certificate"]["status"] == "infeasible"
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize(
     ("arguments", "line"),
     refusals("studies-network-command", "bad_input_is_refused_in_one_line"),
@@ -135,7 +130,6 @@ def test_a_failing_problem_is_reported_at_the_end(tmp_path, monkeypatch, capsys)
     assert document["total"]["certificate"]["status"] == "feasible"
 
 
-@pytest.mark.ci
 def test_processes_end_with_the_run_that_is_killed(tmp_path):
     kept = tmp_path / "kept"
     words = ("network", tiny_file(tmp_path), *QUICK, "--threads", "2", "--results", kept)

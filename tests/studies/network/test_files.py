@@ -72,7 +72,6 @@ def written(result, path):
     return document
 
 
-@pytest.mark.ci(every=4)
 @pytest.mark.parametrize("name", ["per-layer", "shared-dataflow"])
 @pytest.mark.parametrize("objective", ["latency", "energy/3"])
 def test_a_document_reads_back(solve, name, objective, tmp_path):
@@ -196,7 +195,6 @@ def test_a_platform_with_a_technology_of_its_own_loads_back(tmp_path):
     assert network_document(load_network_result(path)) == network_document(result)
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize(
     ("option", "column"), [({"ports": 4}, "ports"), ({"two_level": True}, "array_part_l2")]
 )

@@ -35,14 +35,12 @@ from tests.studies.network.tiny import TINY
 OBJECTIVES, BUDGETS = ("off_chip_words", "energy", "latency"), (10, 25, 35, 40, 60)
 
 
-@pytest.mark.ci
 @settings(max_examples=8)
 @given(chains(), st.sampled_from(OBJECTIVES), st.sampled_from(BUDGETS))
 def test_the_total_is_the_least_of_all_choices_and_configurations(network, objective, bram18k):
     check(network, objective, bram18k)
 
 
-@pytest.mark.slow
 @settings(max_examples=100)
 @given(chains(), st.sampled_from(OBJECTIVES), st.sampled_from(BUDGETS))
 def test_the_total_is_the_least_on_many_chains(network, objective, bram18k):
@@ -158,7 +156,6 @@ def test_a_run_without_time_says_what_it_knows():
     assert not result.complete
 
 
-@pytest.mark.ci
 @pytest.mark.usefixtures("counted_time")
 @pytest.mark.parametrize(
     ("method", "limit", "part"),
@@ -188,7 +185,6 @@ def test_without_much_time_fusing_loses_nothing(method, limit, part):
         assert fused[1:] == apart[1:]
 
 
-@pytest.mark.ci
 def test_products_are_no_worse_than_of_layers_alone(tmp_path, monkeypatch):
     """The layers alone are the answer where there is no time for fusing."""
     nest = workload("mm", {"i": 4, "j": 6, "k": 8})
@@ -213,7 +209,6 @@ def test_products_are_no_worse_than_of_layers_alone(tmp_path, monkeypatch):
     assert load_network_result(tmp_path / "r.json").value == result.value
 
 
-@pytest.mark.ci
 def test_the_command(file, tmp_path):
     words = (
         "network",
@@ -249,7 +244,6 @@ layers:
 """
 
 
-@pytest.mark.ci
 def test_on_a_memory_hierarchy_too(tmp_path):
     """All choices of what to keep, each layer with what that leaves it."""
     (tmp_path / "two.yaml").write_text(HIERARCHY)

@@ -51,7 +51,6 @@ def folder(tmp_path_factory):
     return found
 
 
-@pytest.mark.ci
 def test_every_layer_is_what_solving_it_alone_proves(folder):
     found = ithaca.load(folder / "r.json")
     assert isinstance(found, ithaca.NetworkResult)
@@ -91,7 +90,6 @@ def test_what_is_kept_is_not_solved_again(folder):
     assert sorted((folder / "kept").iterdir()) == kept
 
 
-@pytest.mark.ci
 def test_files_are_verified_explained_reported_and_refused_where_edited(folder):
     done = succeed("verify", "r.json", cwd=folder)
     assert "total" in done.stdout

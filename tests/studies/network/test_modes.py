@@ -57,7 +57,6 @@ def least(network):
     }
 
 
-@pytest.mark.ci
 def test_per_layer_is_the_least_of_every_layer(network, options, least):
     result = mode("per-layer")(network, tiny_request(space=DIVISORS), options)
     assert result.total is not None
@@ -73,7 +72,6 @@ def test_per_layer_is_the_least_of_every_layer(network, options, least):
         assert {s.problem.design.name: s.value for s in layer.designs} == least[layer.layer.name]
 
 
-@pytest.mark.ci
 def test_shared_dataflow_is_the_least_sum_of_one_design_per_kernel(network, options, least):
     result = mode("shared-dataflow")(network, tiny_request(space=DIVISORS), options)
     products = {name: least["wide"][name] + 3 * least["deep"][name] for name in least["wide"]}
@@ -100,7 +98,6 @@ def test_shared_dataflow_is_the_least_sum_of_one_design_per_kernel(network, opti
         assert layer.answer.value == least[layer.layer.name][designs[layer.layer.name]]
 
 
-@pytest.mark.ci
 def test_sharing_never_pays(network, options):
     values = []
     for name in ("per-layer", "shared-dataflow"):
@@ -164,7 +161,6 @@ def test_an_infeasible_layer_is_explained(network, options):
     assert not any(c.chosen for c in shared.choices)
 
 
-@pytest.mark.ci
 def test_a_failing_problem_is_reported_and_the_rest_finish(network, monkeypatch, least):
     advance: Callable[..., Any] = schedule.advance
 

@@ -93,7 +93,6 @@ def asked(objective, dsp, **others):
     return limited(request, Limit("dsp", Fraction(dsp)))
 
 
-@pytest.mark.ci
 @settings(max_examples=4, deadline=None)
 @given(
     networks(), st.sampled_from([20, 60, 400]), st.sampled_from([("edp", 1), ("edp*latency", 2)])
@@ -102,7 +101,6 @@ def test_products_are_the_least_of_all_combinations(network, dsp, objective):
     check_products_are_the_least_of_all_combinations(network, dsp, objective)
 
 
-@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(
     networks(), st.sampled_from([20, 60, 400]), st.sampled_from([("edp", 1), ("edp*latency", 2)])
@@ -157,14 +155,12 @@ def mapped(network, objective):
 NESTS = ((2, 3, 3), (3, 2, 2), (2, 2, 3))
 
 
-@pytest.mark.ci
 @settings(max_examples=1, deadline=None)
 @given(networks(NESTS, 3), st.sampled_from([("edp", 1), ("energy*latency*latency", 2)]))
 def test_products_on_a_hierarchy(network, objective):
     check_products_on_a_hierarchy(network, objective)
 
 
-@pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(networks(NESTS, 3), st.sampled_from([("edp", 1), ("energy*latency*latency", 2)]))
 def test_products_on_a_hierarchy_of_many(network, objective):
@@ -184,14 +180,12 @@ def check_products_on_a_hierarchy(network, objective):
     assert found.efficiency == done / (request.architecture.compute.instances * cycles)
 
 
-@pytest.mark.ci
 @settings(max_examples=2, deadline=None)
 @given(chains(), st.sampled_from(BUDGETS))
 def test_fused_products_are_the_least_of_all_choices(network, bram18k):
     check_fused_products_are_the_least_of_all_choices(network, bram18k)
 
 
-@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(chains(), st.sampled_from(BUDGETS))
 def test_fused_products_are_the_least_of_all_choices_of_many(network, bram18k):
@@ -223,7 +217,6 @@ def check_fused_products_are_the_least_of_all_choices(network, bram18k):
     assert found.fusing.without.value == min((v for v, any_ in values if not any_), default=None)
 
 
-@pytest.mark.ci
 def test_a_file_states_what_layers_are_least_in_and_verify_searches_again(tmp_path):
     path, network = tmp_path / "edp.json", tmp_path / "tiny.yaml"
     network.write_text(TINY.replace("i: 4, j: 6, k: 8", "i: 2, j: 3, k: 3"))

@@ -19,7 +19,6 @@ from tests.command_line import ithaca, succeed
 from tests.studies.network.tiny import MODES, QUICK, tiny_file
 
 
-@pytest.mark.ci
 def test_designs_left_out_are_remembered(solved):
     result = load_network_result(
         solved("--dataflow", "i,j", "--layers", "mm", "--mode", "shared-array")
@@ -28,7 +27,6 @@ def test_designs_left_out_are_remembered(solved):
     assert load_network_result(solved()).request.dataflow is None
 
 
-@pytest.mark.ci
 def test_an_explanation_names_the_layers_that_dominate(solved):
     path = solved()
     result = load_network_result(path)
@@ -57,7 +55,6 @@ def test_an_explanation_names_the_layers_that_dominate(solved):
     assert document["value"] == sum(takes.values())
 
 
-@pytest.mark.ci
 def test_a_layer_is_a_result_of_its_own(solved, tmp_path):
     path, alone = solved(), tmp_path / "alone.json"
     found = one_result(path, "wide")
@@ -122,7 +119,6 @@ def test_a_result_is_evaluated_with_its_own_workload_data_type_and_platform(solv
     )
 
 
-@pytest.mark.ci
 def test_a_layer_is_verified_alone(solved):
     done = succeed("verify", path := solved(), "--layer", "wide")
     assert (
@@ -130,7 +126,6 @@ def test_a_layer_is_verified_alone(solved):
     )
 
 
-@pytest.mark.ci
 def test_what_is_loaded_equals_what_was_saved(tmp_path):
     found = ithaca_python.network(
         tiny_file(tmp_path), limit={"dsp": 400, "bram18k": 400}, divisors_only=True
@@ -155,7 +150,6 @@ def test_bars_show_what_layers_take_and_how_much_of_them_works(solved):
     assert chart.also.factor == pytest.approx(1 / 300_000)  # ms at 300 MHz
 
 
-@pytest.mark.ci
 def test_modes_are_compared_layer_by_layer(solved, tmp_path):
     alone, shared = (
         load_network_result(solved(*words, "--layers", "mm")) for words in ((), MODES[1])
@@ -193,7 +187,6 @@ def test_modes_are_compared_layer_by_layer(solved, tmp_path):
     )
 
 
-@pytest.mark.ci
 def test_every_layer_gets_a_folder_of_seeds(solved, tmp_path):
     path, folder = solved(), tmp_path / "seeds"
     done = succeed("seed", path, "--for", "csv", "--count", "4", "-o", folder)
@@ -220,7 +213,6 @@ def test_every_layer_gets_a_folder_of_seeds(solved, tmp_path):
         assert (done.returncode, done.stderr.count("\n")) == (2, 1)
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize("tool", ["timeloop", "scalesim"])
 def test_every_layer_is_exported(solved, tmp_path, tool):
     path, folder = solved("--dataflow", "i,j", "--layers", "mm"), tmp_path / tool
@@ -234,7 +226,6 @@ def test_every_layer_is_exported(solved, tmp_path, tool):
         assert files == {each.name: each.read_text() for each in (folder / row["folder"]).iterdir()}
 
 
-@pytest.mark.ci
 def test_a_start_gives_the_data_type_unless_one_is_given(tmp_path):
     mm, path = (
         ("solve", "mm", "-s", "i=8,j=8,k=8", "--dataflow", "i,j", "--json"),
@@ -246,7 +237,6 @@ def test_a_start_gives_the_data_type_unless_one_is_given(tmp_path):
         assert json.loads(done.stdout)["workload"]["dtype"] == dtype
 
 
-@pytest.mark.ci
 def test_a_layer_is_saved_refined_and_run_like_any_result(solved, tmp_path):
     network, alone = solved(), tmp_path / "wide.json"
     layer = ithaca_python.load(network, layer="wide")

@@ -56,7 +56,6 @@ def kept(folder, search=None):
     return Store(folder, conditions=conditions(RunOptions(search=search or SolveOptions())))
 
 
-@pytest.mark.ci
 def test_results_are_kept_one_by_one_and_never_computed_again(jobs, answers, tmp_path, monkeypatch):
     folder, seen = tmp_path / "kept", []
 
@@ -91,7 +90,6 @@ def test_engine_gap_and_seed_tell_results_apart_but_not_the_time_limit(jobs, tmp
     assert stores[0].path(problem) != stores[0].path([jobs[1].problem])
 
 
-@pytest.mark.ci
 def test_what_was_not_proven_is_solved_again_only_with_more_time(jobs, tmp_path, monkeypatch):
     asked: list[tuple[float | None, bool]] = []
     solve = portfolio.solve_design
@@ -144,7 +142,6 @@ def late(*rest, **more):
     raise ZeroDivisionError
 
 
-@pytest.mark.ci
 def test_a_damaged_file_is_told_of_and_solved_again(jobs, answers, tmp_path):
     store = kept(tmp_path)
     run_problems(jobs[:1], RunOptions(store=store))
@@ -157,7 +154,6 @@ def test_a_damaged_file_is_told_of_and_solved_again(jobs, answers, tmp_path):
     assert str(path) in notes[0]
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize(
     ("error", "reason"),
     [
@@ -195,7 +191,6 @@ def test_no_problems_need_nothing():
     assert run_problems([], RunOptions(threads=2, scheduler="local")) == ()
 
 
-@pytest.mark.ci
 def test_processes_find_the_same_though_one_is_killed(jobs, answers, tmp_path):
     killed = False
 
@@ -218,7 +213,6 @@ class Deadly:
         return os._exit, (1,)
 
 
-@pytest.mark.ci
 def test_stopped_processes_end_with_what_they_have(tmp_path):
     (part,) = tiny_request().pose(only_layers(tiny_network(tmp_path), ["wide"]))
     nest = workload("mm", {"i": 1000, "j": 900, "k": 800})
@@ -254,7 +248,6 @@ def test_an_address_that_is_none_is_refused(address):
         run_problems([], RunOptions(scheduler=address))
 
 
-@pytest.mark.slow
 def test_a_scheduler_that_does_not_answer_is_refused():
     with pytest.raises(InputError, match="allowed: the address of a running Dask scheduler"):
         run_problems([], RunOptions(scheduler="tcp://127.0.0.1:9"))
@@ -270,7 +263,6 @@ def cluster():
         yield found
 
 
-@pytest.mark.slow
 def test_a_cluster_finds_the_same_though_a_worker_is_killed(cluster, jobs, answers, tmp_path):
     pids = [nanny.pid for nanny in cluster.workers.values()]
     killed = threading.Event()
@@ -286,12 +278,10 @@ def test_a_cluster_finds_the_same_though_a_worker_is_killed(cluster, jobs, answe
     assert len(list(tmp_path.glob("*.json"))) == len(jobs)
 
 
-@pytest.mark.slow
 def test_a_cluster_of_this_machine_finds_the_same(jobs, answers):
     assert values(run_problems(jobs, RunOptions(threads=2, scheduler="local"))) == answers
 
 
-@pytest.mark.slow
 def test_a_problem_that_kills_its_worker_fails_alone(cluster, jobs, answers, monkeypatch):
     from ithaca.solver import cluster as module
 
@@ -309,7 +299,6 @@ def test_a_problem_that_kills_its_worker_fails_alone(cluster, jobs, answers, mon
     assert values([found[0], *found[2:]]) == [answers[0], *answers[2:6]]
 
 
-@pytest.mark.slow
 def test_a_stop_reaches_a_search_on_a_worker(cluster, tmp_path):
     from distributed import Client
 

@@ -102,7 +102,6 @@ def test_an_explanation_a_page_and_a_check_state_the_share(part, tmp_path):
     assert "(25.0 % of the multiply-accumulates)" in succeed("verify", part)
 
 
-@pytest.mark.ci
 def test_a_comparison_and_an_export_state_the_share(part, tmp_path):
     text = succeed("network", model(tmp_path), *LIMITS, "--compare", part)
     assert "the same  (optimal of the 25.0 % counted, as stated" in text
@@ -139,7 +138,6 @@ def test_what_cannot_be_counted_is_said_by_name(tmp_path):
     assert "total.share" in refused("verify", tmp_path / "e.json")
 
 
-@pytest.mark.ci
 def test_layers_that_are_not_asked_for_are_left_out(tmp_path):
     net = tmp_path / "net.yaml"
     net.write_text(
@@ -156,7 +154,6 @@ def test_layers_that_are_not_asked_for_are_left_out(tmp_path):
     assert "counted" not in succeed("network", net, "--limit", "dsp=20", "--dataflow", "i,j")
 
 
-@pytest.mark.ci
 def test_a_codesign_states_the_share_of_all_workloads(tmp_path):
     answer = ithaca.codesign(
         "dmazerunner-memory", str(model(tmp_path)), divisors_only=True, time_limit=20

@@ -84,25 +84,21 @@ def check(seed, objective=None, draw=random_chain):
     )
 
 
-@pytest.mark.ci(every=3)
 @pytest.mark.parametrize("seed", [0, 1, 2, 5, 84])  # in the last one nothing fits
 def test_proofs_against_all_shared_loops_and_mappings(seed):
     check(seed)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("seed", "kind"), [(3, "whole"), (4, "nested"), (8, "nested")])
 def test_some_keep_a_tensor_whole_beside_tiles_or_share_more_inside(seed, kind):
     assert check(seed, draw=three_products)[kind]
 
 
-@pytest.mark.slow
 def test_more_proofs_most_of_them_of_loops_shared_inside():
     found = sum((check(seed, draw=three_products) for seed in range(100)), Counter())
     assert found["nested"] >= 50
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize(
     ("seed", "draw", "kind"), [(102, thin_products, "again"), (300, window_chain, "halo")]
 )
@@ -110,14 +106,12 @@ def test_some_compute_tiles_again_or_their_halos(seed, draw, kind):
     assert check(seed, draw=draw)[kind]
 
 
-@pytest.mark.slow(every=34)
 @pytest.mark.parametrize("seeds", [range(n, n + 1) for n in range(170)], ids=str)
 def test_proofs_of_tiles_at_inner_levels(seeds):
     for seed in seeds:
         check(seed, draw=inner_buffers)
 
 
-@pytest.mark.ci
 def test_bounds_hold_of_all_homes():
     """An outer home leaves out the slow level that an inner one is at, with free bypass."""
     sizes = {"m": 2, "n": 2, "k": 1, "p": 1}
@@ -133,7 +127,6 @@ def test_bounds_hold_of_all_homes():
         assert all(roofs.get(name, 0) <= cost for name, cost in solution.metrics.items())
 
 
-@pytest.mark.slow
 def test_more_proofs_of_tiles_computed_again():
     thin = sum((check(seed, draw=thin_products) for seed in range(100, 240)), Counter())
     assert thin["again"] >= 30
@@ -141,7 +134,6 @@ def test_more_proofs_of_tiles_computed_again():
     assert wide["halo"] >= 20
 
 
-@pytest.mark.ci(every=2)
 @pytest.mark.parametrize(
     ("seed", "objective"),
     [
@@ -155,7 +147,6 @@ def test_all_metrics_of_objectives_are_bounded(seed, objective):
     check(seed, objective)
 
 
-@pytest.mark.slow
 def test_more_proofs_most_of_them_of_shared_loops():
     found = sum((check(seed) for seed in range(4, 304)), Counter())
     assert found["shared"] >= 100
@@ -168,7 +159,6 @@ def products(extent, **options):
     return Chain(nests, GOLDEN, ("mm", "nn"), MappingOptions(True, **options), "energy")
 
 
-@pytest.mark.slow
 def test_known_optimum():
     search = search_of(products(256, nodes_by_level=True))
     assert search.run().status is Status.OPTIMAL
@@ -177,7 +167,6 @@ def test_known_optimum():
     assert kept == [(("T", 32768),), (("T", 32768),)]
 
 
-@pytest.mark.slow
 def test_known_optimum_of_three_products():
     """AccelForge's mapper: 392,036,352. Two share more loops inside of those of all three."""
     texts = (*CHAINS[0][0][:1], "U[m][p] += T[m][n] * V[n][p]", "C[m][q] += U[m][p] * W[p][q]")
@@ -201,7 +190,6 @@ def test_elements_that_another_order_reads_are_not_shared(read, shared):
     assert (first.tiled([second]) is not None) == shared
 
 
-@pytest.mark.slow
 def test_more_known_optima():
     for extent, by_level, value in ((256, False, 255_262_720), (512, True, 2_143_813_632)):
         search = search_of(products(extent, nodes_by_level=by_level))
@@ -238,14 +226,12 @@ def check_cuts(seed, draw):
     return 0
 
 
-@pytest.mark.ci
 @pytest.mark.usefixtures("counted_time")
 @pytest.mark.parametrize(("seed", "draw"), [(2, inner_buffers), (8, inner_buffers)])
 def test_bounds_of_cut_searches_hold_of_all_ways(seed, draw):
     assert check_cuts(seed, draw) > 4
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("counted_time")
 @pytest.mark.parametrize(
     ("first", "draw"),
@@ -290,7 +276,6 @@ COMMAND = (
 )
 
 
-@pytest.mark.ci
 def test_what_is_shared_is_shown_and_read_again(folder):
     shown = (folder / "shown.txt").read_text()
     assert re.search(r"kept +first → second 64 words, [0-9]+ at a time", shown)
@@ -322,8 +307,6 @@ architecture:
 """
 
 
-@pytest.mark.slow(every=2)
-@pytest.mark.ci
 @pytest.mark.parametrize(
     ("rows", "sizes", "kept", "value"),
     [
@@ -350,8 +333,6 @@ def test_whole_tensors_beside_tiles_and_loops_shared_inside_are_read_again(
     assert all(check.confirmed for check in verify_network(found, SolveOptions()))
 
 
-@pytest.mark.slow(every=2)
-@pytest.mark.ci
 @pytest.mark.parametrize(
     ("sizes", "words", "energy", "keeps", "bypass", "value"),
     [
@@ -394,7 +375,6 @@ def level_text(name, kind, words):
     return f"  - !Component\n    name: {name}\n    class: {kind}\n{attributes}"
 
 
-@pytest.mark.ci
 @pytest.mark.usefixtures("counted_time")
 @pytest.mark.parametrize(
     ("sizes", "buffer", "inner", "value"),
@@ -433,7 +413,6 @@ def test_bounds_of_cut_networks_hold_of_all_plans(sizes, buffer, inner, value, t
         assert total["value"] is None or value <= total["value"]
 
 
-@pytest.mark.slow
 def test_products_of_two_sums_are_read_again(folder):
     """EDP of the whole network is searched for as weighted sums, and is no sum itself."""
     words = ("--arch", folder / "small.yaml", folder / "two.yaml", "-o", folder / "edp.json")
@@ -442,7 +421,6 @@ def test_products_of_two_sums_are_read_again(folder):
     assert "found again by the same search" in succeed("verify", folder / "edp.json").stdout
 
 
-@pytest.mark.ci
 def test_several_objectives_in_order_are_refused(folder):
     words = ("--arch", folder / "small.yaml", folder / "two.yaml", "--objective", "energy,latency")
     done = ithaca(*COMMAND, *words)
@@ -452,7 +430,6 @@ def test_several_objectives_in_order_are_refused(folder):
     )
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize(
     ("words", "falls"),
     [

@@ -57,8 +57,6 @@ def costs(sizes, pes, l2_kb, bandwidth):
     return known
 
 
-@pytest.mark.ci(every=16)
-@pytest.mark.slow(every=3)
 @pytest.mark.parametrize("seed", range(12))
 def test_proofs_are_what_enumeration_finds(seed):
     """Two products, a random limit of the area and one of the energy, three objectives: latency
@@ -113,7 +111,6 @@ def test_a_space_is_the_one_that_its_document_states():
     assert "pes" not in fields["figures"]
 
 
-@pytest.mark.ci
 def test_files_of_answers_are_verified_explained_and_reported(tmp_path):
     space, answer = tmp_path / "edge.json", tmp_path / "answer.json"
     space.write_text(json.dumps({**EDGE, "limits": {"area": 20}}))

@@ -77,7 +77,6 @@ def test_an_accelerator_of_the_space():
     assert cost == {"area": silicon.area / 10**6, "power": silicon.power / 1000}
 
 
-@pytest.mark.ci(every=6)
 @pytest.mark.parametrize(
     "name",
     ["hasco-gemm", "hasco-conv", "hasco-gemv", "hasco-dot", "hasco-units", "hasco-gemm, off chip"],

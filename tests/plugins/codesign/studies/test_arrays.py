@@ -59,7 +59,6 @@ def shared(products):
     return mode("shared-array")(products, asked(), OPTIONS)
 
 
-@pytest.mark.ci
 def test_a_shared_array_costs_no_less_than_a_shared_dataflow(products, shared):
     free = mode("shared-dataflow")(products, asked(), OPTIONS)
     assert shared.total is not None
@@ -71,7 +70,6 @@ def test_a_shared_array_costs_no_less_than_a_shared_dataflow(products, shared):
     assert shared.total.value == shared.sum_of("latency")
 
 
-@pytest.mark.ci
 def test_all_layers_run_on_the_same_hardware(products, shared):
     (array,) = shared.arrays
     request = asked()
@@ -97,7 +95,6 @@ def test_a_result_loads_back(tmp_path, shared):
     assert network_document(loaded) == network_document(shared)
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize("minimise", list(Minimise))
 def test_more_arrays_are_no_slower_than_one(products, shared, minimise):
     request = asked(arrays=2, minimise=minimise)
@@ -115,7 +112,6 @@ def test_more_arrays_are_no_slower_than_one(products, shared, minimise):
     assert result.total.value == (max(times) if minimise is Minimise.SLOWEST else sum(times))
 
 
-@pytest.mark.ci
 @pytest.mark.usefixtures("counted_time")
 def test_without_much_time_several_arrays_are_no_worse_than_one():
     nests = [
@@ -136,7 +132,6 @@ def test_without_much_time_several_arrays_are_no_worse_than_one():
     assert value("multi-array", 0.02) <= value("shared-array", 0.01)
 
 
-@pytest.mark.ci
 def test_more_arrays_than_runs_of_layers_are_as_many(products):
     began = time.process_time()
     many, most = (
@@ -200,7 +195,6 @@ def test_limits_and_objectives_that_arrays_cannot_share_are_refused(products):
         mode("multi-array")(many, asked(arrays=2), OPTIONS)
 
 
-@pytest.mark.ci
 def test_a_bandwidth_holds_of_every_layer_of_a_shared_array(products, shared):
     most = max(r.answer.metrics["bandwidth"] for r in shared.layers)
     request = asked()
@@ -221,7 +215,6 @@ NONE = [
 ]
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize(("name", "arrays", "minimise"), NONE)
 def test_no_array_is_said_so(tmp_path, products, name, arrays, minimise):
     result = mode(name)(products, asked(dsp=4, arrays=arrays, minimise=minimise), OPTIONS)
@@ -291,7 +284,6 @@ def several(products):
     return mode("multi-array")(products, request, OPTIONS)
 
 
-@pytest.mark.ci
 def test_bounds_of_arrays_are_proven_by_an_argument_of_their_own(tmp_path, several, monkeypatch):
     loaded = edited(tmp_path, several, lambda document: None)
     monkeypatch.setattr(

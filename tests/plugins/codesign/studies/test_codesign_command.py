@@ -143,7 +143,6 @@ def test_pages_show_hardware_layers_and_the_front(answered, tmp_path):
     assert "no other vector of objectives is on the front" in (tmp_path / "p.html").read_text()
 
 
-@pytest.mark.ci
 def test_fronts_are_those_of_the_grid(answered):
     result = library.codesign(answered / "small.yaml", objectives=["edp", "area"])
     assert result.status == "optimal"

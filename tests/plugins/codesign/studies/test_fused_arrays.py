@@ -115,14 +115,11 @@ def check(seed):
 FEW = (4, 6, 12, 13, 14, 18, 28, 40)
 
 
-@pytest.mark.ci(every=8)
-@pytest.mark.slow(every=3)
 @pytest.mark.parametrize("seed", FEW)
 def test_the_total_is_the_least_of_all_choices_cuts_and_arrays(seed):
     assert check(seed)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("begin", range(100, 160, 10))
 def test_the_total_is_the_least_on_many_chains(begin):
     assert sum(check(seed) for seed in range(begin, begin + 10)) >= 9
@@ -141,7 +138,6 @@ def test_a_rival_between_steps_hides_nothing():
         assert search.lower_bound == best
 
 
-@pytest.mark.slow
 def test_an_edge_without_room_is_said_so():
     runs = tuple(
         LayerRun(f"l{n}", workload("mm", {"i": 64, "j": 64, "k": 64}), 1, n > 0) for n in range(2)

@@ -87,8 +87,6 @@ def asked(space, *works, objective="latency", **limits):
     )
 
 
-@pytest.mark.ci(every=12)
-@pytest.mark.slow(every=3)
 @pytest.mark.parametrize("name", BLIND)
 @pytest.mark.parametrize("seed", range(4))
 def test_what_methods_find_is_what_enumeration_says(name, seed):

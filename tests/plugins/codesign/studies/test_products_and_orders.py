@@ -62,8 +62,6 @@ def check_order(seed):
     assert (result.certificate.lower_bound, then.certificate.lower_bound) == front[0]
 
 
-@pytest.mark.ci(every=60)
-@pytest.mark.slow(every=20)
 @pytest.mark.parametrize("seed", range(60))
 def test_products_and_orders_are_those_of_all_accelerators(seed):
     check_product(seed)
@@ -79,7 +77,6 @@ def test_an_interrupted_product_has_an_honest_bound():
         assert part.value is None or whole.value is None or part.value >= whole.value
 
 
-@pytest.mark.ci(every=4)
 @pytest.mark.parametrize("seed", range(12))
 def test_a_product_has_a_bound_before_any_layer_is_searched(seed):
     question = asked(seed, "edp")
@@ -101,7 +98,6 @@ def test_a_product_has_a_bound_before_any_layer_is_searched(seed):
     assert floor <= bound
 
 
-@pytest.mark.ci
 def test_an_interrupted_order_says_what_is_left_of_it():
     question, unproven = asked(0, "latency,energy"), 0
     whole = codesign(question).certificate

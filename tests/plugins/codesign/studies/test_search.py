@@ -79,7 +79,6 @@ def test_in_limited_time_an_accelerator_is_known_before_others_are_compared(
     assert [p.values for p in limited.front] == [p.values for p in codesign(question).front]
 
 
-@pytest.mark.ci
 def test_what_is_enumerated_is_bounded_before_accelerators_are_looked_for():
     space, some = find_space("hasco-conv"), {"x": (4, 5, 8, 12), "y": (4, 8, 9)}
     some |= {"scratchpad_kb": (64, 256), "local_kb": (64,), "banks": (2, 8)}
@@ -100,7 +99,6 @@ def test_what_is_enumerated_is_bounded_before_accelerators_are_looked_for():
     assert result.counts.layers <= 2 < len(some["x"]) * len(some["y"])  # of one mesh
 
 
-@pytest.mark.ci
 def test_any_number_of_workers_and_a_results_folder_give_the_same(tmp_path):
     question = random_question(14)
     alone = codesign(question)
@@ -152,8 +150,6 @@ def test_an_interrupted_search_says_what_it_knows_and_goes_on_to_the_same(tmp_pa
     ) == timeless(whole)
 
 
-@pytest.mark.slow(every=3)
-@pytest.mark.ci
 @pytest.mark.parametrize("seed", [1, 10, 13])
 def test_an_interrupted_front_is_not_claimed_to_be_whole(seed):
     question = random_question(seed)
@@ -197,7 +193,6 @@ FALLING = (
 )
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize(
     "seed", [*range(6), *(pytest.param(n, marks=pytest.mark.slow) for n in range(6, 100))]
 )
@@ -229,7 +224,6 @@ def test_what_falls_as_metrics_grow_is_that_of_enumeration(seed):
         ]
 
 
-@pytest.mark.ci(every=6)
 @pytest.mark.parametrize(
     "seed", [*range(6), *(pytest.param(n, marks=pytest.mark.slow) for n in range(6, 100))]
 )
@@ -291,7 +285,6 @@ def assert_open(asked, limits):
     assert CONTRADICTION not in said
 
 
-@pytest.mark.ci(every=2)
 @pytest.mark.parametrize("seed", range(100, 106))
 def test_the_least_of_each_budget_is_named(seed):
     asked = of_latency(seed)
@@ -380,8 +373,6 @@ costs: {area: side * side + words / 10 + banks}
 }
 
 
-@pytest.mark.slow(every=4)
-@pytest.mark.ci
 @pytest.mark.parametrize("edition", SMALL_SPACES)
 @pytest.mark.parametrize(
     ("objectives", "limits"),

@@ -34,7 +34,6 @@ def layers(dsp, bram18k):
     return tuple(mm_problem(s, dsp=dsp, bram18k=bram18k, dtype="int8", space=space) for s in SIZES)
 
 
-@pytest.mark.slow
 def test_repeated_layers_may_be_cut_apart():
     problems = [mm_problem(s, dsp="200", bram18k="900") for s in ((48, 32, 32), (16, 40, 24))]
     designs = [[(p, 1) for p in problems]]
@@ -88,8 +87,6 @@ CASES += [
 ]
 
 
-@pytest.mark.slow(every=3)
-@pytest.mark.ci(every=20)
 @pytest.mark.parametrize(("posed", "dsp", "bram18k"), CASES)
 def test_a_shared_array_equals_full_enumeration(posed, dsp, bram18k):
     problems = posed(dsp, bram18k)
@@ -125,7 +122,6 @@ def check_joint(joint, problems):
     assert joint.values == tuple(values)
 
 
-@pytest.mark.ci
 def test_generous_memory_is_proven():
     problems = layers("4", "200")
     outcome = SharedSearch([[(problem, 2) for problem in problems]], SolveOptions()).run()
@@ -140,8 +136,6 @@ def test_a_layer_alone_has_its_own_optimum():
     assert outcome.value == outcome.lower_bound == solve_exact(problem).value
 
 
-@pytest.mark.slow(every=5)
-@pytest.mark.ci
 @pytest.mark.parametrize("minimise", list(Minimise))
 @pytest.mark.parametrize(
     ("dsp", "bram18k"), [("6", "200"), ("5", "26"), ("5", "20"), ("4", "16"), ("6", "34")]

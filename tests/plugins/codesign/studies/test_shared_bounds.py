@@ -19,8 +19,6 @@ from tests.plugins.codesign.studies.test_shared import check_joint, layers, mixe
 from tests.problems import mm_problem
 
 
-@pytest.mark.slow(every=2)
-@pytest.mark.ci
 @pytest.mark.parametrize("minimise", list(Minimise))
 def test_no_time_leaves_nothing_but_the_roofs(minimise):
     problems = [mm_problem(s, dsp="80", bram18k="80") for s in ((12, 16, 8), (20, 8, 16))]
@@ -41,7 +39,6 @@ def test_no_time_leaves_nothing_but_the_roofs(minimise):
     assert shared.lower_bound / share - 1 <= several.lower_bound <= shared.lower_bound / share + 1
 
 
-@pytest.mark.ci
 def test_a_search_that_is_stopped_has_a_bound():
     problems = [mm_problem(s, dsp="80", bram18k="80") for s in ((12, 16, 8), (20, 8, 16))]
     asked: list[bool] = []
@@ -58,7 +55,6 @@ def test_a_search_that_is_stopped_has_a_bound():
     assert outcome.lower_bound <= full.value
 
 
-@pytest.mark.ci
 def test_a_search_for_several_arrays_that_is_stopped_has_one_for_all(
     monkeypatch,
 ):
@@ -103,7 +99,6 @@ def searched(designs, steps=None):
     ).run()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("bram18k", ["100", "8"])
 def test_bounds_of_all_designs_hold_whenever_a_search_ends(bram18k):
     designs = every_design("4", bram18k)
@@ -132,7 +127,6 @@ def test_bounds_of_all_designs_hold_whenever_a_search_ends(bram18k):
         assert outcome.value == best
 
 
-@pytest.mark.ci
 def test_designs_beaten_by_their_bound_are_not_prepared_any_further():
     designs = [
         [*problems, *problems, *problems] for problems in every_design("4", "100")
@@ -149,7 +143,6 @@ def test_designs_beaten_by_their_bound_are_not_prepared_any_further():
         assert known.lower_bound >= outcome.value
 
 
-@pytest.mark.ci
 def test_the_first_array_is_found_before_other_designs_are_prepared():
     designs = [[*problems, *problems, *problems] for problems in every_design("4", "100")]
     known: list[Progress] = []
@@ -165,8 +158,6 @@ def test_the_first_array_is_found_before_other_designs_are_prepared():
     assert bounds == sorted(bounds)
 
 
-@pytest.mark.slow(every=2)
-@pytest.mark.ci
 @pytest.mark.parametrize("minimise", list(Minimise))
 def test_several_arrays_are_bounded_whenever_a_search_ends(minimise):
     problems = layers("6", "200")

@@ -40,8 +40,6 @@ def limited(seed, objective, metric, slack):
 PAIRS = [("energy", "latency"), ("latency", "energy"), ("area", "latency"), ("traffic", "energy")]
 
 
-@pytest.mark.ci(every=16)
-@pytest.mark.slow(every=4)
 @pytest.mark.parametrize("slack", [Fraction(0), Fraction(1, 7)])
 @pytest.mark.parametrize("seed", range(24))
 def test_what_just_keeps_a_limit_is_found_first_and_the_best_of_it_proven(seed, slack, monkeypatch):

@@ -111,7 +111,6 @@ def ran(called, folder, *, includes=OURS):
     return subprocess.run([program], capture_output=True, text=True, check=True).stdout
 
 
-@pytest.mark.ci
 @pytest.mark.skipif(CC is None, reason="no C compiler")
 def test_random_programs_compute_what_numpy_does(tmp_path):
     seen = set()

@@ -126,7 +126,6 @@ def run(called, interpreter):
     return found
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize("seed", range(10))
 def test_random_programs_compute_their_layers_and_count_as_the_model_does(seed, interpreter):
     for called in problems(12, seed):
@@ -211,7 +210,6 @@ def test_a_wrong_program_is_seen(tmp_path):
         assert complaint in ran.stdout + ran.stderr
 
 
-@pytest.mark.ci(every=3)
 @pytest.mark.parametrize("target", ["instructions", "gemmini", "tensorlib"])
 def test_answers_of_other_kinds_are_refused_in_one_line(target, tmp_path):
     array, levels = tmp_path / "array.json", tmp_path / "levels.json"

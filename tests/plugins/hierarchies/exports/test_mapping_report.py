@@ -57,7 +57,6 @@ def charts(best, monkeypatch):
     return made
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize("width", [390, 1280])
 def test_drawings_fit_and_are_legible(browser, page, width):
     tab, wrong = shown(browser, page, width)
@@ -72,7 +71,6 @@ def test_drawings_fit_and_are_legible(browser, page, width):
     assert drawings[0] >= 11
 
 
-@pytest.mark.ci
 def test_roofs_have_colours_of_their_own_and_reach_the_edges(best, monkeypatch):
     chart: LineChart = charts(best, monkeypatch)["roofline-chart"]
     assert chart.ends is not None

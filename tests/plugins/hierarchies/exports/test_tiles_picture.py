@@ -9,15 +9,12 @@ import json
 import os
 import re
 
-import pytest
-
 from tests.command_line import succeed
 from tests.test_readme import ROOT, standalone
 
 PAGE, PICTURE = ROOT / "docs" / "uneven-mappings.md", ROOT / "docs" / "tiles.svg"
 
 
-@pytest.mark.slow
 def test_the_picture_is_what_report_draws_and_squares_are_words(tmp_path):
     page = PAGE.read_text(encoding="utf-8")
     found = re.search(r'title="arch.yaml"\n(.*?)```', page, re.DOTALL)

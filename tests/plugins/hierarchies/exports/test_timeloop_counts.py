@@ -84,7 +84,6 @@ def figures(configuration):
     }
 
 
-@pytest.mark.ci
 def test_figures_can_be_written_anew():
     found = [{**case, "figures": figures(chosen(case))} for case in CASES]
     if os.environ.get("UPDATE_TIMELOOP"):
@@ -194,7 +193,6 @@ def some_of_every_design(kernel, count):
             )
 
 
-@pytest.mark.ci(every=9)
 @pytest.mark.parametrize("kernel", SIZES)
 def test_any_configuration_counts_the_same(kernel):
     for configuration in some_of_every_design(kernel, 1 if kernel == "mttkrp" else 2):

@@ -40,8 +40,6 @@ def problem(workload, objective):
     )
 
 
-@pytest.mark.slow(every=3)
-@pytest.mark.ci
 @pytest.mark.parametrize("method", sorted(SPREAD))
 @pytest.mark.parametrize("objective", ["energy", "edp"])
 def test_dataflows_keep_to_their_loops_and_lose(method, objective):
@@ -60,7 +58,6 @@ def test_dataflows_keep_to_their_loops_and_lose(method, objective):
     assert spread <= SPREAD[method]
 
 
-@pytest.mark.slow
 def test_the_program_finds_a_mapping_that_fits_and_is_not_the_best():
     asked = problem("depthwise", "edp")
     found, again = (run_peer("cosa", asked, SampleBudget(seconds=600)) for _ in range(2))

@@ -259,7 +259,6 @@ def all_points(design):
         }
 
 
-@pytest.mark.ci(every=3)
 @pytest.mark.parametrize(
     "seed", [*range(12), *(pytest.param(n, marks=pytest.mark.slow) for n in range(12, 300))]
 )
@@ -267,7 +266,6 @@ def test_no_claim_about_mappings_is_beyond_what_was_searched(seed):
     of_timeloop(seed)
 
 
-@pytest.mark.ci(every=6)
 @pytest.mark.parametrize("kind", [DmazerunnerDesign, ExplainableDesign])
 @pytest.mark.parametrize(
     "seed", [*range(6), *(pytest.param(n, marks=pytest.mark.slow) for n in range(6, 200))]
@@ -306,7 +304,6 @@ def map_two(folder, *options):
     return ithaca("map", *sizes, "--arch", folder / "two.yaml", "--divisors-only", *options)
 
 
-@pytest.mark.ci
 def test_the_command_line_says_among_what_it_is_proven(tmp_path):
     done = map_two(tmp_path, "--objective", "energy/latency", "-o", str(tmp_path / "r.json"))
     assert f"optimal among {AMONG}: no other of these is better" in done.stdout
@@ -332,7 +329,6 @@ def test_the_command_line_says_among_what_it_is_proven(tmp_path):
     )
 
 
-@pytest.mark.ci
 def test_fronts_say_among_what_they_are_proven():
     nest, rng = nest_of(CONV, {"m": 2, "p": 2, "c": 2, "r": 2}), random.Random(4)
     architecture = random_architecture(rng, nest, 2)

@@ -84,7 +84,6 @@ def test_all_golden_rows(architecture, golden):
         assert point["valid"] == fits == (point["reason"] is None)
 
 
-@pytest.mark.ci
 def test_number_systems_agree(architecture, golden):
     random = Random(1)
     for row in read_layers(golden)[::25]:

@@ -236,14 +236,11 @@ def check(seed):
         assert design.space.contains(solution.configuration)
 
 
-@pytest.mark.slow(every=60)
-@pytest.mark.ci
 @pytest.mark.parametrize("seed", range(300))
 def test_proofs_are_what_enumeration_finds(seed):
     check(seed)
 
 
-@pytest.mark.ci(every=3)
 @pytest.mark.parametrize(
     ("name", "divisors_only", "objective", "optimum"),
     [
@@ -354,7 +351,6 @@ def test_transfers_that_no_mapping_is_below(exact, most, monkeypatch):
 LARGE = make_layer("conv", {"N": 1, "M": 512, "C": 512, "Ox": 56, "Oy": 56, "Fx": 3, "Fy": 3})
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize(
     "layer", [LARGE, StoredLayer(workload("ttm", dict.fromkeys("ijkl", 1 << 16)))]
 )

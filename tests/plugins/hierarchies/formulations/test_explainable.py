@@ -96,14 +96,11 @@ def check(seed):
     assert solution.value == least
 
 
-@pytest.mark.slow(every=35)
-@pytest.mark.ci
 @pytest.mark.parametrize("seed", range(214))
 def test_proofs_against_all_mappings(seed):
     check(seed)
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize("seed", range(12))
 def test_metrics_are_those_of_a_run_walked_trip_by_trip(seed):
     random = Random(seed)
@@ -133,8 +130,6 @@ def test_metrics_are_those_of_a_run_walked_trip_by_trip(seed):
         )
 
 
-@pytest.mark.slow(every=3)
-@pytest.mark.ci
 @pytest.mark.parametrize("seed", range(24))
 def test_bounds_of_layers_at_once_are_those_of_their_problems_and_of_all_mappings(
     seed,
@@ -168,8 +163,6 @@ def test_bounds_of_layers_at_once_are_those_of_their_problems_and_of_all_mapping
             assert best is None or bound <= best
 
 
-@pytest.mark.slow(every=3)
-@pytest.mark.ci
 @pytest.mark.parametrize("seed", range(8))
 def test_more_of_any_figure_never_hurts(seed):
     random = Random(seed)

@@ -272,7 +272,6 @@ def test_the_first_format_is_read_from_the_inside(folder):
     assert constraints.factor("DRAM", "spatial", "Q").high == 4
 
 
-@pytest.mark.ci
 def test_costs_without_energies_are_latency_and_words(folder):
     result = ithaca.map(folder / "problem.yaml", arch=folder / "nodes.yaml", objective="latency")
     assert result.status == "optimal"

@@ -61,7 +61,6 @@ def refusal(folder, text):
     return line
 
 
-@pytest.mark.ci(every=12)
 @pytest.mark.parametrize(
     ("text", "message"), refusals("formulations-spatial-front_ends", "templates_of_strangers")
 )

@@ -47,8 +47,6 @@ from tests.plugins.hierarchies.formulations.calls import (
 # -- the model, written once more: calls are played one by one -----------------------------------
 
 
-@pytest.mark.slow(every=3)
-@pytest.mark.ci
 @pytest.mark.parametrize(("nest", "name", "flow"), list(cases()))
 def test_metrics_are_those_of_calls_played_one_by_one(nest, name, flow):
     architecture = machine(name, **SMALL | PRICES | {"tensorized.dataflow": flow})
@@ -73,8 +71,6 @@ def test_metrics_are_those_of_calls_played_one_by_one(nest, name, flow):
                 assert design.work.held_words(tiles, FRACTION) == held_words(nest, binding, tiles)
 
 
-@pytest.mark.ci(every=15)
-@pytest.mark.slow(every=3)
 @pytest.mark.parametrize(("nest", "name", "flow"), list(cases()))
 @pytest.mark.parametrize(("words", "objective"), [(40, "latency"), (200, "latency"), *ENERGIES])
 def test_optima_are_those_of_enumeration(nest, name, flow, words, objective):
@@ -98,8 +94,6 @@ def test_optima_are_those_of_enumeration(nest, name, flow, words, objective):
         )
 
 
-@pytest.mark.slow(every=3)
-@pytest.mark.ci
 @pytest.mark.parametrize(("nest", "name", "flow"), list(cases()))
 def test_words_off_chip_are_counted_one_by_one(nest, name, flow):
     """A bus of 16 bits: bursts of 64 bytes take 33 cycles; all else is as without. Optima are those
@@ -184,7 +178,6 @@ def test_limits_and_objectives_that_fall_are_proven_too():
         assert solution.certificate.status is Status.OPTIMAL
 
 
-@pytest.mark.ci
 @given(data=st.data())
 @settings(max_examples=15)
 def test_number_systems_agree(data):
@@ -221,7 +214,6 @@ VALUES = {
 }
 
 
-@pytest.mark.ci
 @given(data=st.data())
 @settings(max_examples=8, deadline=None)
 def test_more_never_hurts_where_that_is_declared(data):

@@ -204,7 +204,6 @@ def leaking(seed):
     raise AssertionError("no machine with lanes")
 
 
-@pytest.mark.ci(every=3)
 @pytest.mark.parametrize(
     "seed", [pytest.param(n, marks=pytest.mark.slow) if n > 19 else n for n in range(300)]
 )
@@ -214,7 +213,6 @@ def test_small_problems_with_leaks_are_solved_as_by_enumeration(monkeypatch, see
     check_with_limit(leaking(seed), seed)
 
 
-@pytest.mark.ci(every=2)
 @pytest.mark.parametrize("seed", range(20))
 def test_bounds_with_leaks_never_exceed_what_follows(seed):
     problem, rng = leaking(seed), random.Random(seed)

@@ -323,7 +323,6 @@ def word(tensor, at):
     return hash((tensor, *at)) % 1009
 
 
-@pytest.mark.ci
 @given(pairs(), st.booleans())
 def test_calls_compute_what_the_computation_does(pair, partial):
     """Each call sees nothing but its operands, gathered element by element: these must be well

@@ -44,8 +44,6 @@ from tests.plugins.hierarchies.formulations.drawn import (
 )
 
 
-@pytest.mark.ci(every=16)
-@pytest.mark.slow(every=3)
 @pytest.mark.parametrize("constrained", [False, True])
 @pytest.mark.parametrize("seed", range(16))
 def test_small_problems_are_solved_as_by_enumeration(monkeypatch, seed, constrained):
@@ -54,7 +52,6 @@ def test_small_problems_are_solved_as_by_enumeration(monkeypatch, seed, constrai
     check_with_limit(drawn_problem(seed, constrained=constrained), seed)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(100, 400))
 def test_many_small_problems_are_solved_as_by_enumeration(monkeypatch, seed):
     monkeypatch.setattr(extension, "FEW", 0)
@@ -95,7 +92,6 @@ def test_problems_with_tensors_on_chip_are_solved_as_by_enumeration(
     check_retained(range(24))
 
 
-@pytest.mark.slow
 def test_many_problems_with_tensors_on_chip_are_solved_as_by_enumeration(
     monkeypatch,
 ):
@@ -145,7 +141,6 @@ def test_what_stays_on_chip_saves_what_is_moved_off_chip_and_nothing_else():
     assert before["energy"] - after["energy"] == saved
 
 
-@pytest.mark.ci(every=2)
 @pytest.mark.parametrize("seed", range(20))
 def test_what_memory_does_not_hold_keeps_its_bound(monkeypatch, seed):
     for name, value in (
@@ -182,7 +177,6 @@ def with_shared_accesses(seed):
     return posed(replace(design, architecture=architecture), objective)
 
 
-@pytest.mark.ci(every=9)
 @pytest.mark.parametrize(
     "seed", [pytest.param(n, marks=pytest.mark.slow) if n > 12 else n for n in range(300)]
 )
@@ -231,7 +225,6 @@ def shared_accesses(block):
     )
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize("block", [1, 3])
 def test_what_stages_leave_open_is_proven_by_cpsat(monkeypatch, block):
     """Without memory for labels the search in stages ends with a gap: it used to be the answer,
@@ -334,7 +327,6 @@ def test_energies_of_many_digits(energy, status):
     assert solution.certificate.gap < 1e-11
 
 
-@pytest.mark.ci(every=8)
 @pytest.mark.parametrize("seed", range(16))
 def test_numbers_of_mappings_that_are_too_bad_may_round(monkeypatch, seed):
     """Energies so large that doubles hold those of good mappings alone."""
@@ -377,7 +369,6 @@ def test_numbers_of_mappings_that_are_too_bad_may_round(monkeypatch, seed):
 # -- the tool's files --------------------------------------------------------------------
 
 
-@pytest.mark.ci(every=4)
 @pytest.mark.parametrize(
     "held",
     [

@@ -99,8 +99,6 @@ def scattered(rng, problem):
     return None
 
 
-@pytest.mark.slow(every=3)
-@pytest.mark.ci
 @pytest.mark.parametrize("architecture", ["simple", "eyeriss", "simba-like"])
 @pytest.mark.parametrize("layer", ["resnet18_l3s2", "depthwise", "gemm"])
 def test_bounds_never_exceed_what_follows(architecture, layer):
@@ -121,16 +119,12 @@ def test_bounds_never_exceed_what_follows(architecture, layer):
     assert checked > 6
 
 
-@pytest.mark.ci(every=20)
-@pytest.mark.slow(every=4)
 @pytest.mark.parametrize("seed", range(1000, 1040))
 def test_bounds_never_exceed_what_follows_on_nested_meshes_and_padded(seed):
     """Any mapping of small problems, after each of its loops and each of its lanes."""
     check_bounds(drawn_problem(seed), seed)
 
 
-@pytest.mark.ci(every=20)
-@pytest.mark.slow(every=4)
 @pytest.mark.parametrize("seed", range(2000, 2040))
 def test_bounds_of_tensors_that_pass_by_levels(monkeypatch, seed):
     """Tensors that are taken again outside a level, with the tiles of the level: proofs and any

@@ -20,7 +20,6 @@ from tests.plugins.hierarchies.formulations.drawn import (
 )
 
 
-@pytest.mark.slow
 def test_the_padded_energy_of_a_product_is_proven():
     """Weights pass by Eyeriss's buffer: taken again for all that its tile leaves. Earlier bounds
     left 18 % after 79 s, with 411,475 labels."""
@@ -29,8 +28,6 @@ def test_the_padded_energy_of_a_product_is_proven():
     assert solution.certificate.nodes < 20_000
 
 
-@pytest.mark.slow(every=3)
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("layer", "value"),
     [
@@ -49,7 +46,6 @@ def test_levels_that_choose_what_they_keep_are_proven(layer, value):
     assert solution.value == Fraction(value)
 
 
-@pytest.mark.ci(every=6)
 @pytest.mark.parametrize(
     ("architecture", "layer", "objective", "value"),
     [
@@ -67,7 +63,6 @@ def test_optima_that_the_tool_has_confirmed(architecture, layer, objective, valu
     assert float(found) == pytest.approx(value, rel=5e-7)
 
 
-@pytest.mark.ci(every=6)
 @pytest.mark.parametrize(
     ("architecture", "layer", "objective", "value"),
     [
@@ -103,7 +98,6 @@ def least_evaluated(architecture, layer):
     }
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize(
     "layer", [pytest.param(x, marks=pytest.mark.slow) if n > 2 else x for n, x in enumerate(LAYERS)]
 )
@@ -115,7 +109,6 @@ def test_no_mapping_that_the_tool_evaluated_is_better(architecture, layer):
         assert float(found) <= least * (1 + 1e-6)
 
 
-@pytest.mark.ci
 def test_a_time_limit_leaves_a_bound():
     solution = solve_staged(
         published("simple", "resnet18_l1", "edp", divisors=False), SolveOptions(time_limit=0.0)

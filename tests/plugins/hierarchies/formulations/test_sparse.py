@@ -93,8 +93,6 @@ def unequal(
 NUMBERED = list(enumerate(cases()))
 
 
-@pytest.mark.ci(every=30)
-@pytest.mark.slow(every=2)
 @pytest.mark.parametrize(("number", "case"), NUMBERED, ids=[str(n) for n, _ in NUMBERED])
 def test_figures_are_the_tools(number, case, tmp_path):
     row = evaluated(case, tmp_path)

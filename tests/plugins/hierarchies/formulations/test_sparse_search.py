@@ -43,8 +43,6 @@ def bounds(stage, design, rows):
     return found
 
 
-@pytest.mark.ci(every=120)
-@pytest.mark.slow(every=12)
 @pytest.mark.parametrize(
     ("number", "banded"), [*((n, False) for n in range(240)), *((n, True) for n in range(120))]
 )

@@ -115,7 +115,6 @@ def expected(nest, architecture, mapping):
     return metrics, counted
 
 
-@pytest.mark.ci
 def test_random_hierarchies_are_counted_as_by_rules_written_anew():
     shapes = set()
     for seed in range(400):
@@ -149,7 +148,6 @@ def configurations(seed):
     return design, [some_row(tables, rng.randrange) for _ in range(4)]
 
 
-@pytest.mark.ci(every=4)
 @pytest.mark.parametrize("seed", range(24))
 def test_number_systems_agree(seed):
     design, drawn = configurations(seed)

@@ -121,7 +121,6 @@ def some_configurations(design, random, most):
     return found
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize(("edition", "draws"), [(TIMELOOP, 90), (DMAZERUNNER, 30)])
 def test_every_mapping_stays_and_costs_no_more(edition, draws):
     """Better hardware never costs a mapping more, and so neither an optimum of what rises with
@@ -165,8 +164,6 @@ def optimum(problem):
     return found.value
 
 
-@pytest.mark.slow(every=3)
-@pytest.mark.ci
 @pytest.mark.parametrize("edition", [TIMELOOP, DMAZERUNNER])
 @pytest.mark.parametrize("objective", OBJECTIVES)
 def test_no_accelerator_of_a_box_surpasses_its_best_figures(edition, objective):

@@ -99,7 +99,6 @@ def matrix_product(extent):
     return nest_of(STATEMENTS["mm"], dict.fromkeys("mnk", extent))
 
 
-@pytest.mark.ci
 def test_known_optima():
     nest = matrix_product(256)
     by_level = solved(nest, GOLDEN, divisors_only=True, nodes_by_level=True)
@@ -107,7 +106,6 @@ def test_known_optima():
     assert solved(nest, GOLDEN, divisors_only=True).value == 139_657_216
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("extent", "free", "by_level"),
     [(1000, 7_552_000_000, 7_632_000_000), (1024, 8_459_911_168, 8_587_837_440)],
@@ -118,7 +116,6 @@ def test_known_optima_of_large_products(extent, free, by_level):
     assert solved(nest, GOLDEN, divisors_only=True, nodes_by_level=True).value == by_level
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("extent", "edp"), [(256, 9_152_575_307_776), (1000, 3.075e16), (1024, 3.548343925e16)]
 )
@@ -128,14 +125,12 @@ def test_known_optima_of_energy_times_delay(extent, edp):
     assert float(value) == pytest.approx(edp, rel=1e-9)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("extent", "value"), [(256, 91_029_504), (1000, 4_928_000_000)])
 def test_known_optima_where_tensors_may_pass_by(extent, value):
     nest = matrix_product(extent)
     assert solved(nest, GOLDEN, divisors_only=True, free_bypass=True).value == value
 
 
-@pytest.mark.slow
 def test_known_optimum_of_a_convolution():
     sizes = {"n": 1, "m": 64, "c": 64, "p": 56, "q": 56, "r": 3, "s": 3}
     nest = nest_of(STATEMENTS["conv"], sizes)
@@ -158,7 +153,6 @@ def test_nothing_to_choose():
     assert design.stage(problem(design, "energy")) is None
 
 
-@pytest.mark.ci
 def test_mappings_with_bypass_are_read_as_they_are_written():
     """Nodes that are not kept have no loops: documents would lose them."""
     options = MappingOptions(divisors_only=True, free_bypass=True)
@@ -175,7 +169,6 @@ def test_mappings_with_bypass_are_read_as_they_are_written():
     assert read > 50
 
 
-@pytest.mark.ci
 def test_symbols_say_what_fractions_say():
     """Engines, fronts and the rules of the space go by symbols."""
     design, chance = UnevenDesign(matrix_product(64), GOLDEN), Random(3)
@@ -233,8 +226,6 @@ def check_proof(seed):
     assert solution.value == best, (seed, nest, architecture, objective)
 
 
-@pytest.mark.ci(every=102)
-@pytest.mark.slow(every=51)
 @pytest.mark.parametrize("seed", range(306))
 def test_proofs_against_all_mappings(seed):
     check_proof(seed)

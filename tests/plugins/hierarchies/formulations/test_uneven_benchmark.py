@@ -7,7 +7,6 @@ import pytest
 from benchmarks.uneven_mappings import main
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("python", [[], ["--python", "false"]])
 def test_rows_without_accelforge(python, capsys):
     """A program that does not start AccelForge is as none."""

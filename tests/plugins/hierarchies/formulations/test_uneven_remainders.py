@@ -302,18 +302,15 @@ def check(seed):
     return best < above
 
 
-@pytest.mark.ci
 def test_proofs_against_all_tiles():
     assert all(check(seed) for seed in (5, 7, 11, 14, 19, 24))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("begin", range(4, 504, 20))
 def test_more_proofs_against_all_tiles(begin):
     assert sum(check(seed) for seed in range(begin, begin + 20)) > 0
 
 
-@pytest.mark.ci
 def test_symbols_say_what_fractions_say():
     """Symbols agree where an order of nodes decides which of them lie outside all lanes, too."""
     nest, chance = nest_of(STATEMENTS[0], {"m": 7, "n": 5, "k": 11}), Random(3)
@@ -331,7 +328,6 @@ def test_symbols_say_what_fractions_say():
             assert symbol.evaluate(chosen, FRACTION) == metrics[name]
 
 
-@pytest.mark.slow
 def test_remainders_in_files(tmp_path):
     """Last trips are written, and read again as what the factors make them; so are those of
     loops that two of several tensors lack, and of windows."""
@@ -351,7 +347,6 @@ def test_remainders_in_files(tmp_path):
     )
 
 
-@pytest.mark.ci
 def test_parts_in_hundreds_of_orders():
     """Numbers are not traced through all orders that there may be."""
     nest = nest_of(STATEMENTS[4], {"i": 1, "j": 2, "k": 3, "l": 1})

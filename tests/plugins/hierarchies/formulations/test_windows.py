@@ -67,7 +67,6 @@ def keeping_inputs(rng, nest, levels, words):
     return Architecture("drawn", tuple(found), Compute("mac", x * y, x, y, Fraction(1)))
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize(
     "first", [pytest.param(n, marks=pytest.mark.slow) if n != 240 else n for n in range(0, 960, 60)]
 )
@@ -123,7 +122,6 @@ def small(seed):
             return design
 
 
-@pytest.mark.ci(every=2)
 @pytest.mark.parametrize(
     "seed", [pytest.param(n, marks=pytest.mark.slow) if n > 9 else n for n in range(100)]
 )

@@ -69,7 +69,6 @@ def lines(name, count):
     return "".join("".join(f"{n:0{digits}x}" for n in row) + "\n" for row in rows)
 
 
-@pytest.mark.slow(every=2)
 @pytest.mark.usefixtures("simulator")
 @pytest.mark.parametrize("count", [3_000, 200_000])
 def test_sums_products_and_quotients_are_those_of_numpy(count, folder):

@@ -87,21 +87,18 @@ def test_streams_stay_as_they_are():
     assert more == {"array_axi4.sv", "axi4", "board", "dram"}
 
 
-@pytest.mark.ci
 @simulated
 def test_tensors_in_memory_are_read_and_written(folder):
     check(folder, configuration("mm", "ij", 1, lanes=2))
 
 
 @pytest.mark.skipif(find_program("iverilog") is None, reason="Icarus Verilog is not installed")
-@pytest.mark.ci
 def test_icarus_runs_masters_too(folder, monkeypatch):
     monkeypatch.setattr(tools, "find_verilator", lambda: None)
     runs = check(folder, configuration("mm", "ij", 1))
     assert {run.simulator for run in runs} == {"Icarus Verilog"}
 
 
-@pytest.mark.slow(every=6)
 @simulated
 @pytest.mark.parametrize(
     ("name", "seed"),
@@ -118,7 +115,6 @@ def test_arrays_of_any_kernel_read_and_write(name, seed, folder):
     check(folder, random_case(seed, name))
 
 
-@pytest.mark.slow(every=2)
 @simulated
 @pytest.mark.parametrize(
     ("name", "dataflow", "seed"), [("conv2d", "or", 1), ("mm", "ij", 0), ("ttm", "ik", 4)]
@@ -128,7 +124,6 @@ def test_rows_of_outer_tiles_are_read_and_written(name, dataflow, seed, folder):
     check(folder, two_level_case(seed, name, tuple(dataflow)), ahead=True)
 
 
-@pytest.mark.slow(every=2)
 @simulated
 @pytest.mark.parametrize(
     ("name", "seed"), [("attention_values", 1), ("mm", 25), ("mv", 20), ("batched_mm", 2)]
@@ -139,7 +134,6 @@ def test_packages_are_read_from_memory(name, seed, folder):
 
 
 @simulated
-@pytest.mark.ci
 def test_elements_that_are_steps_apart_are_bursts_of_their_own(folder):
     chosen, sum_bits = configuration("mm", "ij", 1, "int16", lanes=2)
     output, inputs = parse_statement("C[j][i] += A[k][2*i] * B[j][k]")
@@ -150,7 +144,6 @@ def test_elements_that_are_steps_apart_are_bursts_of_their_own(folder):
 
 
 @simulated
-@pytest.mark.slow(every=2)
 @pytest.mark.parametrize("width", [32, 128, 512])
 def test_masters_may_be_of_any_width(width, folder, monkeypatch):
     monkeypatch.setattr(memory_text, "beat_bits", lambda bits: width)
@@ -192,7 +185,6 @@ FAULTS = {
 }  # fmt: skip
 
 
-@pytest.mark.slow(every=3)
 @simulated
 @pytest.mark.parametrize("fault", FAULTS)
 def test_faults_do_not_pass(fault, folder):
@@ -209,7 +201,6 @@ def test_faults_do_not_pass(fault, folder):
         assert any(said in rule for rule in run.rules)
 
 
-@pytest.mark.slow(every=2)
 @simulated
 @pytest.mark.parametrize("seed", range(4))
 def test_what_is_written_is_clean(seed, folder):

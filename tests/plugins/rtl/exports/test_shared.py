@@ -43,7 +43,6 @@ def write_shared(folder, layers):
     return stated
 
 
-@pytest.mark.slow(every=2)
 @pytest.mark.usefixtures("simulator")
 @pytest.mark.parametrize(("name", "dataflow", "data", "machine"), KINDS)
 def test_one_array_runs_every_layer_in_its_cycles(name, dataflow, data, machine, folder):

@@ -105,7 +105,6 @@ def test_hardware_is_made_again_from_its_record(kind, folder):
     same(KINDS[kind](), folder)
 
 
-@pytest.mark.slow(every=10)
 @pytest.mark.parametrize("seed", range(40))
 def test_random_hardware_is_made_again_from_its_record(seed, folder):
     memory = "axi4" if seed % 2 else "stream"
@@ -226,7 +225,6 @@ def test_what_runs_is_what_was_made_again(hardware, plain, monkeypatch):
     assert trusted.document["build"]["differs"] == ["expected.json is not as written"]
 
 
-@pytest.mark.ci
 @pytest.mark.usefixtures("simulator")
 def test_a_bench_that_calls_the_shell_does_not(hardware, tmp_path):
     (hardware / "bench.sv").write_text(
@@ -352,7 +350,6 @@ def test_a_networks_record_is_held_against_its_folders(field, value, said, netwo
     assert said in refused("build", network)
 
 
-@pytest.mark.ci
 def test_a_network_of_the_cycle_edition_is_as_written(tmp_path, monkeypatch):
     """Records of folders state hardware, not the edition that its figures are of."""
     monkeypatch.chdir(tmp_path)
@@ -437,7 +434,6 @@ def mutated(value, draw):
     return draw.choice([0, -1, 1, 3, 2**40, 1.5, "", "x", "k", None, True, [], {}, ["i"]])
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize("kind", ["plain", "shared", "recurrence"])
 def test_mutated_records_are_refused_or_make_other_files(kind, folder):
     files = KINDS.get(kind, lambda: rtl_tool().export(configuration("mm", "ij", 1)[0]))()
@@ -458,7 +454,6 @@ def test_mutated_records_are_refused_or_make_other_files(kind, folder):
     assert not any("\n" in line for line in lines)
 
 
-@pytest.mark.ci
 def test_networks_are_made_again_folder_by_folder(tmp_path):
     (tmp_path / "net.yaml").write_text(
         "name: n\nlayers:\n"

@@ -108,7 +108,6 @@ def test_merged_nests_have_no_loop_too_many():
     assert AddressNest(((2, 8), (3, 2))).merged.axes == ((2, 8), (3, 2))
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize("name", workload_names())
 def test_every_stream_of_the_library_has_few_counters(name):
     nest = workload(name)

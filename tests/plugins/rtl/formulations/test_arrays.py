@@ -37,7 +37,6 @@ def golden(tmp_path, request):
     return path
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize(("golden", "nest"), GOLDEN.items(), indirect=["golden"], ids=GOLDEN)
 def test_cycles_are_the_golden_ones(golden, nest, request):
     sums = "last" if "sum_last" in request.node.callspec.id else "first"
@@ -86,7 +85,6 @@ def test_what_slows_a_machine_makes_runs_longer():
     assert cycles(Machine(), MemoryTiming(bandwidth=10**6)) == ideal
 
 
-@pytest.mark.ci
 def test_shared_bandwidth_bounds_a_run_by_the_bytes_it_moves():
     words = SMALL.costs(SMALL.configuration(TILING)).off_chip_words
     moved = 4 * int(words)

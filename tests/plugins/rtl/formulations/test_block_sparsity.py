@@ -97,7 +97,6 @@ def random_arrays(name, dataflow, blocks, dtype, count, seed):
             yield design, Configuration(values)
 
 
-@pytest.mark.ci(every=7)
 @pytest.mark.parametrize(
     ("name", "dataflow", "blocks", "dtype"),
     [
@@ -245,7 +244,6 @@ def in_blocks(problem):
             yield subset(values, legal) | {f"pack.{g.name}": p for g, (p, _) in packs}
 
 
-@pytest.mark.ci(every=9)
 @pytest.mark.parametrize("case", CASES, ids=[f"{c[0]}-{','.join(c[2])}-{c[4]}" for c in CASES])
 def test_engines_find_the_optimum(case):  # type: ignore[type-arg]
     name, sizes, dataflow, edition, text, dtype, dsp, objective = case
@@ -264,7 +262,6 @@ def test_engines_find_the_optimum(case):  # type: ignore[type-arg]
         assert float(solution.value) == pytest.approx(float(optimum), rel=1e-12), solve
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize(("second", "words"), [("B=1/4", 384 + 192), ("A=1/4", 640 + 384)])
 def test_dense_tensors_stay_on_chip(second, words, tmp_path):
     """A package of one value is two words in DRAM: 128 words of the first layer's B."""
@@ -317,7 +314,6 @@ def test_kernel_files_state_blocks(tmp_path):
     assert "block sparsity A=1/4 goes with systolic arrays only" in refused.stderr
 
 
-@pytest.mark.ci
 def test_layers_of_networks_state_blocks(tmp_path):
     run = ithaca("network", "resnet18", "--block-sparse", "w=2/4")
     assert run.returncode == 2

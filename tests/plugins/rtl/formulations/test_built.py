@@ -109,7 +109,6 @@ def test_accumulators_are_asked_for_by_an_option_or_the_type():
         ithaca.solve("mm", sizes=sizes, dtype="fp32", accumulator=16)
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize("limit", ["lut", "ff", "lutram"])
 def test_logic_is_a_limit_with_a_proof(limit):
     nest = workload("mm", dict.fromkeys("ijk", 3))
@@ -153,8 +152,6 @@ def test_blocks_are_those_that_synthesis_makes():
     assert sum(map(shared_accumulators, rows)) < len(rows) / 2
 
 
-@pytest.mark.slow(every=3)
-@pytest.mark.slow
 @pytest.mark.parametrize("resource", COEFFICIENTS)
 def test_logic_is_as_fitted(resource):
     rows = read()

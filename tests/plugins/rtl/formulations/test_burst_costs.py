@@ -61,7 +61,6 @@ def test_cycles_are_close_where_rows_of_a_word_are_drained(dataflow):
     assert sum(map(abs, off)) <= 0.01 * len(off)
 
 
-@pytest.mark.ci(every=3)
 @pytest.mark.parametrize("dataflow", dataflows(workload("mm")), ids=",".join)
 def test_only_transfers_take_longer(dataflow):
     """The array computes what it did, with as many modules, words and blocks."""
@@ -97,7 +96,6 @@ def test_bursts_by_hand():
 # -- optima ----------------------------------------------------------------------------
 
 
-@pytest.mark.ci(every=3)
 @pytest.mark.parametrize(
     ("name", "sizes", "dataflow", "edition"),
     [
@@ -127,7 +125,6 @@ SMALL += ["--dtype", "int16", "--limit", "dsp=40,bram18k=60"]
 IN_BURSTS = [*SMALL, "--no-host-serialize"]
 
 
-@pytest.mark.ci
 def test_the_choice_is_an_axis_of_studies():
     run = ithaca("whatif", *SMALL, "--vary", "host-serialize=yes,no", "--json")
     points = json.loads(run.stdout)["points"]
@@ -153,7 +150,6 @@ def test_what_it_does_not_go_with_is_refused_in_a_line(command, line):
     assert (run.returncode, run.stderr) == (2, f"ithaca: {line}\n")
 
 
-@pytest.mark.ci
 def test_exports(tmp_path):
     file = tmp_path / "r.json"
     assert ithaca("solve", *IN_BURSTS, "--for", "autosa", "-o", file).returncode == 0

@@ -86,8 +86,6 @@ def check_errors(dataflow, nest, regime, count, seed):
     assert max(map(abs, errors)) <= most
 
 
-@pytest.mark.slow(every=8)
-@pytest.mark.ci
 @pytest.mark.parametrize("regime", REGIMES)
 @pytest.mark.parametrize(
     ("nest", "dataflow"), DESIGNS, ids=[f"{nest} {','.join(loops)}" for nest, loops in DESIGNS]
@@ -96,7 +94,6 @@ def test_fresh_arrays(nest, dataflow, regime):
     check_errors(dataflow, nest, regime, 50, 1)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("regime", REGIMES)
 @pytest.mark.parametrize(
     ("nest", "dataflow"), DESIGNS, ids=[f"{nest} {','.join(loops)}" for nest, loops in DESIGNS]

@@ -195,7 +195,6 @@ def test_what_arrays_wait_for_is_counted(
     assert run.cycles == cycles == design.costs(configuration).latency
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize("kernel", ["mttkrp", "ttmc", OWN[2]])
 @pytest.mark.parametrize("machine", [RTL, REGIMES["hls"], replace(RTL, fifo_depth=4)])
 def test_lanes_far_behind_are_counted_on_random_arrays(machine, kernel):
@@ -205,7 +204,6 @@ def test_lanes_far_behind_are_counted_on_random_arrays(machine, kernel):
     assert min(found) >= -0.06
 
 
-@pytest.mark.slow(every=4)
 @pytest.mark.ci(whole=True)
 @pytest.mark.parametrize("kernel", workload_names())
 @pytest.mark.parametrize("machine", MACHINES)
@@ -213,7 +211,6 @@ def test_every_kernel(machine, kernel):
     check(errors(kernel, MACHINES[machine], 6), machine, share=machine == "rtl-open")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("machine", MACHINES)
 def test_many_arrays_of_all_kernels(machine):
     found = [e for kernel in workload_names() for e in errors(kernel, MACHINES[machine], 40)]

@@ -56,7 +56,6 @@ def networks(draw):
     )
 
 
-@pytest.mark.ci
 @given(networks())
 def test_times_are_those_of_a_run_cycle_by_cycle(network):
     run = simulate_network(network)
@@ -66,7 +65,6 @@ def test_times_are_those_of_a_run_cycle_by_cycle(network):
         assert run.cycles == cycles
 
 
-@pytest.mark.ci
 @given(networks())
 def test_skipped_periods_change_nothing(network):
     whole, skipped = run_network(network, phases=True), run_network(network)
@@ -80,7 +78,6 @@ def test_skipped_periods_change_nothing(network):
         assert np.array_equal(whole.waits, skipped.waits)
 
 
-@pytest.mark.ci
 @given(networks())
 def test_every_cycle_of_a_process_is_accounted_for(network):
     run = simulate_network(network)

@@ -41,7 +41,6 @@ from tests.plugins.rtl.formulations.memory_access import SEVERAL_PORTS, on, rand
 from tests.solver.enumeration import enumerated_optimum, packed, subset, tile_values, within_dsp
 
 
-@pytest.mark.ci(every=4)
 @pytest.mark.parametrize("regime", REGIMES)
 @pytest.mark.parametrize(
     ("name", "dataflow"),
@@ -61,7 +60,6 @@ def test_cycles_are_those_of_the_simulated_array(name, dataflow, regime):
         assert closed == simulated(design, configuration, machine), configuration
 
 
-@pytest.mark.ci(every=3)
 @pytest.mark.parametrize("dataflow", [*dataflows(workload("mm"))], ids=",".join)
 def test_cycles_are_close_where_channels_and_rows_of_a_word_hold_ports_up(
     dataflow,
@@ -186,8 +184,6 @@ CASES = [
 ]
 
 
-@pytest.mark.slow(every=5)
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "case",
     CASES,
@@ -256,7 +252,6 @@ def test_points_state_ports(tmp_path):
     assert several["prologue"] - one["prologue"] == 2 * 8 * (16 + 20) - 8 * 8 * 16
 
 
-@pytest.mark.slow
 def test_autosa_is_told_ports_by_its_own_options(tmp_path, slow):
     file = tmp_path / "r.json"
     sizes = ["-s", "i=4,j=64,k=64", "--dataflow", "i,j", "--platform", slow, "--dtype", "int16"]

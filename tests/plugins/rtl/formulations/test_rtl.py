@@ -69,7 +69,6 @@ def parameters(design, configuration):
     }
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize("dataflow", DATAFLOWS)
 def test_simulated_cycles_are_those_of_the_rtl(dataflow):
     file, found = FOLDER / f"mm_{dataflow}_cycles.json", list(arrays(dataflow))

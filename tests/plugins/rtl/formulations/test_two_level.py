@@ -121,7 +121,6 @@ def test_buffers_are_filled_where_the_loops_move_on(name, dataflow, _):
             assert words[group.tensor] == fills * size, configuration
 
 
-@pytest.mark.ci(every=4)
 @pytest.mark.parametrize("regime", REGIMES)
 @pytest.mark.parametrize(("name", "dataflow", "most"), ARRAYS)
 def test_cycles_are_close_to_those_of_the_simulated_array(name, dataflow, most, regime):
@@ -244,14 +243,11 @@ CASES = [
 ]
 
 
-@pytest.mark.ci
 def test_the_search_finds_the_optimum_of_a_small_array():
     tiled = problem(*CASES[0])
     assert solve_exact(tiled, SolveOptions(time_limit=60)).value == least(tiled)
 
 
-@pytest.mark.slow(every=6)
-@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=[f"{c[0]}-{c[3].value}-{c[4]}" for c in CASES])
 def test_engines_find_the_optimum(case):  # type: ignore[type-arg]
     tiled = problem(*case)
@@ -287,7 +283,6 @@ def test_seeds_keep_outer_tiles():
         odyssey_text(seeds)
 
 
-@pytest.mark.ci
 def test_autosa_gets_outer_tiles_by_its_own_options(tmp_path):
     file = tmp_path / "r.json"
     solved = ithaca(*SMALL, "--two-level", "--for", "autosa", "-o", file)

@@ -64,8 +64,6 @@ def computed(name, stride, dataflow, sums, count):
             )
 
 
-@pytest.mark.slow(every=12)
-@pytest.mark.ci(every=40)
 @pytest.mark.parametrize("sums", Sums)
 @pytest.mark.parametrize(("name", "stride", "dataflow"), CASES)
 def test_buildable_designs_compute_what_numpy_does(name, stride, dataflow, sums):
@@ -95,7 +93,6 @@ def direct(name, t, stride):
     return found
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize(
     ("name", "dataflow", "stride"),
     [("mm", ("i", "k"), 0), ("conv2d", ("o", "r"), 1), ("conv2d", ("c",), 2)],
@@ -246,7 +243,6 @@ def test_values_of_many_points_are_not_checked(tmp_path):
     )
 
 
-@pytest.mark.ci
 def test_large_arrays_are_refused(tmp_path):
     solve("mm", i=256, j=256, k=256, dataflow="i,j").save(tmp_path / "large.json")
     ran = ithaca("simulate", tmp_path / "large.json", "--check-values")
