@@ -1,8 +1,6 @@
 """Settings of the tests: as many processes as there are processors, the same examples every time,
 each folder within its budget of CPU seconds."""
 
-from __future__ import annotations
-
 import csv
 import itertools
 import os
@@ -47,17 +45,17 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
 #: CPU seconds that the tests of a folder which plain ``pytest`` runs may take on a quiet machine;
 #: those of files beside the folders are ``tests``. A run says which take more.
 BUDGETS = {
-    "exports": 30,
+    "exports": 28,
     "families": 10,
-    "formulations": 45,
+    "formulations": 50,
     "paper": 4,
-    "plugins": 95,
+    "plugins": 90,
     "refine": 6,
-    "results": 14,
-    "solver": 52,
-    "studies": 42,
-    "workloads": 8,
-    "tests": 34,
+    "results": 20,
+    "solver": 44,
+    "studies": 34,
+    "workloads": 21,
+    "tests": 33,
 }
 _FAST = "not slow and not ci"
 
@@ -75,7 +73,7 @@ EXPECTED = pytest.StashKey()
 TIERS = {"fast": (0.4, 0.8), "ci": (1.5, 12.0)}
 
 #: CPU seconds of the tests of each folder, in this process, and in those that ran them.
-_cpu_seconds: Counter[str] = Counter()
+_cpu_seconds = Counter()
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -135,14 +133,19 @@ def pytest_collection_modifyitems(config, items):
     known, tests = seconds_of_cases(), {}
     expected = config.stash[EXPECTED] = Counter()
     for item in items:
-        if not {mark.name for mark in item.iter_markers()} & {"slow", "ci", "whole"}:
-            tests.setdefault(_test_of(item), []).append(item)
-    for test, cases in tests.items():
+        marks = {mark.name for mark in item.iter_markers()}
+        whole = "whole" in marks or any("whole" in mark.kwargs for mark in item.iter_markers("ci"))
+        if "slow" not in marks and not whole:
+            tests.setdefault((_test_of(item), "ci" in marks), []).append(item)
+    for (test, dear), cases in tests.items():
+        seconds = known.get(test, 0) if dear or (test, True) not in tests else 0
         for tier, (most, one) in TIERS.items():
-            for item in some_of(cases, known.get(test, 0), most, one):
+            if dear and tier == "fast":
+                continue
+            for item in some_of(cases, seconds, most, one):
                 cases.remove(item)
                 if tier == "fast":
-                    expected[_folder(item)] += known.get(test, LEAST / 3)
+                    expected[_folder(item)] += seconds or LEAST / 3
                 else:
                     item.add_marker(tier)
         for item in cases:
@@ -204,6 +207,12 @@ def pytest_sessionfinish(session):
     known_optima.save_found()
     if hasattr(session.config, "workeroutput"):
         session.config.workeroutput["cpu_seconds"] = dict(_cpu_seconds)
+
+
+@pytest.fixture
+def expected_seconds(request):
+    """CPU seconds that the fast tests collected take as recorded, by folder."""
+    return request.config.stash[EXPECTED]
 
 
 @pytest.fixture(autouse=True, scope="session")

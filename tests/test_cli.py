@@ -1,7 +1,5 @@
 """The command line as a user meets it: answers, exit status, and one clear line for bad input."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

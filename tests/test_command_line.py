@@ -1,8 +1,6 @@
 """Commands called within the tests' process say and do what processes of their own do, however the
 tests were started."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

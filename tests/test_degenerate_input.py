@@ -1,8 +1,6 @@
 """Inputs that are allowed, but hardly ever asked: nests of one iteration, totals that are not above
 0, odd names, numbers and disks."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os
@@ -392,7 +390,7 @@ def test_charts_of_results_that_state_such_names_are_drawn(tmp_path):
 
 def test_folders_of_layers_with_long_names_have_short_ones_that_differ():
     names = ["z" * 300, "z" * 299 + "y", "short"]
-    folders: list[str] = []
+    folders = []
     for name in names:
         folders.append(fresh_folder(name, folders))
     assert [len(folder) for folder in folders] == [100, 100, 5]

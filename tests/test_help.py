@@ -1,7 +1,5 @@
 """Finding things: help that fits and whose examples run, lists, and what shells complete."""
 
-from __future__ import annotations
-
 import csv
 import io
 import shlex

@@ -1,8 +1,6 @@
 """Commands interrupted at any moment: their files are whole or absent, and nothing else is left
 behind."""
 
-from __future__ import annotations
-
 import csv
 import json
 import os
@@ -214,7 +212,7 @@ def test_a_lock_that_is_being_taken_is_given_back(count, tmp_path, rough):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("name", CASES)
 def test_files_are_whole_or_as_before_at_many_moments(name, number, again, tmp_path, rough):
-    moments: list[Moment] = [0.0, *(0.25 * step for step in range(1, 15))]
+    moments = [0.0, *(0.25 * step for step in range(1, 15))]
     if CASES[name].files:
         moments += [WRITING] * 3
     for place, moment in enumerate(moments):

@@ -1,7 +1,5 @@
 """Mutants of files of every kind: each is read, or refused in one line, in bounded time."""
 
-from __future__ import annotations
-
 import ast
 import json
 import os

@@ -1,7 +1,5 @@
 """However narrow the terminal is, no figure of a table is cut."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """One way to say things: workloads by place, numbers as people write them, names nearly right."""
 
-from __future__ import annotations
-
 import json
 import sys
 from fractions import Fraction
@@ -196,12 +194,10 @@ def test_mappings_start_from_known_ones(tmp_path):
 def test_numbers_beyond_the_doubles_are_read_as_they_are_written(tmp_path):
     value = Fraction(15647770750394301234 * 7 + 3, 70)
     number = json_number(value)
-    assert isinstance(number, int)
     assert abs(number - value) <= Fraction(1, 2)
     assert json_number(fraction(number)) == number
     sizes = {"i": 4096, "j": 4096, "k": 4096}
     answer = ithaca.map("mm", arch="simple", **sizes, time_limit=5, objective="edp*1.1")
-    assert answer.value is not None
     assert answer.value > 2**53
     answer.save(tmp_path / "m.json")
     assert ithaca.load(tmp_path / "m.json").document == answer.document

@@ -1,7 +1,5 @@
 """Rules that hold for the options of all commands."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Outputs that have few characters: nothing that is printed ends a command."""
 
-from __future__ import annotations
-
 import io
 
 import pytest

@@ -1,7 +1,5 @@
 """Plug-ins: found where their packages are installed, refused in one line where they are broken."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

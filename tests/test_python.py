@@ -1,7 +1,5 @@
 """Ithaca in Python."""
 
-from __future__ import annotations
-
 import base64
 import json
 import re
@@ -49,7 +47,6 @@ def test_limits_may_be_shares_or_lifted():
         dataflow="i,j",
         limit={"bram18k": "50%", "bandwidth": None},
     )
-    assert found.best is not None
     assert {limit.metric: limit.bound for limit in found.best.problem.limits} == {
         "dsp": 1764,
         "bram18k": 912,
@@ -165,7 +162,6 @@ def test_results_answer_like_functions(solved, tmp_path):
     path = tmp_path / "r.json"
     solved.save(path)
     again = ithaca.load(path)
-    assert isinstance(again, ithaca.Result)
     assert (again.status, again.value, again.best.tiling) == (
         solved.status,
         solved.value,
@@ -214,7 +210,7 @@ def test_notebooks_see_the_figures_and_the_array(solved):
 
 
 def test_the_live_line_of_notebooks_needs_no_widgets(monkeypatch):
-    shown: list[tuple[str, str]] = []
+    shown = []
 
     class Handle:
         def update(self, data, raw):
@@ -349,7 +345,7 @@ def test_plots_are_figures(name, tmp_path):
 
 
 def test_progress_is_heard_until_the_end():
-    heard: list[ithaca.SearchProgress] = []
+    heard = []
     found = ithaca.solve("mm", i=16, j=16, k=16, divisors_only=True, progress=heard.append)
     values = [state.value for state in heard if state.value is not None]
     assert values == sorted(values, reverse=True)
@@ -395,7 +391,7 @@ def test_who_hears_of_progress_may_end_the_search(error, threads, capsys):
     ],
 )
 def test_every_search_tells_of_its_progress(search):
-    heard: list[ithaca.SearchProgress] = []
+    heard = []
     search(heard.append)
     assert heard
     assert all(state.doing for state in heard)

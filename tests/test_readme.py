@@ -4,8 +4,6 @@ report`` draws.
 ``UPDATE_README=1 pytest tests/test_readme.py`` writes the blocks and the picture anew.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

@@ -6,8 +6,6 @@ belongs in the commit's message. Times, counts of what a search looked at and tr
 they depend on the machine, or on how an engine searches.
 """
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import json
@@ -185,7 +183,7 @@ Printed = list[tuple[str, Any]]
 def recorded(tmp_path_factory):
     """Output of every command, printed and written, and what is printed through `rich` for any
     width."""
-    printed: Printed = []
+    printed = []
     plain = display._Output.print
 
     def heard(console, *texts, **options):

@@ -1,8 +1,6 @@
 """Standard error of commands: a live line on terminals, and nothing that matters where it cannot be
 written."""
 
-from __future__ import annotations
-
 import json
 import os
 import pty
@@ -81,7 +79,7 @@ def test_the_exit_status_needs_no_standard_error(redirection, words, status, tmp
 )
 def test_a_terminal_shows_how_far_a_command_is(words, count, tmp_path):
     seen, terminal = pty.openpty()
-    heard: list[bytes] = []
+    heard = []
 
     def listen():
         while True:

@@ -1,7 +1,5 @@
 """``--table``: the table of a command as CSV, with the figures of its document."""
 
-from __future__ import annotations
-
 import csv
 import json
 

@@ -1,7 +1,5 @@
 """Names from files reach neither the terminal as commands nor a spreadsheet as formulas."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -4,8 +4,6 @@ does.
 ``UPDATE_TUTORIALS=1 pytest -m '' tests/test_tutorials.py`` writes what they carry anew.
 """
 
-from __future__ import annotations
-
 import ast
 import io
 import json

@@ -1,7 +1,5 @@
 """``ithaca export --nearest``: refused at once where no search could help."""
 
-from __future__ import annotations
-
 import pytest
 
 from ithaca.commands.api import exporting

@@ -1,7 +1,5 @@
 """The exported C program compiles, passes, and notices mistakes."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

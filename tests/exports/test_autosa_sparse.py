@@ -4,8 +4,6 @@ The design of each case, built by the released compiler, was that of ``expected.
 as a C simulation with modules one after the other and with every module a thread.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """``ithaca export`` for every target: from a result file to a folder."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

@@ -1,7 +1,5 @@
 """The report: a whole page, its figures those of the result, nothing loaded, nothing run."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from fractions import Fraction
@@ -48,10 +46,10 @@ class Page(HTMLParser):
 
     def __init__(self, text):
         super().__init__()
-        self.elements: list[tuple[str, dict[str, str]]] = []
-        self.texts: dict[str, list[str]] = {}
-        self._open: list[str] = []
-        self.misnested: list[str] = []
+        self.elements = []
+        self.texts = {}
+        self._open = []
+        self.misnested = []
         self.feed(text)
         self.close()
 
@@ -162,8 +160,6 @@ def test_nothing_is_loaded_or_run(written, name):
 def test_figures_are_the_results(result, written, name):
     loaded = result(name)
     best = loaded.best
-    assert best is not None
-    assert best.tiling is not None
     page = Page(written(name))
     cells, values = page.texts["td"], page.texts["span"]
     assert number(best.value) in values
@@ -201,8 +197,6 @@ def test_the_same_result_gives_the_same_page(result, written):
 def test_the_array_is_laid_out_by_its_model(result):
     loaded = result("inside")
     known = best_configuration(loaded)
-    assert known is not None
-    assert loaded.best is not None
     assert loaded.best.tiling is not None
     plan, tiling = layout(systolic(known.problem).costs(known.configuration)), loaded.best.tiling
     t1, t2 = tiling.array_part, tiling.latency_hiding
@@ -229,7 +223,6 @@ def test_the_roofline_is_that_of_the_textbook(result, name):
 
     loaded = result(name)
     known = best_configuration(loaded)
-    assert known is not None
     design = systolic(known.problem)
     costs = design.costs(known.configuration)
     chart = roofline_chart(known, facts(design.nest, costs, known.problem.limits).roofs)
@@ -275,7 +268,6 @@ def test_energy_is_that_of_its_components(result, written, name):
     from ithaca.exports.report.families.systolic_physics import KINDS, energy
 
     loaded = result(name)
-    assert loaded.best is not None
     assert loaded.best.configuration is not None
     design = systolic(loaded.best.problem)
     costs = design.costs(loaded.best.configuration)
@@ -303,9 +295,7 @@ def test_landscape_holds_the_answer_and_no_better_point(result):
 
     loaded = result("mm")
     known = best_configuration(loaded)
-    assert known is not None
     found, answer = survey(known, 3), known.value
-    assert found.marked is not None
     place = found.y.tolist().index(found.marked[1]), found.x.tolist().index(found.marked[0])
     assert found.values[place] == answer
     assert found.texts[place[0]][place[1]] == "0"
@@ -404,8 +394,6 @@ def test_bad_options(tmp_path, options):
 
 def test_bounds_that_are_not_met_are_told(result):
     loaded = result("conv")
-    assert loaded.best is not None
-    assert loaded.best.value is not None
     bound = loaded.best.value - Fraction(1, 2)
     open_ = replace(
         loaded.best.certificate, status=Status.FEASIBLE, lower_bound=bound, gap=0.25, trace=()

@@ -1,8 +1,6 @@
 """The report in headless Chromium: offline, at two widths, in two colour schemes, by keyboard and
 in print."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.browser import cut_texts, shown

@@ -1,8 +1,6 @@
 """Seeds: parameters and their repair, the score, the choice of configurations, and the file
 formats."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from fractions import Fraction
@@ -308,7 +306,7 @@ def count_feasible(problem):
     """The number of configurations of a tiny problem that meet its limits, among all of them."""
     tables = [axis.table() for axis in problem.space.axes]
     grids = np.meshgrid(*(np.arange(next(iter(t.values())).size) for t in tables), indexing="ij")
-    values: dict[str, object] = {}
+    values = {}
     for table, grid in zip(tables, grids, strict=True):
         values |= {name: column[grid.ravel()] for name, column in table.items()}
     costs = systolic(problem).costs(values, NUMPY)

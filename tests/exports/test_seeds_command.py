@@ -1,7 +1,5 @@
 """``ithaca seed`` as a user meets it: files, exit status, and one clear line for bad input."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 

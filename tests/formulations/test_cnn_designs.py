@@ -1,8 +1,6 @@
 """The 30 designs of a convolution: those of `golden/` carried over to the others, and published
 figures."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Convexity in logarithms, where it is claimed, along random lines."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from math import exp, log
 

@@ -1,7 +1,5 @@
 """The cost model against published and measured points, and against itself by symmetry."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

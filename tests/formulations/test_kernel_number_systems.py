@@ -1,7 +1,5 @@
 """One model, many number systems, on every kernel of the library."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np

@@ -1,8 +1,6 @@
 """The printed loop nest, read back: it does the padded work, and moves the words that the model
 counts."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from math import prod
@@ -36,15 +34,15 @@ class Line:
 
 def read(lines):
     """Lines with the loops around them; indentation says which."""
-    found: list[Line] = []
-    path: list[tuple[str, int]] = []
+    found = []
+    path = []
     for line in lines:
         code, _, remark = (part.rstrip() for part in line.partition("  # "))
         depth, odd = divmod(len(code) - len(code.lstrip()), 2)
         assert not odd
         assert depth <= len(path)
         del path[depth:]
-        around: dict[str, list[int]] = {}
+        around = {}
         for loop, trips in path:
             around.setdefault(loop, []).append(trips)
         found.append(Line(code.strip(), remark.strip(), around))
@@ -54,11 +52,10 @@ def read(lines):
 
 
 def words_moved(nest, lines):
-    words: dict[str, int] = {}
+    words = {}
     for line in lines:
         if match := MOVE.match(line.code):
             buffers = BUFFERS.match(line.remark)
-            assert buffers is not None
             times = prod(trips for found in line.around.values() for trips in found)
             sums = prod(
                 trips

@@ -1,9 +1,6 @@
 """One model, many number systems: all agree with the Fraction reference."""
 
-from __future__ import annotations
-
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pytest
@@ -143,9 +140,7 @@ def test_intervals_contain_every_point_of_their_box(point, data):
 @pytest.mark.parametrize("edition", ["exact", "odyssey"])
 def test_a_labelled_grid_is_the_model_at_each_of_its_points(edition):
     problem = mm_problem((20, 12, 9), ("i", "k"), "A", edition)
-    values: dict[str, Any] = {
-        f"extent.{loop}": n for loop, n in systolic(problem).nest.sizes.items()
-    }
+    values = {f"extent.{loop}": n for loop, n in systolic(problem).nest.sizes.items()}
     for axis in problem.space.axes:
         rows = next(iter(axis.rows()))
         values |= {

@@ -1,7 +1,5 @@
 """Points files: golden rows reproduced, and everything that is refused."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

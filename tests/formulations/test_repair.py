@@ -1,8 +1,6 @@
 """Repair: against the rule stated anew over whole tables, by ranges as by tables, and of spaces
 that no family has."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import product
 
@@ -38,7 +36,7 @@ RESTRICTIONS = (SpaceOptions(), SpaceOptions(min_lanes=2), SpaceOptions(divisors
 def nearest(space, names, wanted):
     """The rule, one quantity at a time over the rows that are left, for spaces without rules across
     axes."""
-    found: dict[str, int] = {}
+    found = {}
     for axis in space.axes:
         rows = axis.table()
         left = np.ones(next(iter(rows.values())).size, bool)

@@ -1,8 +1,6 @@
 """Roofs: what `Design.least` says of metrics, and the floors of objectives, against random
 configurations of every kind."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 from random import Random

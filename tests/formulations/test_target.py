@@ -1,8 +1,6 @@
 """Arrays that AutoSA builds: the space of solves for it against its rules stated anew, engines on
 it against brute force."""
 
-from __future__ import annotations
-
 import random
 from fractions import Fraction
 from itertools import product

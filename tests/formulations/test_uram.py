@@ -1,7 +1,5 @@
 """Buffers of URAM: which, how many blocks, limits on them, and where results state them."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Quick mode of every experiment: whole files, readable, and claims whose signs hold."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re

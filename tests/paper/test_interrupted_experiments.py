@@ -1,10 +1,7 @@
 """Experiments that end early, fail while they write, or are refused leave files as they were."""
 
-from __future__ import annotations
-
 import os
 import signal
-from collections.abc import Callable
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -115,7 +112,7 @@ def test_a_failure_while_renaming_puts_back_the_files_of_before(tmp_path, monkey
     write_experiment(tmp_path, SMALL, Run(), small_outcome(Run()))
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     monkeypatch.chdir(tmp_path)  # so that files are moved into it one by one
-    rename: Callable[[Path, Path], Path] = Path.replace
+    rename = Path.replace
 
     def interrupted(self, target):
         if Path(target) == tmp_path / "small.json" and self.parent.name != "kept":

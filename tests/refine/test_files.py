@@ -1,7 +1,5 @@
 """Grids written, read back and drawn."""
 
-from __future__ import annotations
-
 import resource
 from pathlib import Path
 

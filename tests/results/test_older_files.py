@@ -5,8 +5,6 @@ were named in them.
 had to be loaded, and 7 of 787a056, by which sums of narrow words were counted as wide as words.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from shlex import split
@@ -149,8 +147,6 @@ def test_the_unrestricted_optimum_of_earlier_files_is_of_the_designs_of_their_qu
     """The designs of the result are those of an optimum of which the file does not say it."""
     document = json.loads((older / "autosa.json").read_text())
     loaded = ithaca.load(older / "autosa.json")
-    assert isinstance(loaded, ithaca.Result)
-    assert loaded.unrestricted is not None
     free, own = (
         {each.design.name for each in problems}
         for problems in (loaded.unrestricted.problems, [s.problem for s in loaded.designs])

@@ -1,7 +1,5 @@
 """Result files: written, read back equal, and refused where they are not what was written."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from dataclasses import replace
@@ -136,8 +134,6 @@ def test_round_trip(tmp_path, objective, options):
 def assert_same(loaded, written):
     """A solution that was written and read back is the same, but for bounds and gaps that no
     decimal states."""
-    assert loaded is not None
-    assert written is not None
     bound = loaded.certificate.lower_bound
     assert bound is None or float(bound) == float(written.certificate.lower_bound or 0)
     assert replace(loaded, certificate=written.certificate) == written

@@ -1,11 +1,8 @@
 """The published schemas of documents hold what commands write and what people write for them."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -129,8 +126,7 @@ def test_the_page_of_input_files_shows_every_key(kind, tmp_path):
 
 
 def _operators(found):
-    layers: list[dict[str, str]] = found["else"]["properties"]["layers"]["items"]["oneOf"]
-    return layers
+    return found["else"]["properties"]["layers"]["items"]["oneOf"]
 
 
 def load(kind, path, folder):
@@ -141,7 +137,7 @@ def load(kind, path, folder):
             (folder / name).write_text(texts[name])
         hierarchy = read_architecture(folder / "subtree.yaml")
         return read_constraints(path, hierarchy, read_problem(folder / "problem.yaml"))
-    readers: dict[str, Any] = {
+    readers = {
         "workload": workload,
         "recurrences": lambda source: find_recurrence(source, {}),
         "problem": read_problem,

@@ -1,13 +1,9 @@
 """Fronts and what-if studies in files: read back they are what was written, and commands take them
 or say in one line why not."""
 
-from __future__ import annotations
-
 import json
 import re
-from collections.abc import Callable
 from functools import cache
-from typing import Any
 
 import pytest
 
@@ -18,10 +14,10 @@ from tests.command_line import refused, succeed
 from tests.plugins.codesign.studies.spaces import small_space
 from tests.refusals import refusals
 
-MM: dict[str, Any] = {"i": 4, "j": 4, "k": 4, "divisors_only": True}
+MM = {"i": 4, "j": 4, "k": 4, "divisors_only": True}
 ARRAY = MM | {"dataflow": "i,j"}
 
-KINDS: dict[str, Callable[[], Any]] = {
+KINDS = {
     "front": lambda: ithaca.pareto("mm", **ARRAY, objectives="latency,dsp"),
     "front of four": lambda: ithaca.pareto(
         "mm",
@@ -63,7 +59,7 @@ def written(request, tmp_path_factory):
 
 def test_what_is_read_is_what_was_written(written):
     answer, path = written
-    again: Any = ithaca.load(path)
+    again = ithaca.load(path)
     assert type(again) is type(answer)
     assert again == answer
     said = [(each.status, each.failure, repr(each)) for each in (again, answer)]
@@ -116,7 +112,7 @@ def space(tmp_path_factory):
 def test_studies_of_accelerators_are_read_back(space, vary, tmp_path):
     answer, path = ithaca.codesign(space, vary=vary), tmp_path / "study.json"
     answer.save(path)
-    again: Any = ithaca.load(path)
+    again = ithaca.load(path)
     assert type(again) is type(answer) is ithaca.CodesignStudy
     assert again == answer
     assert (again.view, again.axes, repr(again)) == (answer.view, answer.axes, repr(answer))

@@ -1,7 +1,5 @@
 """False results: refused when loaded, or found out by ``ithaca verify``."""
 
-from __future__ import annotations
-
 import copy
 from dataclasses import replace
 from fractions import Fraction
@@ -82,7 +80,6 @@ def illegal(**changes):
 
 def test_a_bound_above_the_optimum_is_found_out(tmp_path):
     best = solve_exact(problem())
-    assert best.value is not None
     worse = next(
         c
         for c in (

@@ -4,8 +4,6 @@ Objectives are such that optima are no integers, and no decimals either; answers
 and family, whole and cut short, and of nothing at all.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable
@@ -80,7 +78,7 @@ def forth(answer):
 
 
 #: Answers by what they are; each minimises what it gets.
-ANSWERS: dict[str, Make] = {
+ANSWERS = {
     "array": lambda o: ithaca.solve("mm", **SIZES, **ARRAY, objective=o),
     "array with ports": lambda o: ithaca.solve("mm", **SIZES, **ARRAY, objective=o, ports=2),
     "array with blocks": lambda o: ithaca.solve(

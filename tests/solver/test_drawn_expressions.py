@@ -4,8 +4,6 @@ either side of 0: engines against Python's own arithmetic on every configuration
 What has no value somewhere is refused in one line; any proof is that of the enumeration.
 """
 
-from __future__ import annotations
-
 import math
 import random
 import re

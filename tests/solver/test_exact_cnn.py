@@ -1,8 +1,6 @@
 """The exact engine against brute force on nests beyond matrix multiplication: all designs of
 convolutions and others."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from fractions import Fraction

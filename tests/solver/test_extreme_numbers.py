@@ -1,8 +1,6 @@
 """Expressions with huge, tiny and cancelling constants: engines against Fractions on every point of
 a toy family."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Tables of a problem's candidates are built without asking twice."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from ithaca.formulations.space import Axis
@@ -12,7 +10,7 @@ from tests.problems import mm_problem
 
 
 def test_bounds_ask_for_the_rows_of_a_small_axis_once(monkeypatch):
-    asked: list[str] = []
+    asked = []
     rows = Axis.rows
 
     def counted(axis):

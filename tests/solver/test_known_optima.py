@@ -1,7 +1,5 @@
 """The kept optima are those that enumeration finds, and none is missing in silence."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Objectives in order: the second among the optima of the first, against every configuration."""
 
-from __future__ import annotations
-
 import json
 import random
 from dataclasses import replace

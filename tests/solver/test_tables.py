@@ -1,7 +1,5 @@
 """Candidate tables: what they cost, and that taking them in pieces loses nothing."""
 
-from __future__ import annotations
-
 import tracemalloc
 
 import numpy as np

@@ -1,8 +1,6 @@
 """Among configurations of equal objective the answer is the one that is preferred, whichever engine
 proves it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 
@@ -210,13 +208,13 @@ def test_ties_are_broken_of_the_best_designs_alone(monkeypatch):
     alone = {p.design.name: solve_exact(p).value or 0 for p in problems}
     best = [name for name, value in alone.items() if value == min(alone.values())]
     assert 0 < len(best) < len(alone)
-    searched: list[str] = []
+    searched = []
     monkeypatch.setattr(
         ties,
         "preferred",
         lambda problem, *rest: searched.append(problem.design.name) or preferred(problem, *rest),
     )
-    finished: list[int] = []
+    finished = []
     solve_designs(problems, finished=lambda number, solution: finished.append(number))
     assert sorted(searched) == sorted(best)
     assert sorted(finished) == list(range(len(problems)))  # each design once

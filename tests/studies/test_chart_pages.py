@@ -1,8 +1,6 @@
 """Pages of charts in headless Chromium: offline, on phones and desks, by pointer and by
 keyboard."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """``ithaca whatif`` and ``ithaca pareto`` as a user meets them."""
 
-from __future__ import annotations
-
 import json
 import signal
 import time

@@ -1,8 +1,6 @@
 """``ithaca explain``: facts against figures worked out by hand, roofs against every solved
 problem."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from fractions import Fraction
@@ -64,7 +62,6 @@ def test_the_binding_module_and_the_next(known):
     # 5·6·16 = 480 tiles; a PE works (64/8)·41·4 cycles a tile, an L2 buffer of A swaps in one more
     assert (known.binding.first.name, known.binding.first.cycles) == (PES, 480 * 8 * 41 * 4)
     assert known.binding.first.takes == known.binding.main == 480 * (8 * 41 * 4 + 1)
-    assert known.binding.second is not None
     # A crosses DRAM in tiles of 205·64 words, 16 at a time
     assert (known.binding.second.name, known.binding.second.cycles) == (
         "A_IO_L3_in",
@@ -106,7 +103,6 @@ def test_slack_of_the_limits():
 
 def test_roofs(known):
     assert (known.roofs.array.units, known.roofs.array.cycles) == (1720, Fraction(1024**3, 1720))
-    assert known.roofs.budget is not None
     assert known.roofs.budget.units == 1720  # of five DSP blocks each: 8,600 of 8,601.6
     assert known.roofs.traffic.cycles == 1024 * 1024 // 16
     assert known.roofs.distance(known.roofs.traffic) == Fraction(639_876, 65_536)
@@ -148,7 +144,6 @@ def check(problem, configuration):
     for loop in found.padding.loops:
         assert 0 <= loop.idle_lanes < loop.lanes or loop.idle_lanes == 0
     if not problem.exceeded(configuration):
-        assert found.roofs.budget is not None
         assert found.roofs.budget.cycles <= found.roofs.array.cycles
         assert all(0 <= use.slack <= use.bound for use in limit_uses(problem, configuration))
 
@@ -257,13 +252,11 @@ def test_raised_limits_are_solved_again():
     for change in changes:
         assert change.proven
         if change.what == "dsp":
-            assert change.raised is not None
             alone = solve_exact(
                 mm_problem((32, 24, 16), ("i", "k"), dsp=str(float(change.raised))), SolveOptions()
             )
             assert (change.before, change.after) == (547, alone.value)
     first = first_change(changes)
-    assert first is not None
     assert (first.what, first.after) == ("dsp", min(c.after for c in changes))
 
 
@@ -349,7 +342,6 @@ def test_it_is_told_when_no_limit_binds(results):
         in lines[-1]
     )
     result = load_result(results / "mttkrp.json")
-    assert result.best is not None
     unlimited = solve_exact(replace(result.best.problem, limits=()))
     assert unlimited.value == 2161  # as simulated
 

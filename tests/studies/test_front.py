@@ -1,7 +1,5 @@
 """Pareto fronts: equal to brute force, proven point by point, honest when partial."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
@@ -173,7 +171,6 @@ def check_points(front):
             # each minimum is under the minima of the steps before
         for before, after in pairwise(point.proof):
             bound = after.region[before.objective]
-            assert bound is not None
             assert (bound.value, bound.strict) == (before.value, False)
 
 
@@ -267,7 +264,7 @@ def test_an_interrupted_front_resumes_to_the_same_front(tmp_path, sizes, objecti
 
 
 def test_a_spoilt_proof_is_made_anew(tmp_path):
-    notes: list[str] = []
+    notes = []
     problems = [
         mm_problem((6, 5, 4), d, dsp="60", space=SpaceOptions(divisors_only=True))
         for d in DATAFLOWS[:2]

@@ -1,7 +1,5 @@
 """What-if studies and fronts of mappings onto memory hierarchies."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

@@ -1,8 +1,6 @@
 """Scales of objectives: "at most" and "less than" are met by exactly the configurations they
 mean."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 

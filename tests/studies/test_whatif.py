@@ -1,7 +1,5 @@
 """What-if studies: points equal separate solves, resume exactly, and become labelled data."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from fractions import Fraction
@@ -67,7 +65,6 @@ def test_every_point_is_what_a_separate_solve_finds(study):
         else:
             assert point.answer.value == best.value
             assert point.answer.certificate.status is Status.OPTIMAL
-            assert point.answer.configured is not None
             assert systolic(point.answer.configured.problem).array == systolic(best.problem).array
 
 
@@ -102,9 +99,7 @@ def test_marginal_values_are_proven_by_solving_again(study):
             for p in point.problems
         ]
         best = best_solution(solve_designs(raised))
-        assert best is not None
         assert marginal.after.value == best.value
-    assert by_limit["dsp"].change is not None
     assert by_limit["dsp"].change < 0
     assert by_limit["bram18k"].change == 0
 
@@ -133,7 +128,6 @@ def test_the_dataset_is_labelled_and_complete(study):
     assert data.sizes == {"i": 2, "dsp_limit": 3, "loop": 3, "limit": 2}
     point = data.sel(i=32, dsp_limit=100)
     answer = study.points[0, 2].answer
-    assert answer.configured is not None
     assert float(point["value"]) == answer.value == float(point["latency"])
     assert float(point["lower_bound"]) == answer.value
     assert float(point["gap"]) == 0
@@ -142,7 +136,6 @@ def test_the_dataset_is_labelled_and_complete(study):
     assert float(point["dsp"]) == answer.configured.metrics["dsp"]
     assert data["dsp"].attrs["units"] == "blocks"
     tiling = answer.configured.tiling
-    assert tiling is not None
     assert point["t1"].to_series().to_dict() == dict(tiling.array_part)
     assert float(point["t2"].sel(loop="k")) == tiling.simd
     assert json.loads(str(point["pack"].item())) == tiling.module_packs(
@@ -237,7 +230,7 @@ CORRUPT = {
 
 @pytest.mark.parametrize("case", CORRUPT)
 def test_corrupt_files_are_solved_again_with_a_note(case, tmp_path):
-    notes: list[str] = []
+    notes = []
     # a seal tells them all, but for who trusts files without
     store = Store(tmp_path / "results", notes.append, trust=Trust(foreign=True))
     first = one_point(store)
@@ -276,7 +269,7 @@ def test_unproven_answers_are_improved_on_but_not_repeated(tmp_path):
 
 
 def test_the_time_limit_is_shared_by_all_searches(monkeypatch):
-    limits: list[float] = []
+    limits = []
 
     def record(problems, options, **more):
         assert options.time_limit is not None

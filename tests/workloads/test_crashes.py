@@ -3,8 +3,6 @@
 `tests.crashes` kills them; what is tested here besides is what a folder's own content goes through.
 """
 
-from __future__ import annotations
-
 import ast
 import json
 import os
@@ -43,8 +41,7 @@ def kills(case, *every):
     if done.returncode == OUT_OF_BUDGET:
         pytest.skip("processes may not trace each other here")
     assert not done.returncode, done.stderr
-    found: dict[str, object] = json.loads(done.stdout)
-    return found
+    return json.loads(done.stdout)
 
 
 @pytest.fixture(autouse=True)

@@ -1,7 +1,5 @@
 """The library's kernels restated by one's own statements: the same nest, the same answer."""
 
-from __future__ import annotations
-
 import json
 import re
 

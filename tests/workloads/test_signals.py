@@ -1,7 +1,5 @@
 """Signals: in processes of their own, since the second one ends them."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,8 +1,6 @@
 """A device split among systolic arrays by `ithaca codesign`: the space's file, the same answer as
 arrays with free shares."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`ithaca evaluate --arch`: mappings onto memory hierarchies."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

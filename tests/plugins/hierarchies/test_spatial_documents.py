@@ -1,11 +1,8 @@
 """Documents of mappings onto memory hierarchies: they stand alone, load back, and are refused where
 they were edited."""
 
-from __future__ import annotations
-
 import random
 from fractions import Fraction
-from typing import Any
 
 import pytest
 
@@ -80,8 +77,6 @@ def test_files_stand_alone(name, tmp_path):
         path.write_text(document_text(result_document(written)))
         read = load_result(path)
         assert read.problem == written.problem
-        assert read.best is not None
-        assert written.best is not None
         assert read.best.configuration == written.best.configuration
         assert read.best.metrics == written.best.metrics
         assert result_document(read) == result_document(written)
@@ -99,7 +94,7 @@ def test_a_mapping_reads_as_loops():
         "psum_spad",
     ]
     assert levels[0]["keeps"] == ["in1", "in2", "out"]
-    trips: dict[str, int] = {}
+    trips = {}
     for level in levels:
         for part in ("loops", "x", "y"):
             for text in level.get(part, []):
@@ -111,7 +106,7 @@ def test_a_mapping_reads_as_loops():
 def edited(path, value):
     def edit(document):
         *steps, last = path.split(".")
-        part: Any = document
+        part = document
         for step in steps:
             part = part[int(step) if step.isdigit() else step]
         part[int(last) if last.isdigit() else last] = value

@@ -1,7 +1,5 @@
 """Coordinates and the objective agree with the reference, whatever the design."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

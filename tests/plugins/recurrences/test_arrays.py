@@ -1,8 +1,6 @@
 """Arrays of recurrences: cycles counted against a run of every word, recurrences against NumPy, structure
 against what the AutoSA compiler built."""
 
-from __future__ import annotations
-
 import ast
 from itertools import product
 

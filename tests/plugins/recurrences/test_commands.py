@@ -1,7 +1,5 @@
 """Commands on recurrences: what works on them, and one line where nothing does."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -1,8 +1,6 @@
 """Arrays of recurrences that run: as many cycles as counted, every element as NumPy says, also with
 stalls at random, and run after run."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """``ithaca network`` as a user meets it."""
 
-from __future__ import annotations
-
 import csv
 import json
 import os

@@ -1,8 +1,6 @@
 """Fusing: what stays on chip between layers, against every choice of it and every configuration;
 files of it."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from fractions import Fraction
@@ -15,7 +13,6 @@ from hypothesis import strategies as st
 
 from ithaca.files.writing import document_text
 from ithaca.formulations.systolic.design import SpaceOptions, systolic
-from ithaca.plugins.hierarchies.formulations.question import MappingQuestion
 from ithaca.results.network import load_network_result, network_document
 from ithaca.results.network_verification import verify_network
 from ithaca.solver.certificate import Status
@@ -51,13 +48,11 @@ def check(network, objective, bram18k):
     request = asked(objective, bram18k)
     result = solve_fused(network, request, RunOptions())
     expected = every_choice(network, request, objective, bram18k)
-    assert result.total is not None
     assert result.total.value == expected
     assert result.total.certificate.status is (
         Status.INFEASIBLE if expected is None else Status.OPTIMAL
     )
     assert result.total.certificate.lower_bound == expected
-    assert result.fusing is not None
     posed, runs = (
         {part.layer.nest: part.problems for part in request.pose(network)},
         {r.source: r for r in network.order},
@@ -120,7 +115,6 @@ def test_equal_layers_of_which_one_follows_are_apart():
         "c": (2, {"C": 32}),
         "d": (1, {"A": 32}),
     }
-    assert result.fusing is not None
     assert [(edge.producer, edge.consumer, edge.words) for edge in result.fusing.edges] == [
         ("a", "b", 16),
         ("c", "d", 32),
@@ -134,10 +128,8 @@ def test_layers_left_out_are_followed_by_none():
         [LayerRun("a", nest, 1), LayerRun("b", other, 1, True), LayerRun("c", nest, 1, True)]
     )
     result = solve_fused(only_layers(network, ["a"]), asked("off_chip_words", 400), RunOptions())
-    assert result.fusing is not None
     assert not result.fusing.edges
     alone = solve_per_layer(only_layers(network, ["a"]), asked("off_chip_words", 400), RunOptions())
-    assert alone.total is not None
     assert result.fusing.without.value == alone.total.value == (result.total and result.total.value)
 
 
@@ -147,11 +139,8 @@ def test_a_run_without_time_says_what_it_knows():
     result = solve_fused(
         network, asked("off_chip_words", 400), RunOptions(search=SolveOptions(stop=lambda: True))
     )
-    assert result.total is not None
     assert (result.total.value, result.total.certificate.status) == (None, Status.UNKNOWN)
     whole = solve_fused(network, asked("off_chip_words", 400), RunOptions()).total
-    assert whole is not None
-    assert whole.value is not None
     assert 0 < (result.total.certificate.lower_bound or 0) <= whole.value
     assert not result.complete
 
@@ -201,9 +190,7 @@ def test_products_are_no_worse_than_of_layers_alone(tmp_path, monkeypatch):
     options = RunOptions(search=SolveOptions(stop=lambda: over))
     result = solve_fused(network, request, options)
     assert result.value == known[0].value
-    assert result.lower_bound is not None
     assert result.lower_bound <= known[0].lower_bound
-    assert result.fusing is not None
     assert not any(edge.kept for edge in result.fusing.edges)
     (tmp_path / "r.json").write_text(document_text(network_document(result)))
     assert load_network_result(tmp_path / "r.json").value == result.value
@@ -252,9 +239,7 @@ def test_on_a_memory_hierarchy_too(tmp_path):
     done = succeed("network", tmp_path / "two.yaml", "--fuse", *words, "-o", path)
     assert "kept       a → b 64 words; b → c 64 words" in done.stdout
     found = load_network_result(path)
-    assert found.total is not None
     assert found.total.certificate.status is Status.OPTIMAL
-    assert isinstance(found.request, MappingQuestion)
     (one, other) = (found.request.layers[n] for n in (0, 1))
     totals = []
     for first, second in product((False, True), repeat=2):

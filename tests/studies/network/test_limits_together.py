@@ -1,9 +1,6 @@
 """Limits that each layer alone meets and all together do not: which, and the least that would do."""
 
-from __future__ import annotations
-
 import json
-from typing import Any
 
 import pytest
 
@@ -14,7 +11,7 @@ from tests.command_line import ithaca as command
 #: Layers by their extents i, j and k, and the question of each mode. On [i] the first pair has 3
 #: lanes, and 2 or 4: two arrays take 5 DSP blocks of int16, and no array runs both. The second pair
 #: has 5 and 7 lanes on [i], 7 and 5 on [j]: a design for both takes 7.
-CASES: dict[str, tuple[list[tuple[int, int, int]], dict[str, Any], int]] = {
+CASES = {
     "multi-array": ([(3, 1, 4), (4, 1, 4)], {"arrays": 2, "dataflow": "i", "min_lanes": 2}, 5),
     "shared-dataflow": ([(5, 7, 4), (7, 5, 4)], {"min_lanes": 5}, 7),
 }

@@ -1,8 +1,6 @@
 """Products of sums over layers, such as a network's energy-delay product, against every mapping of
 every layer and every combination."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from fractions import Fraction
@@ -57,7 +55,7 @@ def points(problem):
 
 def front(found):
     """The points that no other dominates."""
-    kept: list[Point] = []
+    kept = []
     for energy, latency in sorted(found):
         if not kept or latency < kept[-1][1]:
             kept.append((energy, latency))
@@ -113,12 +111,10 @@ def check_products_are_the_least_of_all_combinations(network, dsp, objective):
     text, power = objective
     request = asked(text, dsp, dataflow=("i", "j"))
     found = solve_per_layer(network, request, RunOptions())
-    assert found.total is not None
     assert found.total.value == least(network, request, power)
     assert found.total.certificate.lower_bound == found.total.value
     assert found.total.certificate.status in (Status.OPTIMAL, Status.INFEASIBLE)
     factors = factors_of(request.objective)
-    assert factors is not None
     if found.total.value is not None:
         assert factors.value(factors.sums(found)) == found.total.value
 
@@ -171,7 +167,6 @@ def check_products_on_a_hierarchy(network, objective):
     text, power = objective
     request = mapped(network, text)
     found = solve_per_layer(network, request, RunOptions(Method.AUTO))
-    assert found.total is not None
     assert found.total.certificate.status is Status.OPTIMAL
     assert found.total.value == least(network, request, power)
     assert found.total.certificate.lower_bound == found.total.value
@@ -195,8 +190,6 @@ def test_fused_products_are_the_least_of_all_choices_of_many(network, bram18k):
 def check_fused_products_are_the_least_of_all_choices(network, bram18k):
     request = of_chain("edp", bram18k)
     found = solve_fused(network, request, RunOptions())
-    assert found.total is not None
-    assert found.fusing is not None
     posed = {part.layer.nest: part.problems for part in request.pose(network)}
     runs, values = network.order, []
     for choice in product(*((False, True) if run.follows else (False,) for run in runs)):

@@ -1,8 +1,6 @@
 """Running many problems: what is kept, what is solved again, and what a cluster changes
 (nothing)."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import signal
@@ -23,7 +21,6 @@ from ithaca.studies.network.problems import only_layers
 from ithaca.studies.network.result import Failure
 from ithaca.studies.network.runner import (
     Job,
-    NetworkProgress,
     RunOptions,
     conditions,
     run_problems,
@@ -91,7 +88,7 @@ def test_engine_gap_and_seed_tell_results_apart_but_not_the_time_limit(jobs, tmp
 
 
 def test_what_was_not_proven_is_solved_again_only_with_more_time(jobs, tmp_path, monkeypatch):
-    asked: list[tuple[float | None, bool]] = []
+    asked = []
     solve = portfolio.solve_design
 
     def open_ended(problem, options, report, *, start, method):
@@ -147,7 +144,7 @@ def test_a_damaged_file_is_told_of_and_solved_again(jobs, answers, tmp_path):
     run_problems(jobs[:1], RunOptions(store=store))
     path = store.path([jobs[0].problem])
     path.write_text(path.read_text()[:100])
-    notes: list[str] = []
+    notes = []
     again = Store(tmp_path, notes.append, conditions(RunOptions()))
     assert values(run_problems(jobs[:1], RunOptions(store=again))) == answers[:1]
     assert len(notes) == 1
@@ -178,7 +175,7 @@ def test_whatever_breaks_becomes_a_failure(
         return advance(entry, *rest)
 
     monkeypatch.setattr(schedule, "advance", breaks)
-    states: list[NetworkProgress] = []
+    states = []
     found = run_problems(jobs[:2], RunOptions(store=kept(tmp_path), report=states.append))
     assert found[0] == Failure(jobs[0].place, reason, refused=isinstance(error, InputError))
     assert values(found[1:]) == answers[1:2]
@@ -217,7 +214,7 @@ def test_stopped_processes_end_with_what_they_have(tmp_path):
     (part,) = tiny_request().pose(only_layers(tiny_network(tmp_path), ["wide"]))
     nest = workload("mm", {"i": 1000, "j": 900, "k": 800})
     hard = [Job("hard", p.with_design(nest=nest)) for p in part.problems]
-    told: list[NetworkProgress] = []
+    told = []
 
     def report(
         state,
@@ -311,7 +308,6 @@ def test_a_stop_reaches_a_search_on_a_worker(cluster, tmp_path):
     (found,) = run_problems(
         [Job("hard", hard)], RunOptions(Method.CPSAT, search, scheduler=cluster.scheduler_address)
     )
-    assert isinstance(found, Solution)
     assert found.certificate.status is Status.UNKNOWN
 
     def searching():

@@ -1,8 +1,6 @@
 """Limits at, below, above and between multiples of what arrays take whole shares of, against every
 way to share out a device."""
 
-from __future__ import annotations
-
 import random
 from fractions import Fraction
 from math import inf

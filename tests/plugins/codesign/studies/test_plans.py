@@ -1,7 +1,5 @@
 """Plans of stages against all cuts and choices."""
 
-from __future__ import annotations
-
 from itertools import combinations, pairwise, product
 
 import numpy as np
@@ -92,7 +90,6 @@ def test_the_best_plan_is_the_best_of_all(
     if expected is None or expected[0] >= below:
         assert plan is None
     else:
-        assert plan is not None
         assert (plan.value, len(plan.parts)) == expected
         check_plan(plan, fronts, layers, budget, minimise)
 

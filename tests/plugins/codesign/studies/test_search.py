@@ -1,7 +1,5 @@
 """Every claim over a space of accelerators, against all accelerators with all mappings."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial

@@ -1,8 +1,6 @@
 """Random networks on several arrays, with block RAM and bandwidth that bind, against every
 partition enumerated."""
 
-from __future__ import annotations
-
 import random
 from fractions import Fraction
 from math import inf
@@ -220,7 +218,6 @@ def test_what_was_solved_with_little_room_stays_open_with_more():
     number = search._region(part)
     value = search._regions[0, 1][number].value
     best = search._solve(part, number, (least + 1, 0), inf)
-    assert best is not None
     assert float(best.value) > value
     regions = search._regions[0, 1].values()
     assert sorted((r.least[0], r.most[0], r.value) for r in regions) == [
@@ -232,7 +229,6 @@ def test_what_was_solved_with_little_room_stays_open_with_more():
 def test_two_convolutions_are_proven_by_both_arguments():
     designs = two_convolutions()
     outcome = PipelineSearch(designs, (0, 1), 2, Minimise.SLOWEST, SolveOptions()).run()
-    assert outcome.value is not None
     assert outcome.value == outcome.lower_bound
     assert outcome.value < 166
     assert Proof(designs, (0, 1), 2, Minimise.SLOWEST, SolveOptions()).holds(outcome.value)
@@ -269,6 +265,5 @@ def test_skinny_products_are_bounded_by_what_fills_two_dimensional_arrays():
     alone.prepare(never)
     bank = alone.bank(never, common=False)
     best = solve_exact(problem, SolveOptions()).value
-    assert best is not None
     # a word of the matrix per cycle and SIMD lane, whichever lanes take it
     assert 0.8 * float(best) < bank.bounds.min() <= best

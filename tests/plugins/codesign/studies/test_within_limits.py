@@ -1,7 +1,5 @@
 """Limits on totals that the objective does not follow: kept from the start, by enumeration."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 

@@ -1,8 +1,6 @@
 """Programs for Gemmini: compiled with a functional model of its interface, beside numpy; and TensorLib's
 file beside the released ones."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

@@ -1,8 +1,6 @@
 """Instructions of layers in calls of an intrinsic: random programs run by their interpreter, beside the
 layer's result and the model's counts."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -3,8 +3,6 @@
 ``UPDATE_TILES=1 pytest tests/plugins/hierarchies/exports/test_tiles_picture.py`` draws it anew.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -18,7 +16,6 @@ PAGE, PICTURE = ROOT / "docs" / "uneven-mappings.md", ROOT / "docs" / "tiles.svg
 def test_the_picture_is_what_report_draws_and_squares_are_words(tmp_path):
     page = PAGE.read_text(encoding="utf-8")
     found = re.search(r'title="arch.yaml"\n(.*?)```', page, re.DOTALL)
-    assert found is not None
     arch, result, report = (tmp_path / name for name in ("small.yaml", "r.json", "r.html"))
     arch.write_text(found[1])
     arguments = ("mm", "-s", "i=64,j=64,k=64", "--arch", arch, "--divisors-only")

@@ -1,15 +1,12 @@
 """Objectives and limits that fall as a metric grows: what is claimed, against all orders, tilings
 and paddings."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from itertools import permutations, product
-from typing import Any
 
 import numpy as np
 import pytest
@@ -132,7 +129,6 @@ def check(problem, everything, offered, seed):
         if not proof.among:
             assert value == pytest.approx(truth, rel=1e-9, abs=1e-9), seed
         else:
-            assert value is not None
             assert value >= truth - 1e-9 * abs(truth), seed
             assert offered is None or value == pytest.approx(about, rel=1e-9, abs=1e-9), seed
     elif proof.status is Status.INFEASIBLE:
@@ -238,7 +234,7 @@ def all_points(design):
         for _, n in design.layer.nest.extents
     ]
     places = np.meshgrid(*(np.arange(len(rows)) for rows in each), indexing="ij")
-    values: dict[str, Any] = {}
+    values = {}
     for loop, rows, place in zip(loops, each, places, strict=True):
         columns = np.array(rows, dtype=float)[place.ravel()].T
         values |= {

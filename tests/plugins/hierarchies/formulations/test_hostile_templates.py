@@ -1,8 +1,6 @@
 """Templates from strangers: each ends in one line, within limits of time, memory and output, and
 reads no file outside of its folder."""
 
-from __future__ import annotations
-
 import os
 import resource
 

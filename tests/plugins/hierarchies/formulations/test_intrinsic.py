@@ -1,8 +1,6 @@
 """Edition `intrinsic`: its model against calls played one by one, its proofs against enumeration,
 trends, documents."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 
@@ -99,7 +97,6 @@ def test_words_off_chip_are_counted_one_by_one(nest, name, flow):
     """A bus of 16 bits: bursts of 64 bytes take 33 cycles; all else is as without. Optima are those
     of enumeration."""
     architecture = machine(name, **SMALL | {"tensorized.dataflow": flow, "tensorized.bus_bits": 16})
-    assert architecture.tensorized is not None
     burst = Fraction(
         architecture.tensorized.burst_bytes, architecture.tensorized.burst_bytes // 2 + 1
     )
@@ -277,8 +274,6 @@ def test_a_larger_mesh_may_hurt_and_neither_dataflow_is_best():
     five, six = (
         best(machine("hasco-gemm", **{"mac.mesh_x": n, "mac.mesh_y": n}), nest) for n in (5, 6)
     )
-    assert five is not None
-    assert six is not None
     assert five < six
     least = {}
     for k in (2, 64):

@@ -1,7 +1,5 @@
 """``ithaca map --problems``: every layer of a file, proven, in one document."""
 
-from __future__ import annotations
-
 import csv
 import json
 

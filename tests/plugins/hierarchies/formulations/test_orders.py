@@ -1,7 +1,5 @@
 """Orders that suffice, against all orders."""
 
-from __future__ import annotations
-
 import random
 from itertools import permutations
 

@@ -1,7 +1,5 @@
 """Bounds on the way to mappings: none is above what follows."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from fractions import Fraction
@@ -54,7 +52,7 @@ def passed(stage, values):
     hierarchy, found = stage.hierarchy, beginning(stage.hierarchy)
     for number, step in enumerate(stage.steps):
         name = hierarchy.levels[step.level].name
-        order: tuple[int, ...] = tuple(range(len(hierarchy.loops)))
+        order = tuple(range(len(hierarchy.loops)))
         slots = [Slot(name, "x"), Slot(name, "y")] if step.lanes else [Slot(name)]
         if step.lanes:
             found.row("mesh")[:] = stage.layouts.open(found.row("mesh"))
@@ -79,7 +77,6 @@ def passed(stage, values):
 def scattered(rng, problem):
     """A feasible configuration at random: prime factors of loops in random slots."""
     design = problem.design
-    assert isinstance(design, SpatialDesign)
     for _ in range(3000):
         values = {slot.quantity(loop): 1 for slot in design.slots for loop in design.moving}
         weights = [
@@ -220,7 +217,6 @@ def test_tables_of_large_extents_are_small_and_made_in_pauses():
     nest = workload("mm", {"i": 65536, "j": 65536, "k": 65536})
     design = SpatialDesign(nest, fitted(find_architecture("eyeriss"), nest))
     stage = design.stage(posed(design, "edp"))
-    assert isinstance(stage, TimeloopStage)
     assert prod(stage.bounds.outer.shape) <= ROUGH
     assert prod(stage._proving.outer.shape) <= TILES
     assert next(stage._proving.outer.made()) is None

@@ -1,7 +1,5 @@
 """The space of mappings, against all tilings, paddings, orders, directions and bypasses."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from itertools import permutations, product

@@ -1,13 +1,10 @@
 """Sparse tensors against the real tool's figures, against enumeration, and what is refused."""
 
-from __future__ import annotations
-
 import json
 import lzma
 import re
 from itertools import combinations
 from math import comb
-from typing import Any
 
 import pytest
 import yaml
@@ -22,10 +19,7 @@ from tests.reference import DATA
 
 
 def cases():
-    found: list[dict[str, Any]] = json.loads(
-        lzma.decompress((DATA / "timeloop_sparse.json.xz").read_bytes())
-    )
-    return found
+    return json.loads(lzma.decompress((DATA / "timeloop_sparse.json.xz").read_bytes()))
 
 
 def evaluated(case, folder):

@@ -1,8 +1,6 @@
 """The model against the real tool's tables, against rules written anew, and in every number
 system."""
 
-from __future__ import annotations
-
 import csv
 import random
 from fractions import Fraction
@@ -82,7 +80,7 @@ def expected(nest, architecture, mapping):
     """Metrics by the other rules, and energy as a sum."""
     mapped = by_other_rules(nest, architecture, mapping)
     counted = count(mapped)
-    metrics: dict[str, Fraction] = {
+    metrics = {
         "latency": Fraction(counted.cycles),
         "computes": Fraction(counted.macs),
     }

@@ -1,8 +1,6 @@
 """Trends of figures, as editions declare them: on every mapping of random layers, and on the proven
 optima of boxes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
@@ -126,7 +124,7 @@ def test_every_mapping_stays_and_costs_no_more(edition, draws):
     """Better hardware never costs a mapping more, and so neither an optimum of what rises with
     these metrics."""
     random, looked_at, better_by = Random(5), 0, 0
-    seen: set[str] = set()
+    seen = set()
     for turn in range(draws):
         setting = drawn(edition, random, blocks=True)
         figures = sorted(monotone(setting).items())

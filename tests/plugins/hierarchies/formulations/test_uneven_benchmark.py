@@ -1,7 +1,5 @@
 """The benchmark beside AccelForge prints what it has, and says what is missing."""
 
-from __future__ import annotations
-
 import pytest
 
 from benchmarks.uneven_mappings import main

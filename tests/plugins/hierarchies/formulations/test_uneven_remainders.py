@@ -1,8 +1,6 @@
 """Edition `uneven` where last tiles are what is left: against counts of the tiles themselves, for
 all places of all factors between all orders of storage nodes."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -11,7 +9,6 @@ from itertools import chain, combinations, pairwise
 from math import ceil, prod
 from operator import mul
 from random import Random
-from typing import Any
 
 import numpy as np
 import pytest
@@ -69,8 +66,8 @@ def walk(extent, cut, order, mesh):
     lanes = prod(cut.lanes.values())
     run = lanes * prod(cut.trips[node] for node in order[before:])
     tiles = [(0, extent)]
-    lengths: dict[Node, list[int]] = {}
-    most: dict[Node, int] = {}
+    lengths = {}
+    most = {}
     for place, node in enumerate(order[:before]):
         size = run * prod(cut.trips[other] for other in order[place:before])
         tiles = [
@@ -177,8 +174,8 @@ def costs(walks, architecture, order):
     nest, levels, last = walks.nest, architecture.levels, len(architecture.levels)
     steps = multiplied(walks.steps(d) for d in nest.loops)
     energy = architecture.compute.energy.numerator * steps * walks.instances(last)
-    words: dict[int, Any] = dict.fromkeys(range(last), 0)
-    held: dict[int, Any] = dict.fromkeys(range(last), 0)
+    words = dict.fromkeys(range(last), 0)
+    held = dict.fromkeys(range(last), 0)
     for access in nest.accesses:
         node_of = {node[0]: node for node in order if node[1] == access.tensor}
         indexed = [d for d in nest.loops if access.indexed_by(d)]
@@ -297,7 +294,6 @@ def check(seed):
     assert solution.certificate.status is Status.OPTIMAL
     assert solution.value == best, (seed, nest, architecture, objective, options)
     above = solve_staged(problem(padded, objective)).value
-    assert above is not None
     assert best <= above
     return best < above
 

@@ -1,8 +1,6 @@
 """Arrays that run: as many cycles as simulated word by word, every element as NumPy says, also with
 stalls at random, and run after run; arrays that hang, hang; and faults in the hardware do not pass."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """`ithaca build`: what it says of hardware that it ran, and of what it could not run."""
 
-from __future__ import annotations
-
 import json
 from contextlib import contextmanager
 

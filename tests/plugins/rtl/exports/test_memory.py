@@ -1,14 +1,11 @@
 """The array with AXI4 masters: every byte of memory right after done, without stalls and with them,
 run after run, no rule of AXI broken; and faults in the masters do not pass."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -25,7 +22,7 @@ SNAPSHOT = Path(__file__).parents[3] / "data" / "rtl" / "written" / "mm_ij_array
 simulated = pytest.mark.usefixtures("simulator")
 
 #: Bandwidth in bytes per cycle, latency, and seed of stalls.
-MEMORIES: list[dict[str, Any]] = [
+MEMORIES = [
     {},
     {"memory": {"latency": 100, "bandwidth": 7}},
     {"memory": {"latency": 9}, "stalls": 5},
@@ -38,8 +35,7 @@ def write(folder, case):
     chosen, sum_bits = case
     files = rtl_tool(sum_bits, "axi4").export(chosen)
     write_folder(folder, files)
-    stated: dict[str, Any] = json.loads(files["expected.json"])["rtl"]
-    return stated
+    return json.loads(files["expected.json"])["rtl"]
 
 
 def replaced(path, there, instead):

@@ -1,11 +1,9 @@
 """Folders of hardware from strangers: what Ithaca generates is made again byte for byte, anything
 else is named, and nothing of it is run unless it is trusted."""
 
-from __future__ import annotations
-
 import json
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -46,9 +44,7 @@ def recurrence():
     """An array of a family that generates its own."""
     pytest.importorskip("ithaca.plugins.recurrences")
     result, tool = ithaca.solve("lu", n=3, dataflow="k,j"), tool_of("recurrence")
-    assert isinstance(result, ithaca.Result)
     assert result.best is not None
-    assert tool is not None
     return tool.export(tool.configured(result.best))
 
 
@@ -63,7 +59,7 @@ def two_levels():
     return rtl_tool(sum_bits).export(chosen)
 
 
-KINDS: dict[str, Callable[[], Files]] = {
+KINDS = {
     "shared": shared,
     "recurrence": recurrence,
     "two levels": two_levels,
@@ -156,7 +152,7 @@ def state(name, **fields):
     return change
 
 
-CHANGES: dict[str, tuple[Callable[[Path], object], str]] = {
+CHANGES = {
     "bench": (append("bench.sv", 'initial $system("touch x");'), "bench.sv is not as written"),
     "library": (append("library/ithaca_fifo.sv", "\n"), "library/ithaca_fifo.sv is not as written"),
     "script": (append("synthesize.ys", "exec -- touch x\n"), "synthesize.ys is not as written"),
@@ -202,7 +198,7 @@ def test_other_files_do_not_matter(hardware):
 
 
 def test_what_runs_is_what_was_made_again(hardware, plain, monkeypatch):
-    seen: list[Path] = []
+    seen = []
 
     @contextmanager
     def compiled(folder, **_):
@@ -281,7 +277,7 @@ def test_every_changed_file_of_a_network_is_named(network, layers):
     for name, text in layers.items():
         path, draw = network / name, random.Random(name)
         at = draw.randrange(len(text) + 1)
-        changes: list[Callable[[], object]] = [
+        changes = [
             lambda p=path, t=text, at=at: p.write_text(f"{t[:at]} {t[at:]}"),
             lambda p=path, t=text, at=at: p.write_text(t[:at] + t[at + 1 :] if t[at:] else ""),
             path.unlink,
@@ -299,7 +295,7 @@ def test_every_changed_file_of_a_network_is_named(network, layers):
     assert differences(network, known) == ()
 
 
-PLANTED: dict[str, tuple[Callable[[Path], object], str]] = {
+PLANTED = {
     "script": (append("build_all.sh", "touch x\n"), "build_all.sh is not as written"),
     "page": (append("README.md", "Proven by NASA.\n"), "README.md is not as written"),
     "row": (append("layers.csv", "z,1,a,[i]\n"), "layers.csv is not as written"),
@@ -372,7 +368,7 @@ def test_recurrences_are_no_layers_of_a_network(network):
 
 
 def test_of_a_trusted_network_each_layer_says_what_differs(network, monkeypatch):
-    seen: list[Path] = []
+    seen = []
 
     @contextmanager
     def compiled(folder, **_):

@@ -1,8 +1,6 @@
 """Networks of systolic arrays, against cycles that two independent simulations and RTL agree on
 (``golden/cycles_*.csv``)."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import json
@@ -208,7 +206,7 @@ def test_traces_show_every_loop_and_every_word(result, tmp_path):
     total = simulate(result).cycles
     assert total is not None
     events = json.loads((tmp_path / "run.json").read_text())["traceEvents"]
-    threads: dict[tuple[int, int], int] = {}
+    threads = {}
     for event in events:
         if event["ph"] == "X":
             place = event["pid"], event["tid"]

@@ -1,8 +1,6 @@
 """Block-sparse tensors: cycles and values of the simulated array, costs by hand, optima against
 enumeration, and what options and files say of them."""
 
-from __future__ import annotations
-
 import csv
 import json
 import random
@@ -211,7 +209,6 @@ def in_blocks(problem):
     """All points, with packs of blocks by rules of their own."""
     design, array = systolic(problem), systolic(problem).array
     blocks, simd, data = design.nest.sparse, design.nest.simd, design.data
-    assert blocks is not None
 
     def whole_blocks(of, loop):
         points = loop_points(of, loop)
@@ -255,7 +252,6 @@ def test_engines_find_the_optimum(case):  # type: ignore[type-arg]
         parse_objective(objective),
     )
     optimum = enumerated_optimum(problem, in_blocks(problem))
-    assert optimum is not None
     for solve in (solve_exact, solve_cpsat):
         solution = solve(problem, SolveOptions(time_limit=60))
         assert solution.certificate.status is Status.OPTIMAL, solve

@@ -1,8 +1,6 @@
 """Data in DRAM that no host lays out: every row of a tile opens a burst; in cycles, optima, files,
 studies and exports."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """The cycle model edition: a closed form, against cycles of simulated arrays."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import json
@@ -50,7 +48,7 @@ def test_golden_cycles(table, tmp_path):
     path.write_bytes(gzip.decompress((DATA / "golden" / f"cycles_{table}.csv.gz").read_bytes()))
     machine = Machine(sums=Sums.LAST if "last" in table else Sums.FIRST)
     points = load_points(path, workload(GOLDEN[table]), data_type("fp32"), Edition.CYCLE, machine)
-    errors: dict[str, list[float]] = {"rtl": [], "hls": []}
+    errors = {"rtl": [], "hls": []}
     for (design, configuration), row in zip(
         points, csv.DictReader(StringIO(path.read_text())), strict=True
     ):

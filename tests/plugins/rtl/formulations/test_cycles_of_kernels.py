@@ -1,7 +1,5 @@
 """The closed form of cycles on random arrays of every kernel, against simulated ones."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from statistics import mean
@@ -146,7 +144,7 @@ def test_waits_beside_sums_are_counted_where_fifos_are_short(kernel):
 
 
 #: Arrays whose last lanes hold up what is read, with sums first (before: 11062, 5778, 1438, 2139).
-HELD_UP: list[tuple[tuple[str, str, str], str, str, dict[str, int], int]] = [
+HELD_UP = [
     ((OWN[2], "i,l", "3 16 24 4"), "7 12 1 2", "1 2 10 8", {"A": 2, "B": 4, "C_1": 1}, 14783),
     ((OWN[2], "i,k", "12 16 16 12"), "13 8 1 2", "1 1 14 2", {"A": 2, "B": 8, "C_1": 2}, 7362),
     (("mttkrp", "i,k", "6 4 3 4"), "7 1 1 1", "1 1 14 8", {"A": 4, "B": 1, "C": 8, "D_1": 1}, 1580),

@@ -1,8 +1,6 @@
 """The comparison of benchmarks/test_fidelity.py, on a handful of arrays, and the figures of
 docs/fidelity.md on measured boards."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,8 +1,6 @@
 """Tensors spread over memory ports: cycles against the simulated array, optima against enumeration
 by every engine, and what options, files and exports say of them."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from fractions import Fraction
@@ -157,7 +155,6 @@ def problem(
 def with_ports(problem):
     """All points, their ports by rules of their own."""
     design, array = systolic(problem), systolic(problem).array
-    assert design.options.ports is not None
     others = sum(module.dram and group.split is None for group, module in array.modules)
     for point in packed(problem, within_dsp(problem, tile_values(problem))):
         for numbers in product((1, 2, 4, 8), repeat=len(array.split_groups)):
@@ -194,7 +191,6 @@ CASES = [
 def test_engines_find_the_optimum(case):  # type: ignore[type-arg]
     posed = problem(*case)
     optimum = enumerated_optimum(posed, with_ports(posed))
-    assert optimum is not None
     for solve in (solve_exact, solve_cpsat, solve_gp):
         solution = solve(posed, SolveOptions(time_limit=60))
         assert solution.value is not None, solve

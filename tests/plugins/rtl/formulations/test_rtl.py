@@ -2,8 +2,6 @@
 hand (``tests/data/rtl``): figures that do not come from what is written now, whose cycles are
 compared in ``tests/plugins/rtl/exports``."""
 
-from __future__ import annotations
-
 import json
 import random
 from fractions import Fraction

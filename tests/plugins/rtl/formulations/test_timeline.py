@@ -1,8 +1,6 @@
 """Timelines of modules: shares over the time of a run, against all words that moved, and in the
 report."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

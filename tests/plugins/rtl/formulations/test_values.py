@@ -1,8 +1,6 @@
 """Arrays that compute: what they make of random tensors, against NumPy; and arrays wired wrongly,
 which must not pass."""
 
-from __future__ import annotations
-
 import json
 import random
 from dataclasses import replace
@@ -152,7 +150,6 @@ def renamed(names):
 def rest_first(steps):
     """Modules of a chain that pass on what is others' before they take or send their own."""
     (again,) = steps
-    assert isinstance(again, Repeat)
     own = [step for step in again.body if not isinstance(step, Repeat)]
     rest = [step for step in again.body if isinstance(step, Repeat)]
     return (
@@ -185,7 +182,6 @@ def test_words_out_of_turn_are_caught():
     # them
     def late(steps):
         (again,) = steps
-        assert isinstance(again, Repeat)
         own, rest, swap = again.body
         return (replace(again, body=(rest, own, swap)),)
 
@@ -194,7 +190,6 @@ def test_words_out_of_turn_are_caught():
     # PEs that let sums go a visit too early
     def early(steps):
         (rounds,) = steps
-        assert isinstance(rounds, Repeat)
         whole, before, last, *blocks = rounds.body
         return (replace(rounds, body=(whole, last, before, *blocks)),)
 
@@ -204,7 +199,6 @@ def test_words_out_of_turn_are_caught():
 def test_networks_that_lose_words_are_refused():
     def short(steps):
         (again,) = steps
-        assert isinstance(again, Repeat)
         return (replace(again, times=again.times - 1),)
 
     with pytest.raises(InputError, match="waits for ever"):
