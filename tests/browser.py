@@ -1,7 +1,5 @@
 """Headless Chromium, offline."""
 
-from __future__ import annotations
-
 
 def shown(browser, file, width=1280, scheme="light"):
     """A page, and everything that went wrong."""
@@ -24,11 +22,10 @@ def shown(browser, file, width=1280, scheme="light"):
 
 def cut_texts(page):
     """The texts of drawings that do not fit into them."""
-    found: list[str] = page.evaluate(
+    return page.evaluate(
         """[...document.querySelectorAll('svg text')].filter(text => {
             const [inner, outer] = [text.getBoundingClientRect(), text.ownerSVGElement.getBoundingClientRect()];
             return inner.width && (inner.left < outer.left - 1 || inner.right > outer.right + 1
                 || inner.top < outer.top - 1 || inner.bottom > outer.bottom + 1);
         }).map(text => text.textContent)"""
     )
-    return found

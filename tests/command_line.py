@@ -5,8 +5,6 @@ A process of its own takes half a second to start; most tests ask what a command
 starts.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -77,7 +75,7 @@ def ithaca(
     ):
         try:
             (main or cli.main)()
-            status: object = 0
+            status = 0
         except SystemExit as end:
             status = end.code
         sys_stdout.flush()
@@ -134,7 +132,6 @@ def start(
 def begin(*arguments, **options):
     """Start a command as `start` does, and wait until the program itself begins."""
     process = start(*arguments, **options)
-    assert process.stderr is not None
     assert process.stderr.readline() == "begun\n"
     return process
 

@@ -1,8 +1,7 @@
 """Settings of the tests: as many processes as there are processors, the same examples every time,
 each folder within its budget of CPU seconds."""
 
-from __future__ import annotations
-
+import csv
 import itertools
 import os
 import shutil
@@ -11,6 +10,7 @@ import time
 from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
+from zlib import crc32
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -36,32 +36,44 @@ NOT_CHECKED = (
 settings.register_profile(
     "fast", deadline=None, suppress_health_check=NOT_CHECKED, derandomize=True, max_examples=40
 )
-settings.register_profile("ci", settings.get_profile("fast"), max_examples=100)
+settings.register_profile("ci", settings.get_profile("fast"), max_examples=60)
 settings.register_profile(
     "thorough", settings.get_profile("fast"), derandomize=False, max_examples=2000
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
 
 #: CPU seconds that the tests of a folder which plain ``pytest`` runs may take on a quiet machine;
-#: those of files beside the folders are ``tests``. A run says which take more: what makes them do
-#: so belongs to CI (`ci` in pyproject.toml), or is too slow.
+#: those of files beside the folders are ``tests``. A run says which take more.
 BUDGETS = {
-    "exports": 36,
+    "exports": 28,
     "families": 10,
-    "formulations": 78,
+    "formulations": 50,
     "paper": 4,
-    "plugins": 60,
-    "refine": 5,
-    "results": 15,
-    "solver": 57,
-    "studies": 50,
-    "workloads": 9,
-    "tests": 42,
+    "plugins": 90,
+    "refine": 6,
+    "results": 20,
+    "solver": 44,
+    "studies": 34,
+    "workloads": 21,
+    "tests": 33,
 }
 _FAST = "not slow and not ci"
 
+#: CPU seconds of a case of each test that takes some, as ``UPDATE_SECONDS=1`` recorded them.
+SECONDS = Path(__file__).parent / "data" / "seconds.csv"
+
+#: Least seconds that are recorded; a case of a test that is not takes about a third of that.
+LEAST = 0.1
+
+#: CPU seconds that the fast tests of each folder take as recorded.
+EXPECTED = pytest.StashKey()
+
+#: Of each tier, the CPU seconds that all cases of one test may take together, and those that one
+#: case may which is taken where not all are. What neither takes is slow.
+TIERS = {"fast": (0.4, 0.8), "ci": (1.5, 12.0)}
+
 #: CPU seconds of the tests of each folder, in this process, and in those that ran them.
-_cpu_seconds: Counter[str] = Counter()
+_cpu_seconds = Counter()
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -90,42 +102,54 @@ def pytest_cmdline_main(config):
         option.dist = "worksteal"
 
 
-#: Of a test with more dear cases than this, CI takes each sixth; the slow tests take the others.
-FEW = 1
+def seconds_of_cases():
+    """CPU seconds of a case, by test."""
+    with SECONDS.open(encoding="utf-8", newline="") as file:
+        return {row["test"]: float(row["seconds"]) for row in csv.DictReader(file)}
+
+
+def some_of(cases, seconds, most, one):
+    """As many cases, a fixed sample, as take so many seconds; if not all, one that takes fewer than
+    ``one``."""
+    number = min(len(cases), int(most / seconds) if seconds else len(cases))
+    number = number or (len(cases) > 0 and seconds <= one)
+    first = crc32(_test_of(cases[0]).encode()) if number < len(cases) else 0
+    return [cases[(first + place * len(cases) // number) % len(cases)] for place in range(number)]
+
+
+def _folder(item):
+    folder = item.path.relative_to(Path(__file__).parent).parts[0]
+    return folder if folder in BUDGETS else "tests"
+
+
+def _test_of(item):
+    return item.nodeid.partition("[")[0].removeprefix("tests/")
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items):
-    """Leave every n-th case of a test of ``ci(every=n)`` to the fast tests, and of the others every
-    n-th of one of ``slow(every=n)`` to CI; of many cases of ``ci`` alone, each sixth."""
-    places: Counter[str] = Counter()
-    dear: dict[str, list[pytest.Item]] = {}
+def pytest_collection_modifyitems(config, items):
+    """Leave to CI, or to the slow tests, what takes more seconds than the tiers before may: of many
+    cases a fixed sample stays. Marks of a case's own are kept."""
+    known, tests = seconds_of_cases(), {}
+    expected = config.stash[EXPECTED] = Counter()
     for item in items:
-        marks = [mark for mark in item.own_markers if mark.name in ("slow", "ci")]
-        every = {mark.name: mark.kwargs["every"] for mark in marks if "every" in mark.kwargs}
-        whole = any(mark.name == "slow" and not mark.kwargs for mark in marks)
-        test = item.nodeid.partition("[")[0]
-        if every and not whole:
-            fast, left = (n in every and places[test] % every[n] == 0 for n in ("ci", "slow"))
-            places[test] += 1
-            if fast or left:
-                own = ("slow", "ci") if fast else ("slow",)
-                item.own_markers[:] = [mark for mark in item.own_markers if mark.name not in own]
-                if not fast:
-                    item.add_marker("ci")
-        sampled = "slow" in every or any("whole" in mark.kwargs for mark in marks)
-        if "[" in item.nodeid and not sampled and _is_dear(item):
-            dear.setdefault(test, []).append(item)
-    for cases in dear.values():
-        if len(cases) > FEW:
-            for place, item in enumerate(cases):
-                if place % 6:
-                    item.add_marker("slow")
-
-
-def _is_dear(item):
-    """Whether a test is of CI, and of no cheaper or dearer tier."""
-    return bool({mark.name for mark in item.iter_markers()} & {"ci", "slow"} == {"ci"})
+        marks = {mark.name for mark in item.iter_markers()}
+        whole = "whole" in marks or any("whole" in mark.kwargs for mark in item.iter_markers("ci"))
+        if "slow" not in marks and not whole:
+            tests.setdefault((_test_of(item), "ci" in marks), []).append(item)
+    for (test, dear), cases in tests.items():
+        seconds = known.get(test, 0) if dear or (test, True) not in tests else 0
+        for tier, (most, one) in TIERS.items():
+            if dear and tier == "fast":
+                continue
+            for item in some_of(cases, seconds, most, one):
+                cases.remove(item)
+                if tier == "fast":
+                    expected[_folder(item)] += seconds or LEAST / 3
+                else:
+                    item.add_marker(tier)
+        for item in cases:
+            item.add_marker("slow")
 
 
 def _cpu():
@@ -137,8 +161,10 @@ def pytest_runtest_protocol(item):
     """Count the CPU seconds of a folder's tests."""
     before = _cpu()
     yield
-    folder = item.path.relative_to(Path(__file__).parent).parts[0]
-    _cpu_seconds[folder if folder in BUDGETS else "tests"] += _cpu() - before
+    taken = _cpu() - before
+    _cpu_seconds[_folder(item)] += taken
+    _cpu_seconds[_test_of(item)] += taken
+    _cpu_seconds[f"cases of {_test_of(item)}"] += 1
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -150,11 +176,25 @@ def pytest_testnodedown(node):
 def pytest_terminal_summary(terminalreporter, config):
     """Say which folders take more than their budget."""
     if config.option.markexpr == _FAST:
-        for folder, seconds in sorted(_cpu_seconds.items()):
-            if seconds > BUDGETS[folder]:
+        for folder, budget in BUDGETS.items():
+            if (seconds := _cpu_seconds[folder]) > budget:
                 terminalreporter.write_line(
-                    f"{folder}: {seconds:.0f} CPU seconds, {BUDGETS[folder]} allowed"
+                    f"{folder}: {seconds:.0f} CPU seconds, {budget} allowed"
                 )
+    if os.environ.get("UPDATE_SECONDS"):
+        record_seconds()
+
+
+def record_seconds():
+    """Record the mean seconds of a case of every test that ran."""
+    known = seconds_of_cases()
+    for test, number in _cpu_seconds.items():
+        if test.startswith("cases of "):
+            known[test[9:]] = _cpu_seconds[test[9:]] / number
+    with SECONDS.open("w", encoding="utf-8", newline="") as file:
+        rows = csv.writer(file, lineterminator="\n")
+        rows.writerow(("test", "seconds"))
+        rows.writerows((t, f"{s:.2g}") for t, s in sorted(known.items()) if s >= LEAST)
 
 
 def pytest_runtest_setup(item):
@@ -167,6 +207,12 @@ def pytest_sessionfinish(session):
     known_optima.save_found()
     if hasattr(session.config, "workeroutput"):
         session.config.workeroutput["cpu_seconds"] = dict(_cpu_seconds)
+
+
+@pytest.fixture
+def expected_seconds(request):
+    """CPU seconds that the fast tests collected take as recorded, by folder."""
+    return request.config.stash[EXPECTED]
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -10,8 +10,6 @@ Tables are as narrow as for a terminal of 100 columns, and longer lines are fold
 between two runs is not compared: box counts, seconds, and the width of columns.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

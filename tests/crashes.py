@@ -6,8 +6,6 @@ wherever they enter or leave a system call, at each such place (1) or each so ma
 traced.
 """
 
-from __future__ import annotations
-
 import ctypes
 import json
 import os
@@ -140,8 +138,8 @@ def _follow(child, kill_at):
 def outcomes(case, place, every):
     """The numbers of kills that left things as before, and as after; and of the others, what they
     left."""
-    seen: dict[str, int] = {"old": 0, "new": 0}
-    wrong: list[object] = []
+    seen = {"old": 0, "new": 0}
+    wrong = []
     for kill_at in count(1, every or 1):
         shutil.rmtree(place)
         for name, text in case.before.items():

@@ -3,8 +3,6 @@
 Seeds are what the guide shows, what comes with Ithaca, and answers of earlier versions.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Tests of plug-ins that may be deleted."""
 
-from __future__ import annotations
-
 import pytest
 
 from ithaca.files.plugin import plugins

@@ -1,8 +1,6 @@
 """Modules that are imported where they are first used: collecting tests takes no seconds for
 them."""
 
-from __future__ import annotations
-
 from importlib import import_module
 
 

@@ -1,7 +1,5 @@
 """Mutants of files: changes of structure where a file has one, of bytes, and of messages."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Callable
@@ -10,7 +8,6 @@ from dataclasses import dataclass
 from functools import cache, reduce
 from operator import getitem
 from pathlib import Path
-from typing import Any
 
 from ithaca.files.timeloop_files import MAX_DEPTH, TAGS
 from ithaca.files.yaml_documents import parse_yaml
@@ -37,7 +34,7 @@ class Kind:
 
 
 #: What a value is replaced by.
-STRANGE: tuple[Any, ...] = (
+STRANGE = (
     *(None, True, False, 0, 1, -1, 2, 0.5, -0.5, 1e-300, 1e300),
     *(10**18, 10**40, 10**299, 2**63, -(2**63)),
     *("", " ", "x", "nan", "inf", "-1", "0", "1/0", "x/(x-x)", "ceil(1/0)", "9" * 30),
@@ -72,7 +69,7 @@ def mutated(document, draw):
         if not every:
             return deepcopy(draw.choice(STRANGE))
         *steps, last = draw.choice(every)
-        around: Any = reduce(getitem, steps, document)
+        around = reduce(getitem, steps, document)
         around[last], own = deepcopy(draw.choice(STRANGE)), around[last]
         match draw.randrange(10):
             case 4:

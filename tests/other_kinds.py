@@ -1,12 +1,9 @@
 """Files of kinds that are no documents of their own: models, grids, tables beside what names them,
 records of hardware, kept results."""
 
-from __future__ import annotations
-
 import tempfile
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from google.protobuf.message import Message
 
@@ -24,7 +21,6 @@ from ithaca.plugins.rtl.exports.record import RECORD, read_record
 from ithaca.refine.grid import exact_grid, load_grid, save_grid
 from ithaca.refine.window import window_around
 from ithaca.solver.options import SolveOptions
-from ithaca.solver.solution import Solution
 from ithaca.studies.store import Store, Trust
 from ithaca.workloads.networks.find import find_network
 from tests.mutants import STRANGE, Kind, mutated_bytes
@@ -79,7 +75,7 @@ def _result():
 def _written():
     """A result, the record of its hardware, and the file of one that is kept."""
     result = _result()
-    solution: Solution = result.best
+    solution = result.best
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         result.save(folder / "result.json")
@@ -108,7 +104,7 @@ def _models():
 
 @cache
 def _grids():
-    solution: Solution = _result().best
+    solution = _result().best
     assert solution.configuration is not None
     window = window_around(solution.problem, solution.configuration, 1, ["i"])
     with tempfile.TemporaryDirectory() as name:
@@ -138,7 +134,7 @@ def _mutated_model(content, draw):
         return mutated_bytes(content, draw)
     model = ModelProto.FromString(content)
     for _ in range(draw.choice((1, 1, 2, 3))):
-        message: Any = draw.choice(_messages(model))
+        message = draw.choice(_messages(model))
         field = draw.choice(message.DESCRIPTOR.fields)
         texts = [text for text in STRANGE if isinstance(text, str)]
         value = draw.choice((*NUMBERS, *texts, b"", b"\0" * 3000, b"\xff"))

@@ -1,7 +1,5 @@
 """Problems the tests share, and strategies that draw random ones."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 

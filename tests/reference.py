@@ -1,7 +1,5 @@
 """Reference data of `tests/data`, compressed there."""
 
-from __future__ import annotations
-
 import gzip
 import tarfile
 from pathlib import Path

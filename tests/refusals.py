@@ -4,8 +4,6 @@ Each row is what a test takes. A command is typed as in a shell; a line is piece
 them, that each stand in the message.
 """
 
-from __future__ import annotations
-
 from copy import deepcopy
 from functools import cache, reduce
 from operator import getitem

@@ -2,14 +2,10 @@
 answer is infeasible, nothing is optimal that is not. All families, studies and modes are asked, with
 objectives that fall as metrics grow, and compared with what is proven without a limit."""
 
-from __future__ import annotations
-
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from random import Random, SystemRandom
-from typing import Any
 
 import pytest
 
@@ -70,7 +66,7 @@ SMALL = {"workloads": ["mm"], "sizes": {"i": 4, "j": 2, "k": 2}}
 
 #: Questions: a function, what it is asked about (a name that ends in .yaml is one of these files),
 #: and how.
-QUESTIONS: dict[str, tuple[str, str, dict[str, Any]]] = {
+QUESTIONS = {
     "arrays": ("solve", "mm", MM),
     "arrays in order": ("solve", "mm", {**MM, "objective": "latency,energy"}),
     "arrays that fall": ("solve", "mm", {**MM, "dataflow": "i", "objective": "energy - 9*latency"}),
@@ -265,7 +261,7 @@ def ask(name, folder, **limit):
             return [placed(each) for each in value]
         return str(folder / value) if isinstance(value, str) and value in FILES else value
 
-    call: Callable[..., Any] = getattr(ithaca, function)
+    call = getattr(ithaca, function)
     return call(placed(about), **{key: placed(value) for key, value in how.items()}, **limit)
 
 
@@ -308,13 +304,11 @@ def compare(name, folder, draw, count, monkeypatch):
             raise AssertionError(f"{name} under {limit} s of {clock}: {error}") from error
 
 
-@pytest.mark.slow(every=6)
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_claims_are_so_wherever_time_ends(name, tmp_path, monkeypatch):
     compare(name, tmp_path, Random(name), LEAST, monkeypatch)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_claims_are_so_under_other_clocks(name, tmp_path, monkeypatch):
     seed = SystemRandom().randrange(10**9)

@@ -1,7 +1,5 @@
 """The command line as a user meets it: answers, exit status, and one clear line for bad input."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -75,7 +73,6 @@ def test_json_is_one_document_with_the_promised_shape():
     assert {"method", "nodes", "seconds"} <= set(certificate)
 
 
-@pytest.mark.ci
 def test_a_result_loads_back_into_evaluate_start_and_export(result_file, tmp_path):
     recorded = json.loads(result_file.read_text())
     evaluated = json.loads(ithaca("evaluate", "mm", "--points", str(result_file), "--json").stdout)
@@ -101,7 +98,6 @@ def test_export_refuses_what_autosa_cannot_build_with_the_reason(tmp_path):
     assert "no configuration" in done.stderr
 
 
-@pytest.mark.ci
 def test_solve_with_an_own_platform_and_data_type(tmp_path):
     path = tmp_path / "tiny.yaml"
     resources = "resources:\n  dsp: {total: 100, usable: 0.5}\n  bram18k: {total: 90}\n"
@@ -113,7 +109,6 @@ def test_solve_with_an_own_platform_and_data_type(tmp_path):
     assert document["best"]["metrics"]["dsp"] <= 50
 
 
-@pytest.mark.ci
 def test_limits_may_be_expressions():
     free = json.loads(ithaca("solve", *MM, "--dataflow", "i,j", "--json").stdout)["best"]["metrics"]
     most = free["latency"] * free["dsp"] * 3 // 4
@@ -137,7 +132,6 @@ def test_lists():
     assert sum(d["buildable"] for d in document["designs"]) == 6
 
 
-@pytest.mark.ci
 def test_two_engines_prove_and_verify_confirms(tmp_path):
     path = tmp_path / "result.json"
     small = ("mm", "-s", "i=8,j=8,k=8", "--dataflow", "i,k", "--limit", "dsp=80,bram18k=60")
@@ -161,7 +155,6 @@ def test_infeasible_exits_1_and_names_the_limit_and_what_would_do():
     assert "is 5 (design" in done.stderr
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize(
     ("limit", "limits"),
     [
@@ -178,7 +171,6 @@ def test_limits_replace_the_platforms_or_lift_them(limit, limits):
     assert document["best"]["certificate"]["status"] == "optimal"
 
 
-@pytest.mark.ci
 def test_units_stand_beside_cycles_and_words(tmp_path):
     """64³ in fp32, by hand: 1,609 cycles at 300 MHz, 16,384 words of four bytes."""
     asked = ("mm", "-s", "i=64,j=64,k=64", "--dataflow", "i,j", "--edition", "exact")
@@ -194,7 +186,6 @@ def test_units_stand_beside_cycles_and_words(tmp_path):
         assert [unit in table for unit in ("ms", "GB/s", "µJ", "0.005363", "12.22")] == [True] * 5
 
 
-@pytest.mark.ci
 def test_fp16_and_bf16_have_blocks_and_energies_of_their_own():
     asked = (*MM, "--limit", "latency=3000", "--objective", "dsp", "--json")
     found = {
@@ -239,7 +230,6 @@ def test_a_stride_is_told(tmp_path):
     )
 
 
-@pytest.mark.ci
 def test_a_full_disk_is_reported_and_leaves_no_file():
     with Path("/dev/full").open("w") as full, begin("list", "workloads", stdout=full) as process:
         errors = process.communicate(timeout=60)[1]
@@ -247,7 +237,6 @@ def test_a_full_disk_is_reported_and_leaves_no_file():
     assert errors.count("\n") == 1
 
 
-@pytest.mark.ci
 def test_a_closed_pipe_is_no_traceback():
     read, write = os.pipe()
     os.close(read)
@@ -259,7 +248,6 @@ def test_a_closed_pipe_is_no_traceback():
     assert "closed" in errors
 
 
-@pytest.mark.ci
 def test_ctrl_c_prints_what_it_has(tmp_path):
     path = tmp_path / "result.json"
     words = (

@@ -1,8 +1,6 @@
 """Commands called within the tests' process say and do what processes of their own do, however the
 tests were started."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys
@@ -17,7 +15,6 @@ from tests.command_line import begin, ithaca, succeed
 MM = ("mm", "-s", "i=8,j=8,k=8", "--dataflow", "i,j")
 
 
-@pytest.mark.ci(every=5)
 @pytest.mark.parametrize(
     "words",
     [
@@ -28,7 +25,6 @@ MM = ("mm", "-s", "i=8,j=8,k=8", "--dataflow", "i,j")
         ("--version",),
     ],
 )
-@pytest.mark.ci
 def test_a_call_says_what_a_process_says(words, tmp_path):
     succeed("solve", *MM, "-o", "result.json", cwd=tmp_path)
     called = ithaca(*words, cwd=tmp_path)

@@ -1,8 +1,6 @@
 """Inputs that are allowed, but hardly ever asked: nests of one iteration, totals that are not above
 0, odd names, numbers and disks."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os
@@ -39,7 +37,6 @@ def network_file(folder, *layers):
 # -- extents of 1 ------------------------------------------------------------------------
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize("method", ["auto", "exact", "cpsat", "gp", "nlp", "evolve"])
 @pytest.mark.parametrize("workload", ["mm", "conv2d"])
 def test_one_iteration_has_one_mapping(workload, method):
@@ -77,7 +74,6 @@ def test_a_network_of_layers_of_one_iteration_is_mapped_and_explained(tmp_path):
 # -- totals that are not above 0 ---------------------------------------------------------
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize(
     ("objective", "told"),
     [
@@ -118,7 +114,6 @@ def test_a_network_whose_total_is_not_above_0_is_explained_by_cycles(objective, 
     succeed("network", file, "--dataflow", "i,j", "--objective", objective, "--compare", result)
 
 
-@pytest.mark.ci
 def test_a_codesign_whose_total_is_not_above_0_is_explained(tmp_path):
     file, result = network_file(tmp_path, ("a", 4, 4, 4), ("b", 2, 3, 4)), tmp_path / "c.json"
     asked = (
@@ -204,7 +199,6 @@ def full_disk(monkeypatch):
     monkeypatch.setattr(writing, "_write_new", write)
 
 
-@pytest.mark.ci(every=3)
 @pytest.mark.usefixtures("full_disk")
 @pytest.mark.parametrize(
     "asked",
@@ -275,7 +269,6 @@ def test_nests_without_a_simd_loop_are_matched_and_mapped(tmp_path):
 # -- points on the machine that they state -------------------------------------------------
 
 
-@pytest.mark.ci
 def test_points_state_how_sums_are_added(tmp_path):
     """A convolution that reduces over PEs: the table of a result, read again, has the result's
     cycles."""
@@ -360,7 +353,6 @@ def onnx_model(path, names):
     )
 
 
-@pytest.mark.ci
 def test_names_of_models_drive_no_terminal_and_break_no_picture(tmp_path):
     model, result = tmp_path / "m.onnx", tmp_path / "r.json"
     onnx_model(model, NAMES)
@@ -398,7 +390,7 @@ def test_charts_of_results_that_state_such_names_are_drawn(tmp_path):
 
 def test_folders_of_layers_with_long_names_have_short_ones_that_differ():
     names = ["z" * 300, "z" * 299 + "y", "short"]
-    folders: list[str] = []
+    folders = []
     for name in names:
         folders.append(fresh_folder(name, folders))
     assert [len(folder) for folder in folders] == [100, 100, 5]

@@ -1,8 +1,6 @@
 """Distributions: what is installed with Ithaca suffices, and the sources hold what its tests
 need."""
 
-from __future__ import annotations
-
 import ast
 import os
 import re
@@ -11,7 +9,6 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -43,7 +40,6 @@ def sources():
     return [p for p in places if not OUTSIDE & {*p.parts} and not p.parts[0].startswith(".")]
 
 
-@pytest.mark.ci
 def test_what_is_imported_is_installed():
     needed = {re.split(r"[>=<\[]", each)[0] for each in PROJECT["dependencies"]}
     imported = set()
@@ -78,7 +74,6 @@ def unpacked(tmp_path_factory):
     return found
 
 
-@pytest.mark.ci
 def test_the_source_distribution_holds_everything(unpacked):
     source = unpacked.parents[1] / "source"
     held = {path.relative_to(unpacked) for path in unpacked.rglob("*") if path.is_file()}
@@ -86,7 +81,7 @@ def test_the_source_distribution_holds_everything(unpacked):
     assert {path for path in files - held if "ithaca.egg-info" not in path.parts} == set()
 
 
-@pytest.mark.ci
+@pytest.mark.ci(whole=True)
 def test_tests_run_from_the_source_distribution(unpacked, tmp_path):
     packages = next(path for path in sys.path if (Path(path) / "numpy").is_dir())
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "new"], check=True)
@@ -97,7 +92,7 @@ def test_tests_run_from_the_source_distribution(unpacked, tmp_path):
     install = [python, "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation"]
     subprocess.run([*install, "--no-index", unpacked], check=True, capture_output=True, timeout=300)
     tests = "-m pytest -q -p no:cacheprovider tests/test_layers.py tests/test_options.py"
-    alone: dict[str, Any] = {"capture_output": True, "text": True, "timeout": 300}
+    alone = {"capture_output": True, "text": True, "timeout": 300}
     alone["env"] = {name: os.environ[name] for name in os.environ.keys() - {"PYTHONPATH"}}
     done = subprocess.run([python, *tests.split()], cwd=unpacked, **alone)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -1,8 +1,6 @@
 """Docstrings begin with what they document, public functions say what several parameters are, and
 names say what they hold."""
 
-from __future__ import annotations
-
 import ast
 import re
 
@@ -45,7 +43,6 @@ def functions(path):
                     yield from within(node.body, f"{name}.")
 
     (whole, *_) = nodes(path.read_text())
-    assert isinstance(whole, ast.Module)
     yield from within(whole.body, "")
 
 
@@ -127,7 +124,7 @@ def test_a_function_that_does_not_say_it_is_seen(tmp_path):
 
 def docstrings(whole):
     """Line and words of every docstring, and whether it is of an attribute."""
-    body: list[ast.AST] = [each for name in BODIES for each in getattr(whole, name, ())]
+    body = [each for name in BODIES for each in getattr(whole, name, ())]
     for before, each in zip([None, *body], body, strict=False):
         attribute = isinstance(before, ast.Assign | ast.AnnAssign)
         first = before is None and isinstance(whole, KINDS)

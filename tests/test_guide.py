@@ -3,8 +3,6 @@
 ``UPDATE_GUIDE=1 pytest -m '' tests/test_guide.py`` writes the console blocks anew.
 """
 
-from __future__ import annotations
-
 import html
 import inspect
 import os
@@ -29,15 +27,20 @@ GUIDES = [ROOT / "CONTRIBUTING.md", ROOT / "README.md"]
 #: Pages whose commands take more than half a CPU second, and the one that compiles ten arrays,
 #: which tests of exports do, too.
 LONG = """
-certificates co-design concepts cost-model exporting flow-graphs fusing hardware-spaces index
-input-files memory-hierarchies python recipes seeding-tools seeding simulating uneven-mappings
+certificates co-design concepts cost-model exporting flow-graphs hardware-spaces index input-files
+memory-hierarchies python seeding-tools seeding simulating
 """
-MARKS = {**dict.fromkeys(LONG.split(), pytest.mark.ci), "hardware": pytest.mark.slow}
+LONGEST = "fusing hardware recipes uneven-mappings"
+MARKS = {
+    **dict.fromkeys(LONG.split(), pytest.mark.ci),
+    **dict.fromkeys(LONGEST.split(), pytest.mark.slow),
+}
 
 #: What the programs of one page search with.
 PEERS = ("optuna", "pymoo", "nevergrad")
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize(
     "page",
     [pytest.param(page, marks=MARKS.get(page.stem, ())) for page in PAGES],
@@ -122,9 +125,9 @@ class _Page(HTMLParser):
 
     def __init__(self, text):
         super().__init__()
-        self.loaded: list[str] = []
-        self.links: list[str] = []
-        self.anchors: set[str] = set()
+        self.loaded = []
+        self.links = []
+        self.anchors = set()
         self.equations = 0
         self.feed(text)
 
@@ -140,7 +143,7 @@ class _Page(HTMLParser):
             self.loaded.append(given["src"])
 
 
-@pytest.mark.ci
+@pytest.mark.ci(whole=True)
 def test_the_site_loads_nothing_from_elsewhere(site):
     pages = {path: _Page(path.read_text(encoding="utf-8")) for path in site.rglob("*.html")}
     assert len(pages) > len(PAGES)
@@ -153,7 +156,6 @@ def test_the_site_loads_nothing_from_elsewhere(site):
         ), style
 
 
-@pytest.mark.ci
 def test_links_lead_somewhere(site):
     pages = {
         path: _Page(path.read_text(encoding="utf-8"))
@@ -174,7 +176,6 @@ def test_links_lead_somewhere(site):
             )
 
 
-@pytest.mark.ci
 def test_equations_are_drawn_without_scripts(site):
     page = (site / "cost-model.html").read_text(encoding="utf-8")
     assert _Page(page).equations > 20
@@ -183,7 +184,6 @@ def test_equations_are_drawn_without_scripts(site):
     assert not re.search(r"<m[a-z]+>[^<]*(\\|&(amp;)?<)", page)
 
 
-@pytest.mark.ci
 def test_the_python_reference_says_keywords_types_and_defaults(site):
     import ithaca
 
@@ -206,7 +206,6 @@ def test_the_python_reference_says_keywords_types_and_defaults(site):
             assert helped is (f"{stars}{each.name}(" in parameters), (name, each.name)
 
 
-@pytest.mark.ci
 def test_the_command_reference_names_every_option(site):
     from ithaca.cli import COMMANDS, load
 

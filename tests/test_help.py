@@ -1,7 +1,5 @@
 """Finding things: help that fits and whose examples run, lists, and what shells complete."""
 
-from __future__ import annotations
-
 import csv
 import io
 import shlex
@@ -38,14 +36,12 @@ def test_every_command_has_examples():
         )
 
 
-@pytest.mark.slow
 def test_the_examples_run_one_after_the_other(tmp_path):
     for line in EXAMPLES:
         if line.split()[1] != "estimate":  # whose packages not every Python has
             succeed(*shlex.split(line)[1:], cwd=tmp_path)
 
 
-@pytest.mark.ci
 def test_networks_are_listed(tmp_path):
     table = tmp_path / "networks.csv"
     done = succeed("list", "networks", "--table", table)
@@ -79,7 +75,6 @@ def folder(tmp_path_factory):
     return folder
 
 
-@pytest.mark.ci(every=5)
 @pytest.mark.parametrize(
     ("typed", "offered"),
     [

@@ -1,8 +1,6 @@
 """Commands interrupted at any moment: their files are whole or absent, and nothing else is left
 behind."""
 
-from __future__ import annotations
-
 import csv
 import json
 import os
@@ -158,7 +156,6 @@ def check(name, folder, rough, moment, number, *, again):
         assert len(new) == len(case.files), told
 
 
-@pytest.mark.slow(every=4)
 @pytest.mark.parametrize(
     ("moment", "number", "again"),
     [(0.2, signal.SIGINT, False), (0.9, signal.SIGTERM, True), (WRITING, signal.SIGINT, True)],
@@ -170,7 +167,6 @@ def test_files_are_whole_or_as_before(name, moment, number, again, tmp_path, rou
     check(name, tmp_path, rough, moment, number, again=again)
 
 
-@pytest.mark.ci
 def test_a_terminated_command_removes_the_file_it_was_writing(tmp_path, rough):
     check("grid", tmp_path, rough, WRITING, signal.SIGTERM, again=False)
 
@@ -194,7 +190,6 @@ cli.main()
 """
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize("count", [1, 2, 5])
 def test_a_lock_that_is_being_taken_is_given_back(count, tmp_path, rough):
     """An exception as xarray takes a lock left it taken, and closing the file waited for it for
@@ -213,12 +208,11 @@ def test_a_lock_that_is_being_taken_is_given_back(count, tmp_path, rough):
     assert [path.name for path in tmp_path.iterdir()] == ["rough.json"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("again", [False, True])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("name", CASES)
 def test_files_are_whole_or_as_before_at_many_moments(name, number, again, tmp_path, rough):
-    moments: list[Moment] = [0.0, *(0.25 * step for step in range(1, 15))]
+    moments = [0.0, *(0.25 * step for step in range(1, 15))]
     if CASES[name].files:
         moments += [WRITING] * 3
     for place, moment in enumerate(moments):
@@ -227,7 +221,6 @@ def test_files_are_whole_or_as_before_at_many_moments(name, number, again, tmp_p
         check(name, folder, rough, moment, number, again=again)
 
 
-@pytest.mark.ci
 def test_signals_a_shell_asks_to_ignore_are_ignored(tmp_path, rough):
     (tmp_path / "rough.json").write_bytes(rough)
     with begin(
@@ -239,7 +232,6 @@ def test_signals_a_shell_asks_to_ignore_are_ignored(tmp_path, rough):
     assert output.startswith("Result: ")
 
 
-@pytest.mark.ci
 def test_a_closed_pipe_is_no_search_that_found_nothing(tmp_path, rough):
     (tmp_path / "rough.json").write_bytes(rough)
     read, write = os.pipe()

@@ -1,11 +1,6 @@
 """Known configurations go in: as files, those of Timeloop's too, and as rows in Python."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
@@ -18,7 +13,7 @@ from tests.command_line import refused, succeed
 #: Time in which nothing is found that is not known.
 NO_TIME = 1e-9
 
-CONV: dict[str, Any] = {"o": 4, "r": 4, "c": 4, "i": 4, "p": 3, "q": 1}
+CONV = {"o": 4, "r": 4, "c": 4, "i": 4, "p": 3, "q": 1}
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +26,7 @@ def mapped():
     return ithaca.solve("conv2d", **CONV, arch="eyeriss", divisors_only=True)
 
 
-ROWS: dict[str, Callable[[Any, Path], Any]] = {
+ROWS = {
     "of a document": lambda answer, folder: answer.document["best"],
     "several": lambda answer, folder: [answer.document["best"]] * 2,
     "a file": lambda answer, folder: _table(answer, folder),
@@ -53,11 +48,10 @@ def test_configurations_of_arrays_are_evaluated_and_improved(array, rows, tmp_pa
     if rows != "a result":
         points = ithaca.evaluate(nest, points=known, edition="cycle")
         assert {row["metrics"]["latency"] for row in points.rows} == {array.value}
-    words: dict[str, Any] = {"i": 8, "j": 8, "k": 8, "dataflow": "i,j", "time_limit": NO_TIME}
+    words = {"i": 8, "j": 8, "k": 8, "dataflow": "i,j", "time_limit": NO_TIME}
     assert ithaca.solve("mm", **words, start=known).best.configuration == array.best.configuration
 
 
-@pytest.mark.ci
 def test_tables_of_results_are_known_configurations():
     solved = ithaca.solve("mm", i=8, j=8, k=8, divisors_only=True)
     frame, nest = solved.to_dataframe(), solved.problem.design.nest

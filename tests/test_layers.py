@@ -1,7 +1,5 @@
 """Data flow one way: no layer imports a later one."""
 
-from __future__ import annotations
-
 import ast
 import re
 from functools import cache
@@ -295,10 +293,10 @@ def targets(text, modules):
 def circles(imports):
     """Files that import each other, directly or by others: strongly connected components of more
     than one file (Tarjan)."""
-    order: dict[str, int] = {}
-    low: dict[str, int] = {}
-    open_: list[str] = []
-    found: list[list[str]] = []
+    order = {}
+    low = {}
+    open_ = []
+    found = []
 
     def visit(name):
         order[name] = low[name] = len(order)

@@ -1,7 +1,5 @@
 """Commands load no family that they do not use."""
 
-from __future__ import annotations
-
 import pytest
 
 from benchmarks.loaded import modules, tokens

@@ -1,7 +1,5 @@
 """However narrow the terminal is, no figure of a table is cut."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections import Counter
@@ -109,7 +107,6 @@ def test_columns_go_before_rows_are_turned():
     ]  # fmt: skip
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize(("columns", "left_out"), [("80", 2), ("", 0), ("200", 0)])
 def test_a_command_fits_the_columns_that_are_stated(columns, left_out):
     words = ("solve", "mm", "-s", "i=8,j=8,k=8", "--gap", "0.5")

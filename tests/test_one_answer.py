@@ -2,8 +2,6 @@
 a what-if study, as a front of one point, from Python and from the shell. Two different optima, or a
 bound above a value, are a fault whatever the truth is."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -32,7 +30,7 @@ class Asked:
 
     def solved(self, **more):
         """Status, value and bound by the function for one question."""
-        solve: Any = ithaca.map if "arch" in self.options else ithaca.solve
+        solve = ithaca.map if "arch" in self.options else ithaca.solve
         answer = solve(self.workload, objective=self.objective, **self._terms, **more)
         return answer.status, answer.value, answer.lower_bound
 
@@ -122,7 +120,6 @@ def drawn(rng):
     return Asked("mm", sizes, objective, limit, {"dataflow": dataflow, "edition": edition})
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, 40, 10))
 def test_drawn_questions_have_one_answer(first, tmp_path):
     statuses = [check(drawn(Random(seed)), tmp_path) for seed in range(first, first + 10)]

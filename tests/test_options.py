@@ -1,7 +1,5 @@
 """Rules that hold for the options of all commands."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 
@@ -56,7 +54,6 @@ NEEDS = {
 }
 
 
-@pytest.mark.ci(every=5)
 @pytest.mark.parametrize(("command", "option"), paths())
 def test_empty_paths_are_refused(command, option, result):
     words = (*NEEDS[command], option, "") if option else ("", *NEEDS.get(command, ())[1:])

@@ -1,7 +1,5 @@
 """Outputs that have few characters: nothing that is printed ends a command."""
 
-from __future__ import annotations
-
 import io
 
 import pytest
@@ -30,7 +28,6 @@ def test_signs_are_written_as_an_encoding_can(encoding, text):
     assert raw.getvalue().decode(encoding) == text
 
 
-@pytest.mark.ci(every=3)
 @pytest.mark.parametrize(
     "words",
     [

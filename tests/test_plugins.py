@@ -1,7 +1,5 @@
 """Plug-ins: found where their packages are installed, refused in one line where they are broken."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -86,7 +84,6 @@ def test_the_page_names_every_registry():
     assert [kind for kind in kinds if f"`{kind}`" not in text.partition("| registry")[2]] == []
 
 
-@pytest.mark.ci
 def test_the_package_of_the_page_exports(tmp_path):
     """Files and commands as they stand there, installed beside Ithaca."""
     page, site = PAGE.read_text(encoding="utf-8"), tmp_path / "site"
@@ -115,7 +112,6 @@ def test_the_package_of_the_page_exports(tmp_path):
     assert [row.split(",")[:2] for row in rows[1:]] == [[loop, "64"] for loop in "ijk"]
 
 
-@pytest.mark.ci
 def test_a_package_of_somebody_else_is_a_family(tmp_path):
     """Installed by pip, asked in a process of its own."""
     source, site = tmp_path / "filters", tmp_path / "site"

@@ -1,8 +1,6 @@
 """Signatures of `ithaca`: the same as its commands; and the stub that says it to those who check
 types."""
 
-from __future__ import annotations
-
 import inspect
 import os
 import re

@@ -4,8 +4,6 @@ report`` draws.
 ``UPDATE_README=1 pytest tests/test_readme.py`` writes the blocks and the picture anew.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path
@@ -51,7 +49,6 @@ def standalone(page, name):
     )
 
 
-@pytest.mark.ci
 def test_the_picture_is_the_array_that_report_draws(folder):
     drawn = standalone((folder / "result.html").read_text(encoding="utf-8"), "array-broad")
     if os.environ.get("UPDATE_README"):

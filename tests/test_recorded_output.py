@@ -6,8 +6,6 @@ belongs in the commit's message. Times, counts of what a search looked at and tr
 they depend on the machine, or on how an engine searches.
 """
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import json
@@ -185,7 +183,7 @@ Printed = list[tuple[str, Any]]
 def recorded(tmp_path_factory):
     """Output of every command, printed and written, and what is printed through `rich` for any
     width."""
-    printed: Printed = []
+    printed = []
     plain = display._Output.print
 
     def heard(console, *texts, **options):
@@ -197,7 +195,6 @@ def recorded(tmp_path_factory):
         return record(tmp_path_factory.mktemp("recorded")), printed
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("width", [40, 60, 80, 100])
 def test_no_width_cuts_a_figure(recorded, width):
     tables = 0
@@ -207,7 +204,6 @@ def test_no_width_cuts_a_figure(recorded, width):
     assert tables > 30
 
 
-@pytest.mark.slow
 def test_commands_print_and_write_what_they_did(
     recorded,
 ):

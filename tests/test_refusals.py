@@ -1,8 +1,6 @@
 """Commands that are refused in one line, before anything is written: all that need no file of
 their own (`tests/data/refused/commands.yaml`)."""
 
-from __future__ import annotations
-
 import shlex
 
 import pytest

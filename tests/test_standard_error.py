@@ -1,8 +1,6 @@
 """Standard error of commands: a live line on terminals, and nothing that matters where it cannot be
 written."""
 
-from __future__ import annotations
-
 import json
 import os
 import pty
@@ -33,7 +31,6 @@ def run(words, redirection, folder):
     return done.returncode, done.stdout
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize("redirection", NOWHERE)
 def test_an_answer_needs_no_standard_error(redirection, tmp_path):
     status, printed = run(
@@ -46,7 +43,6 @@ def test_an_answer_needs_no_standard_error(redirection, tmp_path):
     assert json.loads((tmp_path / "result.json").read_text())["objective"]["value"] == 106
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize("redirection", NOWHERE)
 @pytest.mark.parametrize(
     ("words", "status"),
@@ -60,7 +56,6 @@ def test_the_exit_status_needs_no_standard_error(redirection, words, status, tmp
     assert run(words, redirection, tmp_path)[0] == status
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize(
     ("words", "count"),
     [
@@ -84,7 +79,7 @@ def test_the_exit_status_needs_no_standard_error(redirection, words, status, tmp
 )
 def test_a_terminal_shows_how_far_a_command_is(words, count, tmp_path):
     seen, terminal = pty.openpty()
-    heard: list[bytes] = []
+    heard = []
 
     def listen():
         while True:

@@ -1,7 +1,5 @@
 """``--table``: the table of a command as CSV, with the figures of its document."""
 
-from __future__ import annotations
-
 import csv
 import json
 
@@ -19,7 +17,6 @@ def run(words, folder):
     return json.loads(done.stdout), list(csv.DictReader((folder / "t.csv").open()))
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize("command", ["solve", "refine"])
 def test_a_row_per_design(tmp_path, command):
     succeed("solve", *MM, "-o", tmp_path / "r.json")
@@ -38,7 +35,6 @@ def test_a_row_per_design(tmp_path, command):
         assert row["t1.i"] == str(design["tiling"]["array_part"]["i"])
 
 
-@pytest.mark.ci
 def test_a_row_per_point_of_a_study(tmp_path):
     words = (
         "whatif",
@@ -60,7 +56,6 @@ def test_a_row_per_point_of_a_study(tmp_path):
     assert [row["status"] for row in rows] == ["infeasible", "optimal", "optimal"]
 
 
-@pytest.mark.ci
 def test_a_row_per_point_of_a_front(tmp_path):
     document, rows = run(
         ("pareto", *MM, "--dataflow", "i,j", "--objectives", "latency,dsp"), tmp_path
@@ -72,7 +67,6 @@ def test_a_row_per_point_of_a_front(tmp_path):
         ]
 
 
-@pytest.mark.ci
 def test_a_row_per_module_of_a_run_and_of_every_design(tmp_path):
     succeed("solve", *MM, "-o", tmp_path / "r.json")
     document, rows = run(("simulate", "r.json"), tmp_path)

@@ -1,7 +1,5 @@
 """Names from files reach neither the terminal as commands nor a spreadsheet as formulas."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -40,7 +38,6 @@ def result(tmp_path_factory):
     ],
     ids=lambda words: words[0],
 )
-@pytest.mark.ci(every=6)
 def test_a_platform_of_a_file_drives_no_terminal(words, result, tmp_path):
     done = ithaca(*(str(result) if word == "FILE" else word for word in words), cwd=tmp_path)
     printed = done.stdout + done.stderr
@@ -71,7 +68,6 @@ def model(path, name):
     return path
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize("name", [f"mul{ESCAPES}", "=cmd|' /C calc'!A0", "@SUM(1)", "+1-1", "-x"])
 def test_a_node_drives_neither_terminal_nor_spreadsheet(name, tmp_path):
     model(tmp_path / "model.onnx", name)

@@ -4,8 +4,6 @@ does.
 ``UPDATE_TUTORIALS=1 pytest -m '' tests/test_tutorials.py`` writes what they carry anew.
 """
 
-from __future__ import annotations
-
 import ast
 import io
 import json
@@ -78,7 +76,6 @@ def test_there_are_four_and_the_guide_and_the_readme_name_them():
         assert f"docs/tutorials/{path.name}" in (ROOT / "README.md").read_text()
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_tutorials_carry_their_outputs(path):
     document = json.loads(path.read_text())
@@ -91,7 +88,6 @@ def test_tutorials_carry_their_outputs(path):
     assert bool(pictures) is (path.stem != "seeding")
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_tutorials_put_out_what_they_carry(path, tmp_path, monkeypatch):
     """`UPDATE_TUTORIALS=1` writes it."""
@@ -129,7 +125,6 @@ def test_tutorials_put_out_what_they_carry(path, tmp_path, monkeypatch):
         assert "optimal True" in said
 
 
-@pytest.mark.ci
 def test_python_in_the_readme_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (block,) = re.findall(

@@ -1,8 +1,6 @@
 """The installation without the checkout: the wheel holds the whole program, and every command runs
 from it."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -112,7 +110,6 @@ def files_of_the_program(pattern):
     return {p for p in paths.keys() - outside if not paths[p][0].endswith(".egg-info")}
 
 
-@pytest.mark.ci
 def test_the_wheel_holds_every_file_of_the_program(wheel):
     packages = {path.parent for path in files_of_the_program("__init__.py")}
     assert ROOT in packages
@@ -130,7 +127,7 @@ def test_the_wheel_holds_every_file_of_the_program(wheel):
     assert not strays, "data outside of a package is not installed"
 
 
-@pytest.mark.ci
+@pytest.mark.ci(whole=True)
 def test_every_command_runs_from_the_wheel(wheel, tmp_path):
     assert {words[0] for words in RUNS} == set(COMMANDS)
     site = tmp_path / "site"

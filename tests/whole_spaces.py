@@ -1,7 +1,5 @@
 """All that the axes of a space offer: as rows, as columns, and at random."""
 
-from __future__ import annotations
-
 import random
 from fractions import Fraction
 from itertools import product

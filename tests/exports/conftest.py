@@ -1,7 +1,5 @@
 """Configurations for the tests of exports."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -89,8 +87,7 @@ Configure = Callable[..., ArrayConfiguration]
 @pytest.fixture(params=ROWS, ids=lambda row: row.dataflow)
 def row(request):
     """One row per buildable dataflow of a matrix multiplication."""
-    chosen: Row = request.param
-    return chosen
+    return request.param
 
 
 @pytest.fixture

@@ -1,14 +1,11 @@
 """The options given to AutoSA, against strings written by hand."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -119,7 +116,7 @@ def script(configure, table, tmp_path):
 
 def design_of(expected, **more):
     """The compiler's report on a design that is as expected, but for some counts."""
-    modules: dict[str, Any] = {"PE": {"unroll": expected["simd"], "local_buffers": []}}
+    modules = {"PE": {"unroll": expected["simd"], "local_buffers": []}}
     for name, module in expected["modules"].items():
         held = [{"port_width": 4, "buffer_depth": words} for words in module.get("buffers", [])]
         modules[name] = {
@@ -252,12 +249,10 @@ def test_the_script_has_nothing_for_shellcheck_to_say(script):
     assert (done.returncode, done.stdout) == (0, "")
 
 
-@pytest.mark.ci
 def test_the_readme_has_the_results_own_technology_and_small_times(tmp_path):
     found = ithaca.solve(
         "mm", i=16, j=16, k=16, dataflow="i,j", platform="asic-28nm", target="autosa"
     )
-    assert found.best is not None
     ithaca.export(found, "autosa", tmp_path / "out")
     text = (tmp_path / "out" / "README.md").read_text()
     shown = dict(re.findall(r"^\| (\w+) \([^)]*\) \| ([\d.,e-]+) \|$", text, re.M))

@@ -1,7 +1,5 @@
 """Convolutions for AutoSA: options as in its published examples, programs that compile and pass."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """``ithaca export --nearest``: refused at once where no search could help."""
 
-from __future__ import annotations
-
 import pytest
 
 from ithaca.commands.api import exporting
@@ -31,7 +29,6 @@ def convolution(tmp_path_factory):
     return path
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize("nearest", [False, True])
 def test_a_nest_that_autosa_never_takes_is_refused_before_anything_is_solved(
     convolution, tmp_path, nearest, monkeypatch

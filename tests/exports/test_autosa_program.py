@@ -1,7 +1,5 @@
 """The exported C program compiles, passes, and notices mistakes."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess
@@ -39,7 +37,6 @@ def scop(program):
     return program.partition("#pragma scop")[2].partition("#pragma endscop")[0]
 
 
-@pytest.mark.ci(every=2)
 @needs_cc
 @pytest.mark.parametrize("dtype", ["fp32", "int16", "int8"])
 def test_passes(row, dtype, configure, tmp_path):

@@ -1,7 +1,5 @@
 """Every reason for which AutoSA cannot build a configuration."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

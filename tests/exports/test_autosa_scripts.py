@@ -1,12 +1,9 @@
 """The scripts in an exported folder: what mends the compiler's output, what compares it with what
 was expected."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
-from typing import Any
 
 import pytest
 
@@ -205,7 +202,7 @@ void x_IO_L2_in_boundary(x_t2 *x, hls::stream<x_t2> &fifo_x_local_out) {
 
 
 #: What the compiler says of the design of `configure`, [i,j] with 2 × 2 PEs.
-DESIGN: dict[str, Any] = {
+DESIGN = {
     "PE": {
         "unroll": 2,
         "local_buffers": [{"buffer_name": "local_C", "port_width": 4, "buffer_depth": 6}],

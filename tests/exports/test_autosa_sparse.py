@@ -4,8 +4,6 @@ The design of each case, built by the released compiler, was that of ``expected.
 as a C simulation with modules one after the other and with every module a thread.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
@@ -159,7 +157,6 @@ def test_products_of_three_are_refused():
     assert len(run.stderr.splitlines()) == 1
 
 
-@pytest.mark.ci
 def test_solved_for_autosa_is_exported(tmp_path):
     file = tmp_path / "r.json"
     words = ["-s", "i=16,j=16,k=32", "--dataflow", "i", "--limit", "dsp=40"]

@@ -1,8 +1,6 @@
 """Strided and dilated convolutions for AutoSA: what buffers hold, and the SIMD factors that it asks
 for."""
 
-from __future__ import annotations
-
 import re
 from itertools import product
 from math import gcd

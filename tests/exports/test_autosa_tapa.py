@@ -1,7 +1,5 @@
 """AutoSA's back end for TAPA: command, what it does not build, and what is mended."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

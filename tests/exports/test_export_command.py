@@ -1,7 +1,5 @@
 """``ithaca export`` for every target: from a result file to a folder."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest
@@ -21,6 +19,8 @@ from ithaca.solver.conclusion import conclude
 from ithaca.solver.result import Result
 from ithaca.solver.solution import best_solution, make_solution
 from ithaca.workloads.library import workload
+from tests.command_line import refused, succeed
+from tests.refusals import refusals
 
 #: Those for arrays.
 TARGETS = [name for name, tool in EVERY.items() if tool.family == "systolic"]
@@ -151,3 +151,12 @@ def test_workloads_that_a_target_lacks_are_refused_in_one_line(tmp_path):
 def test_unknown_targets_are_refused(tmp_path):
     with pytest.raises(InputError, match=f"to is 'vivado'; allowed: {', '.join(EVERY)}"):
         export_result(tmp_path / "any.json", "vivado", tmp_path / "out")
+
+
+@pytest.mark.parametrize(("words", "targets", "line"), refusals("exports", "hardware"))
+def test_hardware_that_a_tool_lacks_is_refused(words, targets, line, tmp_path):
+    succeed("solve", *words.split(), "-o", "r.json", cwd=tmp_path)
+    for target in targets.split():
+        said = refused("export", "r.json", "--to", target, "-o", target, cwd=tmp_path)
+        assert line in said
+        assert not (tmp_path / target).exists()

@@ -1,7 +1,5 @@
 """The report of a network: one page, with the array of every layer in it."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from html import escape
@@ -35,11 +33,9 @@ def reported(tmp_path_factory, request):
     return file, page
 
 
-@pytest.mark.ci
 def test_a_page_holds_every_layer_its_share_and_its_array(reported):
     file, page = reported
     result, text = load_network_result(file), page.read_text()
-    assert result.total is not None
     assert "Proven optimal" in text
     assert number(result.total.value) in text
     for index, layer in enumerate(result.layers):
@@ -47,7 +43,6 @@ def test_a_page_holds_every_layer_its_share_and_its_array(reported):
         inside = text[text.index(f'<div id="layer-{index}">') :].partition('<div id="layer-')[2]
         assert escape(str(layer.layer.nest)) in inside
         assert f"The array of design {layer.answer.design}" in inside
-        assert layer.answer.value is not None
         share = layer.layer.count * layer.answer.value / result.total.value  # type: ignore[operator]
         assert f"({percent(share)})" in text
     for array in result.arrays:
@@ -59,7 +54,6 @@ def test_a_page_holds_every_layer_its_share_and_its_array(reported):
     assert not re.search(r'(?:src|href)="(?!#|data:)', text)
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize("width", [390, 1280])
 def test_it_is_shown_without_overflow_or_cut_texts(browser, reported, width):
     page, wrong = shown(browser, reported[1], width)
@@ -69,7 +63,6 @@ def test_it_is_shown_without_overflow_or_cut_texts(browser, reported, width):
     assert wrong == []
 
 
-@pytest.mark.ci
 def test_layers_without_a_configuration_are_named(tmp_path):
     file, page = tmp_path / "r.json", tmp_path / "r.html"
     assert (
@@ -85,7 +78,6 @@ def test_layers_without_a_configuration_are_named(tmp_path):
     assert ", as stated in " in text
 
 
-@pytest.mark.ci
 def test_a_layer_has_a_page_of_its_own(reported, tmp_path):
     succeed("report", reported[0], "--layer", "wide", "-o", tmp_path / "wide.html", "--quick")
     assert "mm on u250" in (tmp_path / "wide.html").read_text()

@@ -1,8 +1,6 @@
 """The report in headless Chromium: offline, at two widths, in two colour schemes, by keyboard and
 in print."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.browser import cut_texts, shown
@@ -20,7 +18,6 @@ def report(tmp_path_factory):
     return page
 
 
-@pytest.mark.ci(every=4)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [360, 1280])
 def test_shown_without_errors_or_overflow(browser, report, width, scheme):

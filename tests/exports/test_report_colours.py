@@ -1,7 +1,5 @@
 """Colours of pages and charts can be told apart and read upon."""
 
-from __future__ import annotations
-
 import re
 from itertools import pairwise
 from pathlib import Path

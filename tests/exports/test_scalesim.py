@@ -1,7 +1,5 @@
 """SCALE-Sim's files, against the published format, and by its own parser where it is installed."""
 
-from __future__ import annotations
-
 import configparser
 import csv
 from io import StringIO

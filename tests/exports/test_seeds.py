@@ -1,8 +1,6 @@
 """Seeds: parameters and their repair, the score, the choice of configurations, and the file
 formats."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from fractions import Fraction
@@ -17,7 +15,6 @@ from ithaca.exports.seeds.for_odyssey import (
     odyssey_ancestor,
     odyssey_parameters,
     odyssey_text,
-    pack_names,
 )
 from ithaca.exports.seeds.for_opentuner import opentuner_files, opentuner_seeds
 from ithaca.exports.seeds.parameters import INFEASIBLE, Seeds, parameter_space, penalised, score
@@ -26,7 +23,6 @@ from ithaca.formulations.algebra.number_systems import FRACTION, NUMPY
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.data_types import DATA_TYPES
 from ithaca.formulations.problem import Limit, Problem
-from ithaca.formulations.systolic.dataflows import find_dataflow
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign, systolic
 from ithaca.formulations.systolic.metrics import parse_objective
@@ -36,7 +32,6 @@ from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
 from ithaca.workloads.library import workload
 from tests.problems import MM_DATAFLOWS, mm_points, mm_problem, mm_sizes
-from tests.reference import DESCRIPTORS
 
 SMALL = (48, 40, 32)
 
@@ -61,7 +56,6 @@ def seeds():
 # -- parameters ----------------------------------------------------------------------------
 
 
-@pytest.mark.ci
 @given(mm_points())
 def test_decode_undoes_encode(point):
     problem, found = point
@@ -110,7 +104,6 @@ def legal(problem, configuration):
     return True
 
 
-@pytest.mark.ci
 @given(
     sizes=mm_sizes,
     dataflow=st.sampled_from(MM_DATAFLOWS),
@@ -166,7 +159,6 @@ def test_any_integers_decode_in_the_odyssey_edition_too():
             assert pack.bit_count() == 1
 
 
-@pytest.mark.ci(every=3)
 @pytest.mark.parametrize(
     ("change", "told"),
     [
@@ -201,7 +193,6 @@ def test_an_empty_design_space_is_refused():
 # -- score ---------------------------------------------------------------------------------
 
 
-@pytest.mark.ci
 def test_score_is_the_reference_and_its_violation_says_feasible():
     problem = mm_problem(
         (12, 10, 16), dsp="60", bram18k="30", objective="2*latency - off_chip_words/3"
@@ -247,7 +238,6 @@ CASES = {
 }
 
 
-@pytest.mark.ci(every=7)
 @pytest.mark.parametrize("case", CASES)
 def test_seeds_begin_with_the_optimum_and_are_feasible_distinct_and_sorted(case):
     problem = CASES[case]
@@ -267,7 +257,6 @@ def test_seeds_begin_with_the_optimum_and_are_feasible_distinct_and_sorted(case)
     assert values[0] == solve_exact(problem).value
 
 
-@pytest.mark.ci
 def test_the_seed_of_the_random_numbers_decides():
     problem = mm_problem((12, 10, 8))
     assert diverse_configurations(problem, 6, seed=1) == diverse_configurations(problem, 6, seed=1)
@@ -317,7 +306,7 @@ def count_feasible(problem):
     """The number of configurations of a tiny problem that meet its limits, among all of them."""
     tables = [axis.table() for axis in problem.space.axes]
     grids = np.meshgrid(*(np.arange(next(iter(t.values())).size) for t in tables), indexing="ij")
-    values: dict[str, object] = {}
+    values = {}
     for table, grid in zip(tables, grids, strict=True):
         values |= {name: column[grid.ravel()] for name, column in table.items()}
     costs = systolic(problem).costs(values, NUMPY)
@@ -394,47 +383,3 @@ def test_odyssey_names_extents_factors_and_packs(seeds):
     ]
     read = json.loads(odyssey_text(seeds))
     assert read == [odyssey_parameters(problem, t) for t in seeds.configurations]
-
-
-@pytest.mark.slow
-def test_odyssey_names_are_those_of_the_published_descriptions():
-    """Numbers of packs and order of the tunable parameters, of all 27 designs."""
-    names = {"gemm": ("mm", "ABC"), "cnn": ("conv2d", ("cin", "w", "cout"))}
-    spaces = {
-        "gemm": ("i", "j", "k", "i,j", "i,k", "j,k"),
-        "cnn": ("o", "r", "c", "i", "o,r", "o,c", "o,i", "r,c", "r,i", "c,i"),
-    }
-    seen = 0
-    for name, text in DESCRIPTORS.items():
-        described = json.loads(text)
-        app, kernel, _ = name.replace("kernel", "").split("_")
-        nest = workload(names[app][0])
-        dataflow = find_dataflow(nest, tuple(spaces[app][int(kernel)].split(",")))
-        # the order of permutations differs between the two: take the one whose modules agree
-        modules = {m for m in described["memory"] if m != "PE"}
-        for permutation in names[app][1]:
-            array = derive(nest, dataflow, permutation, Edition.EXACT)
-            if modules != {m.name for g in array.packed_groups for m in g.buffers}:
-                continue
-            problem = Problem(
-                SystolicDesign(nest, array, DATA_TYPES["fp32"]), (), parse_objective("latency")
-            )
-            packs = pack_names(systolic(problem))
-            expected = {
-                m: v["data_pack_factor_inter"] for m, v in described["memory"].items() if m != "PE"
-            }
-            assert {
-                m.name: packs[g.name] for g in array.packed_groups for m in g.buffers
-            } == expected, name
-            tunable = [p["name"] for p in described["params"] if p["tunable"]]
-            small = problem.with_design(nest=nest.with_sizes(dict.fromkeys(nest.loops, 2)))
-            configuration = solve_exact(small).configuration
-            assert configuration is not None
-            assert [
-                n for n in odyssey_parameters(small, configuration) if n in tunable
-            ] == tunable, name
-            seen += 1
-            break
-        else:
-            pytest.fail(f"no design has the modules of {name}")
-    assert seen == 27

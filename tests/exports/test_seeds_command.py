@@ -1,7 +1,5 @@
 """``ithaca seed`` as a user meets it: files, exit status, and one clear line for bad input."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 
@@ -33,25 +31,6 @@ def ithaca(tmp_path, monkeypatch):
     return run
 
 
-@pytest.mark.slow
-def test_seeds_of_a_workload_for_every_tool(ithaca, tmp_path):
-    lists = {}
-    for tool in ("optuna", "pymoo", "nevergrad", "odyssey"):
-        status, output, errors = ithaca(
-            "seed", *ONE, "--for", tool, "--count", "4", "-o", f"{tool}.json"
-        )
-        assert (status, errors) == (0, "")
-        assert output.startswith(f"wrote {tool}.json: 4 seeds for {tool}, design [i,j] C, latency ")
-        lists[tool] = json.loads((tmp_path / f"{tool}.json").read_text())
-    assert lists["optuna"] == lists["nevergrad"]
-    assert lists["pymoo"]["X"] == [list(seed.values()) for seed in lists["optuna"]]
-    assert [s["i_t1"] for s in lists["odyssey"]] == [s["t1_i"] for s in lists["optuna"]]
-    assert ithaca("seed", *ONE, "--for", "opentuner", "--count", "4", "-o", "folder")[0] == 0
-    files = sorted((tmp_path / "folder").iterdir())
-    assert [json.loads(f.read_text()) for f in files] == lists["optuna"]
-
-
-@pytest.mark.ci
 def test_seeds_of_a_result_begin_with_its_configurations_and_evaluate_reads_them(ithaca, tmp_path):
     assert ithaca("solve", *MM, "-o", "result.json")[0] == 0
     recorded = load_result(tmp_path / "result.json").solutions
@@ -91,7 +70,6 @@ def test_seeds_of_a_result_begin_with_its_configurations_and_evaluate_reads_them
     } == {"[j] C"}
 
 
-@pytest.mark.ci
 def test_the_same_seed_writes_the_same_file(ithaca, tmp_path):
     for name, seed in (("a", "1"), ("b", "1"), ("c", "2")):
         assert ithaca("seed", *ONE, "--for", "optuna", "--seed", seed, "-o", name)[0] == 0
@@ -99,7 +77,6 @@ def test_the_same_seed_writes_the_same_file(ithaca, tmp_path):
     assert a == b != c
 
 
-@pytest.mark.ci
 def test_fewer_than_asked_for_are_written_and_said(ithaca, tmp_path):
     best = json.loads(ithaca("solve", *ONE, "--limit", "dsp=5", "--json")[1])["objective"]["value"]
     limits = f"dsp=5,latency={best}"

@@ -1,10 +1,6 @@
 """A layer with stated costs, and all that it may choose, computed by hand."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any
 
 from ithaca.formulations.problem import Limit, Problem, read_objective
 from ithaca.plugins.codesign.formulations.custom.design import CustomDesign
@@ -12,7 +8,7 @@ from ithaca.plugins.codesign.formulations.custom.model import ModelDocument, rea
 from ithaca.workloads.library import workload
 
 EXTENTS = {"i": 24, "j": 10, "k": 6}
-MODEL: dict[str, Any] = {
+MODEL = {
     "metrics": {
         "trips": "ceil(layer.i / tile)",
         "words": "layer.input1 + layer.input2 * trips + layer.output",
@@ -32,14 +28,14 @@ MODEL: dict[str, Any] = {
 }
 
 
-def custom_problem(**limits: int) -> Problem:
+def custom_problem(**limits):
     model = read_model(ModelDocument.model_validate(MODEL), ["buffer"])
     design = CustomDesign(workload("mm", EXTENTS), model, (("buffer", Fraction(160)),))
     bounds = tuple(Limit(name, Fraction(bound)) for name, bound in limits.items())
     return Problem(design, bounds, read_objective("latency", "o", design.vocabulary))
 
 
-def custom_points() -> Iterator[tuple[dict[str, int], dict[str, Fraction]]]:
+def custom_points():
     """Every choice with its metrics, without the model."""
     i, j, k = EXTENTS.values()
     for tile in range(1, i + 1):

@@ -1,21 +1,16 @@
 """All configurations of the toy family, without its space and its model."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
-from typing import Any
 
-from ithaca.formulations.problem import Problem
 from ithaca.plugins.codesign.formulations.custom.design import CustomDesign
 from tests.families.custom import custom_points
 
 
-def every_point(problem: Problem) -> Iterator[tuple[dict[str, int], dict[str, Fraction]]]:
+def every_point(problem):
     """All configurations of a filter with their metrics, enumerated and computed without the space
     and the model."""
-    fir: Any = problem.design
+    fir = problem.design
     if isinstance(fir, CustomDesign):
         yield from custom_points()
         return

@@ -1,7 +1,5 @@
 """A small problem of a family, and its optimum and front by enumeration."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -33,18 +31,18 @@ class Sample:
     seeds: int = 6
     """Configurations to begin with, if there are as many."""
 
-    def least(self) -> Fraction:
+    def least(self):
         """The least objective over all designs."""
         return min(
             value for problem in self.problems if (value := self.optimum(problem)) is not None
         )
 
 
-def counted_optimum(problem: Problem, points: Points = every_point) -> Fraction | None:
+def counted_optimum(problem, points=every_point):
     return min((metrics["latency"] for _, metrics in feasible(problem, points)), default=None)
 
 
-def feasible(problem: Problem, points: Points) -> list[tuple[dict[str, int], dict[str, Fraction]]]:
+def feasible(problem, points):
     return [
         (v, m)
         for v, m in points(problem)
@@ -52,9 +50,7 @@ def feasible(problem: Problem, points: Points) -> list[tuple[dict[str, int], dic
     ]
 
 
-def counted_front(
-    problems: Sequence[Problem], objectives: Sequence[str], points: Points = every_point
-) -> set[tuple[float, ...]]:
+def counted_front(problems, objectives, points=every_point):
     found = {
         tuple(float(m[name]) for name in objectives)
         for problem in problems

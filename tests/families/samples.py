@@ -1,7 +1,5 @@
 """Small problems of every family that is installed."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from importlib import import_module
 from pathlib import Path
@@ -19,7 +17,7 @@ from tests.studies.brute_front import brute_front
 #: Tests of plug-ins, which state problems of their families in a file ``samples.py``.
 PLUGINS = Path(__file__).parents[1] / "plugins"
 
-SAMPLES: tuple[Sample, ...] = (
+SAMPLES = (
     Sample(
         "fir",
         [

@@ -1,9 +1,6 @@
 """A family that only tests know is printed, explained, drawn, verified, refined and listed."""
 
-from __future__ import annotations
-
 import json
-from pathlib import Path
 
 import pytest
 
@@ -32,18 +29,18 @@ LEAST = min(VALUES)
 
 
 @pytest.fixture(scope="module")
-def result() -> Result:
+def result():
     solutions = solve_designs(PROBLEMS)
     return Result("board", best_solution(solutions), tuple(solutions))
 
 
 @pytest.fixture
-def folder(result: Result, tmp_path: Path) -> Path:
+def folder(result, tmp_path):
     result.save(tmp_path / "fir.json")
     return tmp_path
 
 
-def test_an_answer_is_printed(result: Result, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_answer_is_printed(result, capsys):
     conclude(result, OutputOptions())
     lines = capsys.readouterr().out.splitlines()
     assert (
@@ -56,7 +53,7 @@ def test_an_answer_is_printed(result: Result, capsys: pytest.CaptureFixture[str]
     assert (document["family"], document["best"]["metrics"]["latency"]) == ("fir", LEAST)
 
 
-def test_a_front_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_front_is_printed(capsys):
     free = [fir_problem(12, 100, transposed=transposed) for transposed in (False, True)]
     fixed = {"workload": "filters", "sizes": "", "platform": "board", "edition": "plain"}
     front = pareto_front(free, ["latency", "dsp"], provenance=fixed)
@@ -79,7 +76,7 @@ def test_a_front_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
         ("refine fir.json --samples 50", f"objective  {LEAST}  (optimal"),
     ],
 )
-def test_a_file_is_asked_further(folder: Path, command: str, line: str) -> None:
+def test_a_file_is_asked_further(folder, command, line):
     done = ithaca(*command.split(), cwd=folder)
     assert done.returncode == 0, done.stderr
     assert any(printed.startswith(line) for printed in done.stdout.splitlines()), done.stdout
@@ -88,7 +85,7 @@ def test_a_file_is_asked_further(folder: Path, command: str, line: str) -> None:
 SIZES = ("-s", "taps=12,samples=100")
 
 
-def test_a_question_is_posed(tmp_path: Path) -> None:
+def test_a_question_is_posed(tmp_path):
     done = ithaca("solve", "filter", *SIZES, "--limit", "dsp=9,noise=4", "--json", cwd=tmp_path)
     document = json.loads(done.stdout)
     assert (document["family"], document["objective"]["value"]) == ("fir", LEAST)
@@ -97,7 +94,7 @@ def test_a_question_is_posed(tmp_path: Path) -> None:
     assert {solution.design for solution in answer.designs} == {"direct", "transposed"}
 
 
-def test_studies_are_posed_and_verified(tmp_path: Path) -> None:
+def test_studies_are_posed_and_verified(tmp_path):
     free = [fir_problem(12, 100, transposed=transposed) for transposed in (False, True)]
     found = [m for problem in free for _, m in every_point(problem)]
     for dsp, line in (
@@ -135,35 +132,33 @@ def test_studies_are_posed_and_verified(tmp_path: Path) -> None:
         (("--objective", "area"), "--objective: 'area' uses the unknown name 'area'; allowed:"),
     ],
 )
-def test_options_of_other_families_are_refused(
-    words: tuple[str, str], line: str, tmp_path: Path
-) -> None:
+def test_options_of_other_families_are_refused(words, line, tmp_path):
     done = ithaca("solve", "filter", *SIZES, *words, cwd=tmp_path)
     assert done.returncode == 2
     assert done.stderr.startswith(f"ithaca: {line}")
 
 
-def test_an_explanation_is_a_document(folder: Path) -> None:
+def test_an_explanation_is_a_document(folder):
     done = ithaca("explain", "fir.json", "--quick", "--json", cwd=folder)
     document = json.loads(done.stdout)
     assert (document["schema"], document["taps"]) == (SCHEMA, 12)
     assert document["certificate"]["lower_bound"] == LEAST
 
 
-def test_a_page_is_drawn(folder: Path) -> None:
+def test_a_page_is_drawn(folder):
     assert ithaca("report", "fir.json", "-o", "fir.html", "--quick", cwd=folder).returncode == 0
     page = (folder / "fir.html").read_text()
     assert f"latency is {LEAST}" in page
     assert "filter" in page
 
 
-def test_its_documents_are_listed(folder: Path) -> None:
+def test_its_documents_are_listed(folder):
     done = ithaca("list", "schema", "filter", cwd=folder)
     assert {"taps", "samples", "best"} <= json.loads(done.stdout)["properties"].keys()
 
 
 @pytest.mark.parametrize("tool", ["autosa", pytest.param("timeloop", marks=needs("hierarchies"))])
-def test_a_tool_of_another_family_refuses_it(folder: Path, tool: str) -> None:
+def test_a_tool_of_another_family_refuses_it(folder, tool):
     done = ithaca("export", "fir.json", "--to", tool, "-o", "folder", cwd=folder)
     assert done.returncode == 2
     assert "family fir" in done.stderr

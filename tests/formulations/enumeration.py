@@ -5,8 +5,6 @@ space, the order of the tile loops and the factors alone. Every loop must have t
 so that what is reused is what the order of the loops says.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import groupby, product
@@ -76,7 +74,7 @@ class Run:
         none."""
         tile = self.tiles[0]
         for index, loop in enumerate(self.dataflow):
-            lines: dict[Iteration, set[frozenset[Iteration]]] = {}
+            lines = {}
             for pe in self.pes:
                 lines.setdefault(pe[:index] + pe[index + 1 :], set()).add(
                     self.elements(access, tile, pe)
@@ -116,7 +114,7 @@ class Run:
     def sums_in_time(self):
         """Whether a PE adds to an element of the output more than once, in different cycles of a
         tile."""
-        cycles: dict[Iteration, set[Iteration]] = {}
+        cycles = {}
         for at in self.iterations(self.tiles[0], self.pes[0]):
             cycle = tuple(n // self.t2[x] if x == self.nest.simd else n for x, n in at.items())
             cycles.setdefault(element(self.nest.output, at), set()).add(cycle)

@@ -1,11 +1,8 @@
 """Small flow graphs, and the cycles of copies that wait for each other."""
 
-from __future__ import annotations
-
 from collections import deque
 from fractions import Fraction
 from math import comb
-from typing import Any
 
 import numpy as np
 
@@ -17,7 +14,7 @@ WINDOW, RATE, DENSITY, COPIES, STEPS = 64, 8, 0.2, 6, 4
 
 def small(**fields):
     """A buffer that a multiplier reads 8 values of, zeros and all, in each of 3 steps."""
-    document: dict[str, Any] = {
+    document = {
         "name": "small",
         "tensors": {"x": {"bits": 16}},
         "components": {"buffer": {"of": "sram", "parameters": {"width": 32}}, "unit": "mac"},

@@ -1,8 +1,6 @@
 """The 30 designs of a convolution: those of `golden/` carried over to the others, and published
 figures."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from fractions import Fraction
@@ -45,7 +43,6 @@ def random_tiling(array, draw):
 # -- [r], [o,c], [c,i] from the golden [c], [o,r], [r,i]: rows and columns change places ----------
 
 
-@pytest.mark.ci(every=3)
 @pytest.mark.parametrize("edition", EDITIONS)
 @pytest.mark.parametrize("permutation", ["cin", "w", "cout"])
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """Rules on continuous quantities, against configurations that meet the rules."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

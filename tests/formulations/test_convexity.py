@@ -1,7 +1,5 @@
 """Convexity in logarithms, where it is claimed, along random lines."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from math import exp, log
 
@@ -70,7 +68,6 @@ def quantity_names(objective, dataflow):
     ]
 
 
-@pytest.mark.ci(every=2)
 @pytest.mark.parametrize("dataflow", MM_DATAFLOWS)
 @pytest.mark.parametrize("objective", CONVEX)
 def test_goals_called_convex_lie_below_their_chords(objective, dataflow):

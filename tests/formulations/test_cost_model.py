@@ -1,7 +1,5 @@
 """The cost model against published and measured points, and against itself by symmetry."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest
@@ -48,7 +46,6 @@ def test_a_measured_board():
     assert costs.latency == 680353  # measured: 697,071
 
 
-@pytest.mark.ci(every=2)
 @pytest.mark.parametrize("edition", ["exact", "odyssey"])
 @pytest.mark.parametrize(
     ("dataflow", "twin"), [("j", "i"), ("j,k", "i,k"), ("k", "k"), ("i,j", "i,j")]

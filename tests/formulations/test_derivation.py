@@ -1,7 +1,5 @@
 """Dataflows, permutations and the derived arrays."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

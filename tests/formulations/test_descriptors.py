@@ -1,8 +1,6 @@
 """Published design descriptions: the same model object as the derivation, or one line of
 refusal."""
 
-from __future__ import annotations
-
 import copy
 import csv
 import json

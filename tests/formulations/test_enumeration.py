@@ -1,10 +1,7 @@
 """Derived arrays of every kernel against runs enumerated iteration by iteration."""
 
-from __future__ import annotations
-
 import random
 from itertools import product
-from typing import Any
 
 import pytest
 
@@ -63,7 +60,7 @@ def small_run(nest, dataflow, permutation, draw):
 
 def cases():
     """Every design of every kernel; one in four of the library's where time is short."""
-    found: list[Any] = []
+    found = []
     for name in (*workload_names(), *OWN):
         nest = kernel(name)
         for number, (dataflow, access) in enumerate(product(dataflows(nest), nest.accesses)):
@@ -73,8 +70,6 @@ def cases():
     return found
 
 
-@pytest.mark.slow(every=4)
-@pytest.mark.ci
 @pytest.mark.parametrize(("name", "dataflow", "permutation"), cases())
 def test_enumerated_runs_agree(name, dataflow, permutation):
     draw = random.Random(f"{name} {dataflow} {permutation}")

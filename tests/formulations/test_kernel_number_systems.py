@@ -1,7 +1,5 @@
 """One model, many number systems, on every kernel of the library."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np
@@ -41,8 +39,6 @@ def random_point(name, draw):
             return problem, Configuration(values)
 
 
-@pytest.mark.ci(every=6)
-@pytest.mark.slow(every=4)
 @pytest.mark.parametrize("name", workload_names())
 def test_all_number_systems_agree_with_the_reference(name):
     draw = random.Random(name)

@@ -1,8 +1,6 @@
 """Kernels beyond matrix products and convolutions: published boards, three factors, several
 reductions."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Directions of expressions, against values."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -1,9 +1,6 @@
 """One model, many number systems: all agree with the Fraction reference."""
 
-from __future__ import annotations
-
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pytest
@@ -80,7 +77,6 @@ def test_numpy_agrees_on_integers(point):
     assert all(agrees(name, found[name], exact) for name, exact in expected.items())
 
 
-@pytest.mark.ci
 @given(mm_points(), st.integers(1, 10**30), st.sampled_from(["u250", "asic-28nm"]))
 def test_rational_arrays_are_the_reference(point, scale, platform):
     """Rational arrays agree where no float holds the numbers, too: in the second entry everything
@@ -110,7 +106,6 @@ def test_symbols_agree(point):
     assert {name: e.evaluate(values, FRACTION) for name, e in found.items()} == expected
 
 
-@pytest.mark.ci
 @given(mm_points())
 def test_points_are_degenerate_intervals(point):
     problem, _ = point
@@ -142,13 +137,10 @@ def test_intervals_contain_every_point_of_their_box(point, data):
     assert all(value in found[name] for name, value in expected.items())
 
 
-@pytest.mark.ci(every=2)
 @pytest.mark.parametrize("edition", ["exact", "odyssey"])
 def test_a_labelled_grid_is_the_model_at_each_of_its_points(edition):
     problem = mm_problem((20, 12, 9), ("i", "k"), "A", edition)
-    values: dict[str, Any] = {
-        f"extent.{loop}": n for loop, n in systolic(problem).nest.sizes.items()
-    }
+    values = {f"extent.{loop}": n for loop, n in systolic(problem).nest.sizes.items()}
     for axis in problem.space.axes:
         rows = next(iter(axis.rows()))
         values |= {

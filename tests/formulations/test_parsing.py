@@ -1,7 +1,5 @@
 """The expression parser: what it understands, and that nothing else gets through."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

@@ -1,7 +1,5 @@
 """Energy, power, area and throughput against figures worked out by hand."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 
@@ -117,7 +115,6 @@ def test_area_is_unknown_on_an_fpga():
         solve_exact(replace(PROBLEM, objective=parse_objective("area")))
 
 
-@pytest.mark.ci(every=13)
 @pytest.mark.parametrize(
     ("objective", "platform", "limits"),
     [
@@ -146,5 +143,4 @@ def test_the_exact_engine_proves_any_of_them(objective, platform, limits):
         assert solution.certificate.status is Status.INFEASIBLE
         return
     assert solution.certificate.status is Status.OPTIMAL
-    assert solution.value is not None
     assert float(solution.value) == pytest.approx(float(expected), rel=1e-11)

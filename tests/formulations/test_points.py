@@ -1,7 +1,5 @@
 """Points files: golden rows reproduced, and everything that is refused."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -70,7 +68,6 @@ def refusal(path, nest=None):
     return message.removeprefix(str(path)).strip(" :")
 
 
-@pytest.mark.ci(every=2)
 @pytest.mark.parametrize(("app", "name"), [("gemm", "mm"), ("cnn", "conv2d")])
 def test_golden(app, name, reference):
     """Every row of a golden file against the model."""

@@ -1,7 +1,5 @@
 """Posynomial arithmetic against the Fraction reference."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from math import prod
 

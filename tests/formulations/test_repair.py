@@ -1,8 +1,6 @@
 """Repair: against the rule stated anew over whole tables, by ranges as by tables, and of spaces
 that no family has."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import product
 
@@ -38,7 +36,7 @@ RESTRICTIONS = (SpaceOptions(), SpaceOptions(min_lanes=2), SpaceOptions(divisors
 def nearest(space, names, wanted):
     """The rule, one quantity at a time over the rows that are left, for spaces without rules across
     axes."""
-    found: dict[str, int] = {}
+    found = {}
     for axis in space.axes:
         rows = axis.table()
         left = np.ones(next(iter(rows.values())).size, bool)
@@ -67,8 +65,6 @@ def check(space, names, seed):
     return int(legal.sum())
 
 
-@pytest.mark.ci(every=5)
-@pytest.mark.slow(every=2)
 @pytest.mark.parametrize("tabulated", [repair.TABULATED, 0])
 @pytest.mark.parametrize("edition", ["exact", "odyssey"])
 @pytest.mark.parametrize("dataflow", MM_DATAFLOWS)
@@ -83,7 +79,6 @@ def test_ranges_and_tables_give_what_the_rule_says(dataflow, edition, tabulated,
         )
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize("edition", [Edition.EXACT, Edition.ODYSSEY])
 def test_packs_that_span_loops_are_legal_wherever_they_can_be(edition):
     output, inputs = parse_statement("C[i][j] += A[i][j + k] * B[k]")

@@ -1,8 +1,6 @@
 """Roofs: what `Design.least` says of metrics, and the floors of objectives, against random
 configurations of every kind."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 from random import Random
@@ -102,7 +100,6 @@ def systolic_design(random, kernel, edition):
     return SystolicDesign(nest, array, data, options, technology, kept=kept)
 
 
-@pytest.mark.ci(every=6)
 @pytest.mark.parametrize("edition", [*Edition])
 @pytest.mark.parametrize("draws", [1, pytest.param(20, marks=pytest.mark.slow)])
 def test_no_systolic_array_is_below_its_roofs(edition, draws):
@@ -115,7 +112,6 @@ def test_no_systolic_array_is_below_its_roofs(edition, draws):
     assert says > 8 * draws
 
 
-@pytest.mark.ci(every=4)
 @pytest.mark.parametrize("edition", [TIMELOOP, DMAZERUNNER, EXPLAINABLE, INTRINSIC])
 @pytest.mark.parametrize("draws", [8, pytest.param(120, marks=pytest.mark.slow)])
 def test_no_mapping_is_below_its_roofs(edition, draws):
@@ -140,7 +136,6 @@ def setting(edition, random):
     return Setting(find_architecture(name), nest, edition, MappingOptions(random.random() < 0.5))
 
 
-@pytest.mark.ci
 def test_no_mapping_at_all_is_below_its_roofs():
     """Mappings of any orders, capacities aside: windows, strides, holes, bypasses, levels without
     bandwidths."""

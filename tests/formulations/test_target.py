@@ -1,8 +1,6 @@
 """Arrays that AutoSA builds: the space of solves for it against its rules stated anew, engines on
 it against brute force."""
 
-from __future__ import annotations
-
 import random
 from fractions import Fraction
 from itertools import product
@@ -93,8 +91,6 @@ def random_nests():
 NESTS = tuple(random_nests())
 
 
-@pytest.mark.slow(every=3)
-@pytest.mark.ci
 @pytest.mark.parametrize(
     "nest",
     NESTS,
@@ -150,8 +146,6 @@ CASES = [
 ]
 
 
-@pytest.mark.slow(every=2)
-@pytest.mark.ci
 @pytest.mark.parametrize(("nest", "dataflow", "dtype"), CASES, ids=str)
 def test_engines_agree_with_brute_force_on_what_autosa_builds(nest, dataflow, dtype):
     limits = {"dsp": 40, "bram18k": 60}
@@ -173,31 +167,6 @@ def test_engines_agree_with_brute_force_on_what_autosa_builds(nest, dataflow, dt
             assert builds(problem, solution.configuration)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(60))
-def test_engines_agree_with_brute_force_on_random_problems(seed):
-    draw = random.Random(seed)
-    nest = mm(*(draw.choice([1, 2, 3, 4, 6]) for _ in "ijk"))
-    array = draw.choice(choose_designs(nest, target=Target.AUTOSA))
-    dtype, divisors = draw.choice(["int8", "int16", "fp32"]), draw.random() < 0.3
-    limits = {"dsp": draw.randint(2, 200), "bram18k": draw.randint(4, 100)}
-    expected = least(
-        posed(nest, array.dataflow, SpaceOptions(divisors_only=divisors), dtype, **limits)
-    )
-    problem = posed(
-        nest,
-        array.dataflow,
-        SpaceOptions(divisors_only=divisors, target=Target.AUTOSA),
-        dtype,
-        **limits,
-    )
-    for solve in (solve_exact, solve_cpsat):
-        assert solve(problem).value == expected
-    found = solve_evolve(problem)
-    assert found.value is None or (expected is not None and found.value >= expected)
-
-
-@pytest.mark.ci(every=4)
 @pytest.mark.parametrize(
     "nest", [conv(4, 2, 4, 4, 2, 1), conv(2, 4, 4, 4, 2, 2)], ids=["any", "r and c alike"]
 )

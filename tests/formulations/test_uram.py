@@ -1,7 +1,5 @@
 """Buffers of URAM: which, how many blocks, limits on them, and where results state them."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from fractions import Fraction
@@ -76,29 +74,6 @@ def test_engines_find_the_optimum_within_a_limit(uram):
 # -- commands --------------------------------------------------------------------------
 
 SMALL = ["mv", "-s", "i=64,j=2048", "--dataflow", "i", "--permutation", "y", "--dtype", "int16"]
-
-
-@pytest.mark.ci
-def test_a_result_states_limits_and_verifies_it(tmp_path):
-    file, points = tmp_path / "r.json", tmp_path / "points.csv"
-    solved = ithaca("solve", *SMALL, "--uram", "-o", file)
-    assert "uram       8 of 896 blocks (0.9%)" in solved.stdout
-    best = json.loads(file.read_text())["best"]["metrics"]
-    assert best["uram"] == 8
-    assert best["uram_by_module"] == {"x_IO_L2_in": 8}
-    assert ithaca("verify", file).returncode == 0
-    assert "URAM: 8 blocks are x_IO_L2_in 8 (100.0 %)." in ithaca("explain", file).stdout
-    assert ithaca("evaluate", "mv", "--points", file, "--table", points).returncode == 0
-    again = ithaca("evaluate", "mv", "--points", points, "--dtype", "int16", "--json")
-    assert json.loads(again.stdout)["points"][0]["metrics"]["uram"] == 8
-    run = ithaca("export", file, "--to", "rtl", "-o", tmp_path / "rtl")
-    assert run.returncode == 2
-    assert run.stderr.endswith(
-        ": buffers are of URAM, and hardware has them in block RAM; allowed: without --uram\n"
-    )
-    few = ithaca("solve", *SMALL, "--uram", "--limit", "uram=1")
-    assert few.returncode == 1
-    assert "limit uram = 1 cannot be met; the smallest that could be met" in few.stderr
 
 
 @pytest.mark.parametrize(

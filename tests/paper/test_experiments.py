@@ -1,7 +1,5 @@
 """Quick mode of every experiment: whole files, readable, and claims whose signs hold."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re
@@ -179,14 +177,12 @@ def test_quick_mode_makes_every_file_and_the_claims_hold(name, tmp_path, monkeyp
     FIGURES.get(name, lambda outcome: None)(outcome)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", [10, 15])
 def test_claims_about_seeded_evolution_do_not_hang_on_the_random_numbers(seed):
     outcome = find_experiment("figure-5").run(Run(seed=seed))
     assert [claim.statement for claim in outcome.claims if not claim.holds] == []
 
 
-@pytest.mark.slow
 def test_figures_of_figure_14():
     """77 % of the peak on VGG16 and 57 % on ResNet50 are published."""
     table = find_experiment("figure-14").run(Run(Mode.FULL)).table
@@ -323,7 +319,6 @@ def test_a_clocked_experiment_records_its_threads(tmp_path):
     assert json.loads(document.read_text())["settings"]["threads"] == 2
 
 
-@pytest.mark.ci
 def test_seconds_of_a_run_are_kept_and_recorded(tmp_path):
     done = paper("figure-8", "--run-seconds", "0.2", "-o", str(tmp_path / "out"))
     assert done.returncode == 0, done.stderr
@@ -350,7 +345,6 @@ def test_seconds_that_are_too_few_are_refused(name, what, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.ci
 def test_runs_side_by_side_find_the_same(tmp_path):
     budget = {"random": SampleBudget(50)}
     designs = [methods_compared.BEST_DESIGN, (("i",), "C")]
@@ -362,7 +356,6 @@ def test_runs_side_by_side_find_the_same(tmp_path):
     assert all(0 < c.share(c.trace.value) <= 1 for c in one)
 
 
-@pytest.mark.ci
 def test_the_command_lists_runs_and_writes(tmp_path):
     listed = paper()
     assert listed.returncode == 0
@@ -376,7 +369,6 @@ def test_the_command_lists_runs_and_writes(tmp_path):
     assert len(list((tmp_path / "out").iterdir())) == 3
 
 
-@pytest.mark.ci
 def test_the_results_page_names_every_experiment_and_no_other():
     page = Path(__file__).parents[2] / "docs" / "results.md"
     commands = re.findall(r"^    python -m benchmarks.paper (\S+)", page.read_text(), re.MULTILINE)

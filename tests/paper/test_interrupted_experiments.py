@@ -1,10 +1,7 @@
 """Experiments that end early, fail while they write, or are refused leave files as they were."""
 
-from __future__ import annotations
-
 import os
 import signal
-from collections.abc import Callable
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -44,7 +41,6 @@ def program():
         signal.signal(number, handler)
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.usefixtures("program")
 def test_an_interrupted_experiment_leaves_no_file(number, tmp_path):
@@ -76,7 +72,6 @@ def test_an_interruption_while_writing_waits_for_whole_files(tmp_path, monkeypat
     ]
 
 
-@pytest.mark.ci
 def test_an_interruption_ends_the_searches_of_others_at_once(
     monkeypatch,
 ):
@@ -117,7 +112,7 @@ def test_a_failure_while_renaming_puts_back_the_files_of_before(tmp_path, monkey
     write_experiment(tmp_path, SMALL, Run(), small_outcome(Run()))
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     monkeypatch.chdir(tmp_path)  # so that files are moved into it one by one
-    rename: Callable[[Path, Path], Path] = Path.replace
+    rename = Path.replace
 
     def interrupted(self, target):
         if Path(target) == tmp_path / "small.json" and self.parent.name != "kept":
@@ -162,7 +157,6 @@ def test_the_command_refuses_bad_words_in_one_line(tmp_path):
         assert done.stderr.count("\n") == 1
 
 
-@pytest.mark.ci
 def test_an_interrupted_command_says_so_and_leaves_nothing(tmp_path):
     peers = all(find_spec(library) for library in ("optuna", "torch", "pymoo", "nevergrad"))
     name = "figure-7" if peers else "figure-5"

@@ -1,7 +1,5 @@
 """Folders of hardware, and whether it can be simulated here."""
 
-from __future__ import annotations
-
 import pytest
 
 

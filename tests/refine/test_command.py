@@ -1,7 +1,5 @@
 """`ithaca grid` as a user runs it."""
 
-from __future__ import annotations
-
 import csv
 import json
 
@@ -34,7 +32,6 @@ def folder(results, monkeypatch):
     return results
 
 
-@pytest.mark.ci
 def test_the_grid_is_written_drawn_and_right(folder):
     done = succeed("grid", "result.json", "--loops", "i,j", "--around", "2", *PLOT, "-o", "grid.nc")
     assert done.stderr == "wrote grid.nc\nwrote map.png\n"
@@ -48,7 +45,6 @@ def test_the_grid_is_written_drawn_and_right(folder):
     assert float(grid["latency"].where(grid["feasible"]).min()) == value
 
 
-@pytest.mark.ci
 def test_the_page_says_whose_answer_is_marked(folder):
     succeed(
         "grid",
@@ -106,7 +102,6 @@ def test_points_of_the_grid_are_what_evaluate_says(folder):
     assert best["metrics"]["latency"] in [metrics["latency"] for metrics in said]
 
 
-@pytest.mark.ci
 def test_it_is_told_what_holding_the_packs_leaves(folder):
     done = ithaca("grid", "result.json", "--loops", "k", "--around", "2")
     packs = json.loads((folder / "result.json").read_text())["best"]["tiling"]["pack"]

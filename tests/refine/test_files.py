@@ -1,7 +1,5 @@
 """Grids written, read back and drawn."""
 
-from __future__ import annotations
-
 import resource
 from pathlib import Path
 
@@ -21,7 +19,6 @@ from ithaca.refine.window import window_around
 from tests.refine.test_grid import random_point
 
 
-@pytest.mark.ci(every=2)
 @pytest.mark.parametrize("chunk", [None, 40])
 def test_a_grid_is_loaded_back_identically(tmp_path, monkeypatch, chunk):
     window = window_around(*random_point(1), 2, ["i"])

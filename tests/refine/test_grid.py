@@ -1,7 +1,5 @@
 """Exact grids against brute force, the exact engine and the Fraction reference."""
 
-from __future__ import annotations
-
 import random
 import sys
 from fractions import Fraction
@@ -42,7 +40,7 @@ def random_point(seed):
         objective=rng.choice(["latency", "latency", "latency*dsp", "max(latency, 3*bram18k)"]),
         dtype=rng.choice(["fp32", "int16"]),
     )
-    values: dict[str, int] = {}
+    values = {}
     own = [axis for axis in problem.space.axes if axis.name not in systolic(problem).array.band]
     for axis in problem.space.axes:
         if axis in own:
@@ -67,7 +65,6 @@ def configurations(window):
     problem = window.problem
     array, sizes, center = systolic(problem).array, systolic(problem).nest.sizes, window.center
     choices = {}
-    assert window.around is not None
     for loop in array.band:
         for name in (f"lanes.{loop}", f"t2.{loop}"):
             value = center[name]
@@ -86,7 +83,6 @@ def configurations(window):
         )
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize(
     "seed", [1, 3, *(pytest.param(s, marks=pytest.mark.slow) for s in (0, 2, *range(4, 30)))]
 )
@@ -97,7 +93,7 @@ def test_the_minimum_of_a_window_is_its_optimum_and_feasibility_is_membership(se
     window = window_around(problem, center, 1, loops, free_packs=not inferred and seed % 2 == 0)
     grid = exact_grid(window)
     feasible, legal = 0, 0
-    optimum: Fraction | None = None
+    optimum = None
     for configuration in configurations(window):
         if not problem.space.contains(configuration):
             continue
@@ -119,13 +115,10 @@ def test_the_minimum_of_a_window_is_its_optimum_and_feasibility_is_membership(se
         assert problem.feasible_value(best.configuration) == optimum
 
 
-@pytest.mark.ci(every=6)
-@pytest.mark.slow(every=3)
 @pytest.mark.parametrize("dataflow", MM_DATAFLOWS)
 def test_a_full_grid_has_the_exact_engines_optimum(dataflow):
     problem, simd = mm_problem((5, 6, 4), dataflow, dsp="330"), 2
     free = solve_exact(problem, SolveOptions())
-    assert free.tiling is not None
     simd_loop = systolic(problem).array.simd_loop
     fixed = (
         {f"lanes.{loop}": 2 for loop in dataflow}
@@ -148,7 +141,6 @@ def test_a_full_grid_has_the_exact_engines_optimum(dataflow):
     window = window_around(given, solved.configuration)
     assert window.around is None
     best = best_point(exact_grid(window), window)
-    assert best is not None
     assert Fraction(best.value) == solved.value
 
 
@@ -195,7 +187,6 @@ def test_limits_decide_as_exactly_as_fractions():
         )
 
 
-@pytest.mark.ci
 def test_dask_chunks_give_the_same_grid(monkeypatch):
     problem, center = random_point(0)
     window = window_around(problem, center, 2)
@@ -209,12 +200,11 @@ def test_dask_chunks_give_the_same_grid(monkeypatch):
     assert best_point(chunked, window) == best_point(whole, window)
 
 
-@pytest.mark.ci
 def test_large_grids_say_how_far_they_are(monkeypatch):
     problem, center = random_point(0)
     monkeypatch.setattr(grids, "IN_MEMORY", 10)
     monkeypatch.setattr(grids, "CHUNK_POINTS", 400)
-    shown: list[tuple[int, int]] = []
+    shown = []
     monkeypatch.setattr(
         LiveLine, "show", lambda line, text, *, done, total: shown.append((done, total))
     )
@@ -245,7 +235,6 @@ def test_windows_refuse_what_does_not_fit():
     solved = solve_exact(problem, SolveOptions())
     center, tiling = solved.configuration, solved.tiling
     assert center is not None
-    assert tiling is not None
     for loops, message in ((["i", "i"], "given twice"), (["z"], "no band loop"), ([], "empty")):
         with pytest.raises(InputError, match=message):
             window_around(problem, center, 1, loops)

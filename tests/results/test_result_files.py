@@ -1,7 +1,5 @@
 """Result files: written, read back equal, and refused where they are not what was written."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from dataclasses import replace
@@ -136,8 +134,6 @@ def test_round_trip(tmp_path, objective, options):
 def assert_same(loaded, written):
     """A solution that was written and read back is the same, but for bounds and gaps that no
     decimal states."""
-    assert loaded is not None
-    assert written is not None
     bound = loaded.certificate.lower_bound
     assert bound is None or float(bound) == float(written.certificate.lower_bound or 0)
     assert replace(loaded, certificate=written.certificate) == written
@@ -269,14 +265,6 @@ UNSOLVED = DOCUMENT["designs"][1] | {
 )
 def test_edited_results_are_refused(tmp_path, place, value, line):
     says(refusal(write(tmp_path / "result.json", edited(DOCUMENT, place, value))), line)
-
-
-@pytest.mark.parametrize("best", [DOCUMENT["designs"][0], None], ids=["worse", "none"])
-def test_another_best_is_refused(tmp_path, best):
-    value = None if best is None else best["metrics"]["latency"]
-    document = DOCUMENT | {"best": best, "objective": DOCUMENT["objective"] | {"value": value}}
-    message = refusal(write(tmp_path / "result.json", document))
-    says(message, "objective.value: recorded … is not the model's 639876")
 
 
 def test_the_accumulator_condition_is_checked(tmp_path):

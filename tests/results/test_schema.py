@@ -1,11 +1,8 @@
 """The published schemas of documents hold what commands write and what people write for them."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -81,7 +78,6 @@ def test_it_is_a_schema(kind):
     Draft202012Validator.check_schema(schema(kind))
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize("kind", LIBRARY)
 def test_files_that_come_with_ithaca_are_such(kind):
     files = sorted((ROOT / LIBRARY[kind]).glob("*.yaml"))
@@ -130,8 +126,7 @@ def test_the_page_of_input_files_shows_every_key(kind, tmp_path):
 
 
 def _operators(found):
-    layers: list[dict[str, str]] = found["else"]["properties"]["layers"]["items"]["oneOf"]
-    return layers
+    return found["else"]["properties"]["layers"]["items"]["oneOf"]
 
 
 def load(kind, path, folder):
@@ -142,7 +137,7 @@ def load(kind, path, folder):
             (folder / name).write_text(texts[name])
         hierarchy = read_architecture(folder / "subtree.yaml")
         return read_constraints(path, hierarchy, read_problem(folder / "problem.yaml"))
-    readers: dict[str, Any] = {
+    readers = {
         "workload": workload,
         "recurrences": lambda source: find_recurrence(source, {}),
         "problem": read_problem,
@@ -209,7 +204,6 @@ conv,"{""N"": 1, ""M"": 4, ""C"": 4, ""Ox"": 4, ""Oy"": 4, ""Fx"": 1, ""Fy"": 1}
 """
 
 
-@pytest.mark.slow
 def test_what_commands_write_is_what_the_schemas_say(tmp_path):
     for name, text, _ in inputs(PAGE.read_text()):
         (tmp_path / name).write_text(text)

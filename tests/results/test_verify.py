@@ -1,9 +1,6 @@
 """False results: refused when loaded, or found out by ``ithaca verify``."""
 
-from __future__ import annotations
-
 import copy
-import json
 from dataclasses import replace
 from fractions import Fraction
 
@@ -29,8 +26,6 @@ from ithaca.solver.result import Result
 from ithaca.solver.shortfall import Shortfall
 from ithaca.solver.solution import make_solution
 from ithaca.workloads.library import workload
-from tests.command_line import ithaca, refused
-from tests.refusals import refusals
 
 SECONDS = 20.0
 
@@ -84,57 +79,8 @@ def illegal(**changes):
     )
 
 
-@pytest.mark.ci(every=3)
-@pytest.mark.parametrize(
-    ("solution", "words"),
-    [
-        (
-            lambda: illegal(pack={"A": 64, "B": 64}),
-            "best.tiling is not in the design space: pack.A is 64; allowed: power of two",
-        ),
-        (
-            lambda: illegal(simd=3, array_part={"i": 8, "j": 8, "k": 9}),
-            "t2.k is 3; allowed: power of two from 1 to 8",
-        ),
-        (
-            lambda: illegal(array_part={"i": 64, "j": 8, "k": 8}),
-            "best.tiling is not in the design space: lanes.i is",
-        ),
-    ],
-    ids=["packs", "SIMD", "t1"],
-)
-def test_configurations_outside_the_space_are_refused(tmp_path, solution, words):
-    path = write(tmp_path / "r.json", solution())
-    with pytest.raises(InputError, match=words):
-        load_result(path)
-    for command in (
-        ("verify",),
-        ("explain",),
-        ("report", "-o", "x.html"),
-        ("export", "--to", "timeloop", "-o", "x"),
-    ):
-        done = refused(command[0], path, *command[1:], cwd=tmp_path)
-        assert "not in the design space" in done
-
-
-@pytest.mark.parametrize(
-    ("path", "value", "words"),
-    refusals("results-verify", "proofs_that_contradict_themselves_are_refused"),
-)
-def test_proofs_that_contradict_themselves_are_refused(tmp_path, path, value, words):
-    def edit(design):
-        *steps, last = path.split(".")
-        for step in steps:
-            design = design[step]
-        design[last] = value
-
-    with pytest.raises(InputError, match=words):
-        load_result(write(tmp_path / "r.json", solve_exact(problem()), edit))
-
-
 def test_a_bound_above_the_optimum_is_found_out(tmp_path):
     best = solve_exact(problem())
-    assert best.value is not None
     worse = next(
         c
         for c in (
@@ -200,7 +146,6 @@ def test_a_bound_is_proven_again_or_called_unchecked(tmp_path):
     assert "no proof is claimed" in str(unclaimed)
 
 
-@pytest.mark.ci
 def test_shortfalls_are_checked(tmp_path):
     none = solve_design(problem(4))
     (real,) = none.shortfalls
@@ -229,41 +174,6 @@ def test_shortfalls_are_checked(tmp_path):
     ):
         with pytest.raises(InputError, match=words):
             verify(write(path, replace(none, shortfalls=(invented,))), time_limit=SECONDS)
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"bound": 5}, r"designs\[0\].shortfalls\[0\].bound: recorded 5 is not the model's 4"),
-        (
-            {"smallest": 3},
-            r"designs\[0\].shortfalls\[0\].smallest is 3; allowed: more than the limit, 4",
-        ),
-        (
-            {"metric": "power"},
-            r"designs\[0\].shortfalls\[0\].metric is 'power'; allowed: one of the limits",
-        ),
-    ],
-)
-def test_shortfalls_of_other_limits_are_refused(tmp_path, change, words):
-    path = write(
-        tmp_path / "r.json",
-        solve_design(problem(4)),
-        lambda design: design["shortfalls"][0].update(change),
-    )
-    with pytest.raises(InputError, match=words):
-        load_result(path)
-
-
-def test_the_command_says_that_a_file_was_edited(tmp_path):
-    path = write(
-        tmp_path / "r.json",
-        solve_exact(problem()),
-        lambda design: design["metrics"].update(latency=1),
-    )
-    done = ithaca("verify", path)
-    assert (done.returncode, json.loads(path.read_text())["best"]["metrics"]["latency"]) == (2, 1)
-    assert "best.metrics.latency: recorded 1 is not the model's" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,6 @@ Objectives are such that optima are no integers, and no decimals either; answers
 and family, whole and cut short, and of nothing at all.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable
@@ -80,9 +78,22 @@ def forth(answer):
 
 
 #: Answers by what they are; each minimises what it gets.
-ANSWERS: dict[str, Make] = {
+ANSWERS = {
     "array": lambda o: ithaca.solve("mm", **SIZES, **ARRAY, objective=o),
     "array with ports": lambda o: ithaca.solve("mm", **SIZES, **ARRAY, objective=o, ports=2),
+    "array with blocks": lambda o: ithaca.solve(
+        "mm", i=4, j=3, k=8, **ARRAY, objective=o, block_sparse="A=2/4"
+    ),
+    "array of two levels": lambda o: ithaca.solve(
+        "mm", **SIZES, **ARRAY, objective=o, two_level=True
+    ),
+    "array in bursts": lambda o: ithaca.solve(
+        "mm", **SIZES, **ARRAY, objective=o, no_host_serialize=True
+    ),
+    "array with URAM": lambda o: ithaca.solve("mm", **SIZES, **ARRAY, objective=o, uram=True),
+    "array of another machine": lambda o: ithaca.solve(
+        "mm", **SIZES, **ARRAY, objective=o, edition="cycle", regime="hls"
+    ),
     "array of another edition": lambda o: ithaca.solve(
         "mm", **SIZES, **ARRAY, objective=o, edition="odyssey"
     ),
@@ -168,8 +179,6 @@ def cases():
     return fixed
 
 
-@pytest.mark.ci(every=14)
-@pytest.mark.slow(every=2)
 @pytest.mark.parametrize(("name", "objective"), cases(), ids=[name for name, _ in cases()])
 def test_an_answer_that_is_written_is_read_and_verified(name, objective, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -196,7 +205,6 @@ def drawn(random, adds_up, depth=3):
     )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(100))
 def test_drawn_answers_are_read_and_contradict_nothing(seed, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -217,7 +225,6 @@ def test_drawn_answers_are_read_and_contradict_nothing(seed, tmp_path, monkeypat
 LARGE = "*".join(["latency"] * 14)
 
 
-@pytest.mark.ci(every=4)
 @pytest.mark.parametrize("name", ["array", "what-if", "front", "array by an integer program"])
 def test_what_an_engine_cannot_hold_is_proven_by_another(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -230,8 +237,6 @@ def test_what_an_engine_cannot_hold_is_proven_by_another(name, tmp_path, monkeyp
         assert "confirmed by exact in" in done.stdout
 
 
-@pytest.mark.slow(every=16)
-@pytest.mark.ci
 @pytest.mark.parametrize("seed", range(16))
 def test_answers_of_any_size_verify(seed, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -247,7 +252,6 @@ def test_answers_of_any_size_verify(seed, tmp_path, monkeypatch):
     assert done.returncode in (0, 1), done.stderr  # a busy machine may need more time
 
 
-@pytest.mark.ci
 def test_what_was_not_proven_again_is_named(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     forth(ithaca.solve("mm", i=64, j=64, k=64, dataflow="i,j"))
@@ -256,7 +260,6 @@ def test_what_was_not_proven_again_is_named(tmp_path, monkeypatch):
     assert "not every claim was proven again: [i,j] C; --time-limit gives more time" in done.stderr
 
 
-@pytest.mark.ci
 def test_marginal_values_that_take_too_long_contradict_nothing(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     study = ANSWERS["what-if"]("latency/7")

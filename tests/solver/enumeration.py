@@ -4,11 +4,8 @@ It shares the cost model with the solver (which `golden/` verifies) but none of 
 tables, packs, dominance, bounds or search.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import product
-from typing import Any
 
 import numpy as np
 
@@ -48,7 +45,7 @@ def tile_values(
     array, sizes = systolic(problem).array, systolic(problem).nest.sizes
     pairs = [np.array(loop_points(problem, loop)).reshape(-1, 2) for loop in array.band]
     grids = np.meshgrid(*(np.arange(len(of_loop)) for of_loop in pairs), indexing="ij")
-    values: dict[str, Any] = {f"extent.{loop}": n for loop, n in sizes.items()}
+    values = {f"extent.{loop}": n for loop, n in sizes.items()}
     for loop, of_loop, grid in zip(array.band, pairs, grids, strict=True):
         t1, t2 = of_loop.T[:, grid.ravel()]
         values |= {

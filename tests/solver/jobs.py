@@ -4,8 +4,6 @@ They are not in a test's module: pytest names such a module after the folder of 
 no process finds it.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable

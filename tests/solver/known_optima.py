@@ -6,8 +6,6 @@ pytest`` with their names enumerates what they ask for and keeps it. (Delete the
 rid of what no test asks for any more.)
 """
 
-from __future__ import annotations
-
 import fcntl
 import gzip
 import hashlib
@@ -41,7 +39,7 @@ Facts = dict[str, Any]
 #: Whether the test that runs is a slow one; `tests.conftest` says so before each.
 slow = False
 
-_found: dict[str, Facts] = {}
+_found = {}
 
 
 def brute_force(problem):
@@ -70,8 +68,7 @@ def known_optima():
     where it is infeasible."""
     if not FILE.exists():
         return {}
-    known: dict[str, Facts] = json.loads(gzip.decompress(FILE.read_bytes()))
-    return known
+    return json.loads(gzip.decompress(FILE.read_bytes()))
 
 
 def save_found():

@@ -1,7 +1,5 @@
 """Geometric programs inside an exact search close nothing that holds an improvement."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 from ithaca.solver.combination import bound_and_seed

@@ -1,7 +1,5 @@
 """Conclusions of searches: status, termination and gap from what is known at the end."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

@@ -1,14 +1,11 @@
 """CP-SAT's searches that end early: limits of time, interruptions, gaps, known starts."""
 
-from __future__ import annotations
-
 import pytest
 
 from ithaca.solver.certificate import Status, Termination
 from ithaca.solver.cpsat.engine import solve_cpsat
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
-from ithaca.solver.progress import Progress
 from tests.problems import mm_problem
 from tests.solver.test_cpsat import OPTIMUM_1024
 from tests.solver.test_exact import best_of_1024
@@ -25,12 +22,10 @@ def test_stating_a_problem_ends_with_the_search():
     assert solution.certificate.termination is Termination.INTERRUPTED
 
 
-@pytest.mark.ci(every=2)
 @pytest.mark.parametrize("time_limit", [0.05, 0.6])
 def test_a_time_limit_leaves_a_valid_bound(time_limit):
     problem = mm_problem((200, 160, 96))
     optimum = solve_exact(problem).value
-    assert optimum is not None
     solution = solve_cpsat(problem, SolveOptions(time_limit=time_limit))
     bound = solution.certificate.lower_bound
     assert bound is None or bound <= optimum
@@ -43,16 +38,13 @@ def test_a_time_limit_leaves_a_valid_bound(time_limit):
     bound = solve_cpsat(
         problem, SolveOptions(time_limit=time_limit), lower_bound=given
     ).certificate.lower_bound
-    assert bound is not None
     assert given <= bound <= optimum
 
 
-@pytest.mark.ci
 def test_bounds_of_negative_and_huge_objectives_are_valid():
     for objective in ("-comp - off_chip_words", "1003*edp - 7*comp", "comm - comp"):
         problem = mm_problem((96, 64, 80), objective=objective)
         optimum = solve_exact(problem)
-        assert optimum.value is not None
         for time_limit, start in ((0.6, None), (0.2, optimum.configuration)):
             solution = solve_cpsat(problem, SolveOptions(time_limit=time_limit), start=start)
             bound = solution.certificate.lower_bound
@@ -96,23 +88,17 @@ def test_an_exception_ends_the_search():
         solve_cpsat(mm_problem((1024, 1024, 1024)), report=report)
 
 
-@pytest.mark.ci
 def test_a_gap_ends_early_and_holds():
     problem = mm_problem((64, 64, 64))
     optimum = solve_exact(problem).value
     solution = solve_cpsat(problem, SolveOptions(gap=0.3))
     certificate = solution.certificate
-    assert optimum is not None
-    assert solution.value is not None
-    assert certificate.lower_bound is not None
-    assert certificate.gap is not None
     assert certificate.lower_bound <= optimum <= solution.value
     assert certificate.gap <= 0.3
 
 
-@pytest.mark.ci
 def test_progress_never_takes_back_a_bound():
-    seen: list[Progress] = []
+    seen = []
     solution = solve_cpsat(mm_problem((64, 64, 64)), report=seen.append)
     bounds = [p.lower_bound for p in seen if p.lower_bound is not None]
     values = [p.value for p in seen if p.value is not None]

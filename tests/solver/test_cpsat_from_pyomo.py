@@ -1,7 +1,5 @@
 """Pyomo models solved by CP-SAT, against enumeration."""
 
-from __future__ import annotations
-
 import doctest
 import random
 from fractions import Fraction
@@ -69,7 +67,6 @@ def test_an_expression_means_what_it_meant(name):
         assert node.evaluate(values, FRACTION) == exact(x, y, w, name)
 
 
-@pytest.mark.ci(every=2)
 @pytest.mark.parametrize("seed", range(30))
 def test_the_optimum_is_that_of_enumeration(seed):
     draw, model = random.Random(seed), small_model()
@@ -119,7 +116,6 @@ def test_a_time_limit_leaves_a_bound():
     model.goal = pyo.Objective(expr=expressions(model)["quotient"])
     answer = solve_pyomo(model, seconds=0.0)
     assert not answer.infeasible
-    assert answer.bound is not None
     assert answer.bound <= min(exact(x, y, w, "quotient") for x, y, w in product(X, Y, W))
 
 

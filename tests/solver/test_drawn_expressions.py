@@ -4,8 +4,6 @@ either side of 0: engines against Python's own arithmetic on every configuration
 What has no value somewhere is refused in one line; any proof is that of the enumeration.
 """
 
-from __future__ import annotations
-
 import math
 import random
 import re
@@ -187,7 +185,6 @@ def check(seed, methods):
     return outcome
 
 
-@pytest.mark.ci(every=3)
 @pytest.mark.parametrize("part", range(3))
 def test_proofs_of_drawn_expressions_are_true(part):
     outcomes = Counter(check(seed, (Method.EXACT,)) for seed in range(50 * part, 50 * part + 50))
@@ -195,14 +192,12 @@ def test_proofs_of_drawn_expressions_are_true(part):
     assert outcomes["undefined"] >= 5
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("part", range(10))
 def test_proofs_of_more_drawn_expressions_are_true(part):
     outcomes = Counter(check(seed, PROVERS) for seed in range(1000 + 100 * part, 1100 + 100 * part))
     assert outcomes["proven"] >= 30
 
 
-@pytest.mark.slow
 def test_other_engines_claim_nothing_false_of_drawn_expressions():
     for seed in range(100):
         check(seed, OTHERS)
@@ -228,7 +223,6 @@ def mm(objective):
     return mm_problem((3, 2, 2), ("k",), edition="cycle", objective=objective, space=space)
 
 
-@pytest.mark.ci(every=5)
 @pytest.mark.parametrize("method", [m for m in Method if m is not Method.STAGED])
 @pytest.mark.parametrize(
     "text",
@@ -268,7 +262,6 @@ def test_divisors_that_are_shown_to_be_positive_pass():
         assert answer.value == min(values)
 
 
-@pytest.mark.ci(every=4)
 @pytest.mark.parametrize(
     "text",
     [

@@ -5,8 +5,6 @@ limits below, at and between the values that there are, so that every unit of a 
 somewhere, and objectives that rise and fall.
 """
 
-from __future__ import annotations
-
 import random
 from dataclasses import dataclass
 from typing import Any
@@ -59,7 +57,7 @@ def space(draw, edition, dataflow, dtype):
     }
     # the question alone is of interest: nothing beats a limit that nothing meets
     problem = ithaca.solve("mm", **question, limit="dsp=0").problem
-    columns: dict[str, list[Any]] = {name: [] for name in NAMES}
+    columns = {name: [] for name in NAMES}
     for values, feasible, metrics in points(problem):
         assert feasible.shape == np.shape(values["t1.i"])
         for name, column in columns.items():
@@ -139,7 +137,6 @@ def test_fixed_questions(edition, dataflow, dtype):
     check(space(draw, edition, dataflow, dtype), draw, 8)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("number", range(6))
 def test_questions_drawn_anew(number):
     seed = random.SystemRandom().randrange(2**32)

@@ -1,8 +1,6 @@
 """The exact engine against brute force on nests beyond matrix multiplication: all designs of
 convolutions and others."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from fractions import Fraction
@@ -71,14 +69,12 @@ def small_problem(kernel, seed):
     return Problem(design, tuple(limits), parse_objective(objective))
 
 
-@pytest.mark.ci(every=3)
 @pytest.mark.parametrize("seed", [0, 3])
 @pytest.mark.parametrize("kernel", [*FEW_LOOPS, *MANY_LOOPS])
 def test_optimum_equals_brute_force(kernel, seed):
     check_against_brute_force(small_problem(kernel, seed))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2, *range(4, 40)])
 @pytest.mark.parametrize("kernel", [*FEW_LOOPS, *MANY_LOOPS])
 def test_optimum_equals_brute_force_on_many_problems(kernel, seed):
@@ -104,19 +100,16 @@ def check_every_design(sizes, edition):
         )
 
 
-@pytest.mark.slow
 def test_every_design_of_a_strided_convolution():
     check_every_design({"o": 2, "r": 2, "c": 2, "i": 2, "p": 3, "q": 2, "s": 2}, Edition.EXACT)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("edition", [Edition.EXACT, Edition.ODYSSEY])
 @pytest.mark.parametrize("stride", [1, 2, 3])
 def test_every_design_of_larger_convolutions(stride, edition):
     check_every_design({"o": 4, "r": 3, "c": 4, "i": 4, "p": 3, "q": 2, "s": stride}, edition)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(36))
 def test_padded_convolutions_equal_brute_force(seed):
     """With its columns untiled a convolution has few enough loops for brute force over padded

@@ -1,10 +1,6 @@
 """Tables of a problem's candidates are built without asking twice."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-
-import pytest
 
 from ithaca.formulations.space import Axis
 from ithaca.formulations.systolic.metrics import parse_objective
@@ -13,9 +9,8 @@ from ithaca.solver.tables.relaxation import Relaxation
 from tests.problems import mm_problem
 
 
-@pytest.mark.ci
 def test_bounds_ask_for_the_rows_of_a_small_axis_once(monkeypatch):
-    asked: list[str] = []
+    asked = []
     rows = Axis.rows
 
     def counted(axis):

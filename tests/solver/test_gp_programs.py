@@ -1,7 +1,5 @@
 """Geometric programs as Ipopt is given them: derivatives, Hessians, and the form of Pyomo."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

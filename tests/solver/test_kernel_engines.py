@@ -1,8 +1,6 @@
 """CP-SAT and geometric programs on nests beyond matrix multiplication: they agree with the exact
 engine."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest
@@ -31,24 +29,19 @@ def check_bound(kernel, seed):
     if expected.certificate.status is Status.INFEASIBLE:
         return
     assert not found.complete
-    assert expected.value is not None
-    assert found.lower_bound is not None
     assert 0 < found.lower_bound <= expected.value
 
 
-@pytest.mark.ci(every=2)
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_cpsat_agrees(kernel):
     check_cpsat(kernel, 51)
 
 
-@pytest.mark.ci(every=3)
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_geometric_programs_bound_from_below(kernel):
     check_bound(kernel, 52)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(100, 120))
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_engines_agree_on_many_problems(kernel, seed):

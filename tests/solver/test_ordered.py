@@ -1,7 +1,5 @@
 """Objectives in order: the second among the optima of the first, against every configuration."""
 
-from __future__ import annotations
-
 import json
 import random
 from dataclasses import replace
@@ -96,8 +94,6 @@ def check_systolic(seed):
     check(engine(Method.CPSAT)(first), least(first))
 
 
-@pytest.mark.slow(every=20)
-@pytest.mark.ci
 @pytest.mark.parametrize("seed", range(20))
 def test_arrays_are_least_in_all_objectives(seed):
     check_systolic(seed)
@@ -111,14 +107,11 @@ def check_mapped(seed):
     check(solve_designs([problem], method=Method.AUTO)[0], least(problem))
 
 
-@pytest.mark.slow(every=20)
-@pytest.mark.ci
 @pytest.mark.parametrize("seed", range(20))
 def test_mappings_are_least_in_all_objectives(seed):
     check_mapped(seed)
 
 
-@pytest.mark.ci
 def test_the_second_bound_is_honest_where_the_time_is_over():
     problem = mapped("latency,energy", (2, 3, 3))
     expected = least(problem)
@@ -157,7 +150,6 @@ def test_files_state_and_verify_checks_both(tmp_path):
         assert "certificate.then" in refused("verify", str(other))
 
 
-@pytest.mark.ci
 def test_networks_are_least_in_order(tmp_path):
     path = tmp_path / "net.yaml"
     path.write_text(

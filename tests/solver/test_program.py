@@ -1,7 +1,5 @@
 """Programs: what they compute is what their expressions say, and their work arrays are reused."""
 
-from __future__ import annotations
-
 import tracemalloc
 from fractions import Fraction
 
@@ -10,7 +8,6 @@ import pytest
 
 from ithaca.formulations.algebra.expression import (
     Constant,
-    Expression,
     Symbol,
     ceiling_division,
     maximum,
@@ -22,7 +19,7 @@ from ithaca.solver.tables.program import BLOCK, FEW, Program
 A, B, C = (Symbol(name) for name in "abc")
 
 #: Some share parts, one is a symbol, one a constant, two are the same.
-OUTPUTS: list[Expression] = [
+OUTPUTS = [
     A * B + maximum(A * B, C) - 3 * A,
     A,
     ceiling_division(A * B, C + A * B) * minimum(A, B, C),

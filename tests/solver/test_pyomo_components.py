@@ -1,8 +1,6 @@
 """Pyomo models with components of every kind: read right, or refused in one line, never left out
 of a proof."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any

@@ -1,7 +1,5 @@
 """Candidate tables: what they cost, and that taking them in pieces loses nothing."""
 
-from __future__ import annotations
-
 import tracemalloc
 
 import numpy as np
@@ -14,7 +12,6 @@ from ithaca.solver.tables.tree import build_tree
 from tests.problems import mm_problem
 
 
-@pytest.mark.slow
 def test_the_largest_tables_keep_the_memory_that_is_promised(
     monkeypatch,
 ):
@@ -36,7 +33,6 @@ def test_the_largest_tables_keep_the_memory_that_is_promised(
     assert peak < 1 << 29
 
 
-@pytest.mark.ci(every=2)
 @pytest.mark.parametrize("permutation", ["A", "C"])
 def test_tables_taken_in_pieces_hold_the_same_optimum(monkeypatch, permutation):
     problem = mm_problem((48, 60, 33), ("i", "k"), permutation)

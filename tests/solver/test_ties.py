@@ -1,8 +1,6 @@
 """Among configurations of equal objective the answer is the one that is preferred, whichever engine
 proves it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 
@@ -120,36 +118,30 @@ def small_problems(draw):
     )
 
 
-@pytest.mark.ci
 @settings(max_examples=6, deadline=None)
 @given(small_problems())
 def test_the_answer_is_the_first_by_enumeration(problem):
     check(problem)
 
 
-@pytest.mark.ci
 @settings(max_examples=4, deadline=None)
 @given(small_problems())
 def test_engines_answer_alike(problem):
     check(problem, engines=(Method.AUTO, Method.CPSAT))
 
 
-@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(small_problems())
 def test_many_answers(problem):
     check(problem, engines=(Method.EXACT, Method.CPSAT))
 
 
-@pytest.mark.slow(every=4)
-@pytest.mark.ci
 @pytest.mark.parametrize("edition", ["exact", "odyssey"])
 @pytest.mark.parametrize("dataflow", MM_DATAFLOWS)
 def test_other_editions_prefer_fewer_cycles_as_they_fall(edition, dataflow):
     check(mm_problem((5, 4, 6), dataflow, "C", edition, dsp="80"))
 
 
-@pytest.mark.slow
 def test_designs_that_cannot_run_are_told_apart_by_words_and_dsp():
     problem = mm_problem((4, 4, 4), ("i", "j"), "A", dsp="40")
     check(problem)
@@ -186,8 +178,6 @@ def symmetric_problems(objective, edition="cycle"):
     ]
 
 
-@pytest.mark.slow(every=3)
-@pytest.mark.ci
 @pytest.mark.parametrize(
     ("method", "objective"),
     [
@@ -213,26 +203,23 @@ def test_of_several_designs_the_preferred_one_answers(method, objective):
     assert solve_best(problems, method=method).design == problems[expected[2]].design.name
 
 
-@pytest.mark.ci
 def test_ties_are_broken_of_the_best_designs_alone(monkeypatch):
     problems = symmetric_problems("latency", "exact")
     alone = {p.design.name: solve_exact(p).value or 0 for p in problems}
     best = [name for name, value in alone.items() if value == min(alone.values())]
     assert 0 < len(best) < len(alone)
-    searched: list[str] = []
+    searched = []
     monkeypatch.setattr(
         ties,
         "preferred",
         lambda problem, *rest: searched.append(problem.design.name) or preferred(problem, *rest),
     )
-    finished: list[int] = []
+    finished = []
     solve_designs(problems, finished=lambda number, solution: finished.append(number))
     assert sorted(searched) == sorted(best)
     assert sorted(finished) == list(range(len(problems)))  # each design once
 
 
-@pytest.mark.slow(every=2)
-@pytest.mark.ci
 @pytest.mark.parametrize("threads", [1, 2])
 def test_points_of_fronts_are_the_preferred_ones(threads):
     problems = symmetric_problems("latency")

@@ -1,7 +1,5 @@
 """The front of small problems by enumerating every point, with none of the solver's parts."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -27,7 +25,7 @@ def brute_front(problems, objectives):
 def _undominated(vectors):
     # in lexicographic order only an earlier vector can dominate a later one
     vectors = np.unique(vectors, axis=0)
-    kept: list[NDArray[np.float64]] = []
+    kept = []
     for vector in vectors:
         if not any((k <= vector).all() for k in kept):
             kept.append(vector)

@@ -1,8 +1,6 @@
 """Pages of charts in headless Chromium: offline, on phones and desks, by pointer and by
 keyboard."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -24,7 +22,6 @@ Math.min(...[...document.querySelectorAll('.chart svg text')]
 """
 
 
-@pytest.mark.ci(every=6)
 @pytest.mark.parametrize("kind", CHARTS)
 def test_fits_the_page_and_loads_nothing(browser, tmp_path, kind):
     save_page(replace(CHARTS[kind], title=LONG), tmp_path / "p.html")
@@ -104,7 +101,6 @@ def test_series_hide_and_the_drawing_enlarges(browser, tmp_path):
     assert wrong == []
 
 
-@pytest.mark.ci
 def test_pages_stay_small():
     most = 244
     values = np.arange(most * most, dtype=float).reshape(most, most) + 1

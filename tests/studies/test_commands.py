@@ -1,14 +1,9 @@
 """``ithaca whatif`` and ``ithaca pareto`` as a user meets them."""
 
-from __future__ import annotations
-
 import json
-import random
 import signal
-import subprocess
 import time
 
-import pytest
 import xarray as xr
 
 from tests.command_line import begin, ithaca, succeed
@@ -17,7 +12,6 @@ MM = ("mm", "-s", "i=32,j=24,k=16")
 TWO = ("--dataflow", "i,k")
 
 
-@pytest.mark.ci
 def test_whatif_prints_a_table_and_writes_dataset_and_plot(tmp_path):
     data, plot, page = tmp_path / "study.nc", tmp_path / "study.png", tmp_path / "study.html"
     arguments = (
@@ -59,7 +53,6 @@ def test_whatif_prints_a_table_and_writes_dataset_and_plot(tmp_path):
     assert [p.name for p in tmp_path.iterdir() if p.name.startswith(".")] == []
 
 
-@pytest.mark.ci
 def test_limits_that_vary_may_be_shares_or_lifted(tmp_path):
     vary = ("--vary", "bram18k=70%,50%", "--vary", "bandwidth=5,none")
     done = succeed(
@@ -75,7 +68,6 @@ def test_limits_that_vary_may_be_shares_or_lifted(tmp_path):
     assert list(xr.load_dataset(tmp_path / "s.nc").bandwidth_limit.values) == ["5", "none"]
 
 
-@pytest.mark.ci
 def test_a_regime_holds_for_every_platform_that_is_varied():
     words = ("--dataflow", "i,j", "--edition", "cycle", "--json")
     best = {}
@@ -97,7 +89,6 @@ def test_a_regime_holds_for_every_platform_that_is_varied():
     assert points[1]["objective"]["value"] == best["hls"][0]
 
 
-@pytest.mark.ci
 def test_whatif_varies_everything_it_says():
     vary = (
         "platform=zcu102",
@@ -122,14 +113,12 @@ def test_whatif_varies_everything_it_says():
             assert point["objective"]["value"] == best["metrics"]["latency"]
 
 
-@pytest.mark.ci
 def test_marginal_values_alone():
     """Simulated, the optima take 567 cycles and 445."""
     done = succeed("whatif", *MM, *TWO, "--limit", "dsp=155", "--marginal", "5")
     assert done.stdout.splitlines()[-1] == "dsp +5 %: latency −21.5 %; bram18k +5 %: no change"
 
 
-@pytest.mark.ci
 def test_an_infeasible_study_exits_1_and_says_why():
     done = ithaca("whatif", *MM, *TWO, "--vary", "dsp=3,4", "--json")
     assert done.returncode == 1
@@ -140,7 +129,6 @@ def test_an_infeasible_study_exits_1_and_says_why():
     assert all("is 5" in p["shortfall"] for p in points)
 
 
-@pytest.mark.ci
 def test_ctrl_c_ends_a_study_with_what_it_has_and_the_next_run_goes_on(tmp_path):
     kept = tmp_path / "kept"
     arguments = [
@@ -172,45 +160,6 @@ def test_ctrl_c_ends_a_study_with_what_it_has_and_the_next_run_goes_on(tmp_path)
     assert all((kept / name).stat().st_mtime_ns == changed for name, changed in names.items())
 
 
-@pytest.mark.slow
-def test_a_front_killed_at_random_moments_resumes_to_the_same_front(tmp_path):
-    kept = tmp_path / "kept"
-    arguments = [
-        "pareto",
-        "mm",
-        "-s",
-        "i=8,j=6,k=8",
-        "--dataflow",
-        "i,j",
-        "--objectives",
-        "latency,bram18k",
-        "--json",
-    ]
-    whole = timeless(json.loads(ithaca(*arguments).stdout))
-    assert whole["complete"] is True
-    chance = random.Random(4)
-    proofs: dict[str, int] = {}
-    for _ in range(3):
-        wanted = len(proofs) + chance.randint(1, 3)
-        with begin(*arguments, "--results", kept, stdout=subprocess.DEVNULL) as process:
-            while len(list(kept.glob("*.json"))) < wanted and process.poll() is None:
-                time.sleep(0.001)
-            time.sleep(chance.random() / 20)
-            process.kill()
-        assert all((kept / name).stat().st_mtime_ns == changed for name, changed in proofs.items())
-        assert len(list(kept.glob("*.json"))) >= wanted
-        proofs = {path.name: path.stat().st_mtime_ns for path in kept.glob("*.json")}
-    resumed = json.loads(ithaca(*arguments, "--results", str(kept)).stdout)
-    assert timeless(resumed) == whole
-    # what was proven was not proven again, and no trace is left of what was being written
-    assert all((kept / name).stat().st_mtime_ns == changed for name, changed in proofs.items())
-    again = json.loads(ithaca(*arguments, "--results", str(kept), "--time-limit", "1e-9").stdout)
-    assert timeless(again) == whole
-    assert [step["seconds"] for p in again["points"] for step in p["proof"]] == [
-        step["seconds"] for p in resumed["points"] for step in p["proof"]
-    ]
-
-
 def timeless(document):
     """A document without seconds."""
     if isinstance(document, dict):
@@ -218,7 +167,6 @@ def timeless(document):
     return [timeless(value) for value in document] if isinstance(document, list) else document
 
 
-@pytest.mark.ci
 def test_pareto_prints_a_proven_front(tmp_path):
     plot, data = tmp_path / "front.png", tmp_path / "front.nc"
     arguments = (
@@ -248,20 +196,6 @@ def test_pareto_prints_a_proven_front(tmp_path):
         ]
     part = succeed(*arguments, "--max-points", "2")
     assert "partial (ended after 2 points, as asked): 2 points, each proven" in part.stdout
-
-
-@pytest.mark.slow
-def test_pareto_of_three_objectives_is_plotted_too(tmp_path):
-    arguments = ("pareto", "mm", "-s", "i=8,j=8,k=8", "--dataflow", "i", "--divisors-only")
-    for name in ("front.svg", "front.html"):
-        succeed(
-            *arguments,
-            "--objectives",
-            "latency, max(dsp, 10), off_chip_words",
-            "--plot",
-            str(tmp_path / name),
-        )
-        assert (tmp_path / name).stat().st_size > 10_000
 
 
 def test_an_infeasible_or_hasty_front_exits_1():

@@ -1,7 +1,5 @@
 """Hypervolumes against counting the cells of a grid one by one."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import product
 

@@ -1,7 +1,5 @@
 """What-if studies and fronts of mappings onto memory hierarchies."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest
@@ -82,7 +80,6 @@ def test_bad_figures_are_refused(vary, complaint):
     assert complaint in str(refused.value)
 
 
-@pytest.mark.ci
 def test_a_front_is_that_of_all_mappings():
     front = ithaca.pareto(
         "mm",

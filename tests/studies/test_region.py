@@ -1,14 +1,12 @@
 """Local upper bounds cover exactly what no point found dominates."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import product
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ithaca.studies.region import Bound, Region, admits, inside, split
+from ithaca.studies.region import Bound, admits, inside, split
 
 vectors = st.integers(2, 3).flatmap(
     lambda m: st.lists(st.tuples(*[st.integers(0, 4).map(Fraction)] * m), min_size=1, max_size=8)
@@ -18,8 +16,8 @@ vectors = st.integers(2, 3).flatmap(
 @given(vectors)
 def test_boxes_cover_what_is_not_dominated(points):
     count = len(points[0])
-    uppers: list[Region] = [(None,) * count]
-    found: list[tuple[Fraction, ...]] = []
+    uppers = [(None,) * count]
+    found = []
     for point in points:
         if any(admits(u, point) for u in uppers):
             uppers = split(uppers, point)

@@ -1,8 +1,6 @@
 """Scales of objectives: "at most" and "less than" are met by exactly the configurations they
 mean."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 
@@ -61,7 +59,6 @@ def problems_and_configurations(draw, objective):
     return problem, [Configuration(some_row(tables, below)) for _ in range(5)]
 
 
-@pytest.mark.ci
 @settings(max_examples=60)
 @given(
     st.sampled_from(OBJECTIVES).flatmap(problems_and_configurations), st.booleans(), st.booleans()
@@ -101,7 +98,6 @@ def test_a_grid_is_unknown_where_one_of_several_designs_has_none():
     assert objective_step([problem, replace(problem, objective=parse_objective("power"))]) == 0
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize("kernel", workload_names())
 def test_cycles_lie_on_a_grid(kernel):
     nest, objective = workload(kernel), parse_objective("latency")
@@ -123,7 +119,6 @@ def test_what_has_no_scale_is_refused():
             find_scale(problem, parse_objective(text))
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize(
     ("text", "other"),
     [

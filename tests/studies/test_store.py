@@ -1,8 +1,6 @@
 """Kept results: a proof is believed where this user's Ithaca, as it is, made it; any is proven again
 where that is asked for."""
 
-from __future__ import annotations
-
 import json
 import os
 import stat
@@ -59,7 +57,7 @@ def suboptimal(document):
 
 def infeasible(document):
     """The claim that nothing is possible."""
-    changes: dict[str, Any] = dict.fromkeys(("design", "configuration", "value", "lower_bound"))
+    changes = dict.fromkeys(("design", "configuration", "value", "lower_bound"))
     return {**document, **changes, "status": "infeasible", "ties_broken": None}
 
 
@@ -81,10 +79,9 @@ def change(path, lie, key=None):
     path.write_text(json.dumps(document))
 
 
-@pytest.mark.ci(every=2)
 @pytest.mark.parametrize("lie", LIES)
 def test_a_changed_proof_is_made_anew_unless_such_files_are_trusted(lie, tmp_path):
-    notes: list[str] = []
+    notes = []
     honest = best(Store(tmp_path))
     (path,) = tmp_path.iterdir()
     change(path, lie)
@@ -101,7 +98,7 @@ def test_a_changed_proof_is_made_anew_unless_such_files_are_trusted(lie, tmp_pat
 
 
 def test_a_configuration_of_no_size_is_ignored_in_one_line(tmp_path):
-    notes: list[str] = []
+    notes = []
     honest = best(Store(tmp_path))
     (path,) = tmp_path.iterdir()
     change(path, without_lanes)
@@ -110,10 +107,9 @@ def test_a_configuration_of_no_size_is_ignored_in_one_line(tmp_path):
     assert "the configuration is not the problem's" in notes[0]
 
 
-@pytest.mark.ci(every=2)
 @pytest.mark.parametrize("lie", LIES[::-1])
 def test_a_false_proof_of_ones_own_is_found_by_proving_it_again(lie, tmp_path):
-    notes: list[str] = []
+    notes = []
     honest = best(Store(tmp_path))
     (path,) = tmp_path.iterdir()
     change(path, lie, own_key())
@@ -131,7 +127,7 @@ def test_as_many_are_proven_again_as_are_asked_for(tmp_path, monkeypatch):
     questions = [[problem] for problem in PROBLEMS]
     for problems in questions:
         best(Store(tmp_path), problems)
-    checked: list[int] = []
+    checked = []
     monkeypatch.setattr(stores, "proven_again", lambda *what: checked.append(1) or True)
     for count, expected in ((0, 0), (1, 1), (2, 2), (9, 2)):
         checked.clear()
@@ -142,14 +138,13 @@ def test_as_many_are_proven_again_as_are_asked_for(tmp_path, monkeypatch):
 
 
 def test_what_is_not_proven_again_in_time_is_not_taken(tmp_path):
-    notes: list[str] = []
+    notes = []
     best(Store(tmp_path))
     hasty = Trust(recheck=1, search=SolveOptions(time_limit=0.0))
     assert Store(tmp_path, notes.append, trust=hasty).load(PROBLEMS) is None
     assert "not proven again in time" in notes[0]
 
 
-@pytest.mark.ci
 def test_answers_that_rest_on_what_was_taken_on_trust_have_no_seal(tmp_path):
     best(Store(tmp_path))
     (path,) = tmp_path.iterdir()
@@ -160,7 +155,7 @@ def test_answers_that_rest_on_what_was_taken_on_trust_have_no_seal(tmp_path):
     best(trusting)
     best(trusting, PROBLEMS[1:])
     assert sum("seal" not in json.loads(other.read_text()) for other in tmp_path.iterdir()) == 1
-    notes: list[str] = []
+    notes = []
     with Store(tmp_path, notes.append) as store:
         for problems in (PROBLEMS, PROBLEMS[:1], PROBLEMS[1:]):
             best(store, problems)
@@ -168,7 +163,7 @@ def test_answers_that_rest_on_what_was_taken_on_trust_have_no_seal(tmp_path):
 
 
 def test_an_entry_under_another_name_is_of_no_use(tmp_path):
-    notes: list[str] = []
+    notes = []
     best(Store(tmp_path), PROBLEMS[:1])
     (path,) = tmp_path.iterdir()
     path.rename(Store(tmp_path).path(PROBLEMS[1:]))
@@ -213,10 +208,9 @@ def test_the_code_that_proves_is_what_its_sources_say(tmp_path, monkeypatch):
 
 
 def test_fractions_are_kept(tmp_path):
-    notes: list[str] = []
+    notes = []
     thirds = [mm_problem((4, 4, 4), dsp="40", objective="latency/11")]
     first = best(Store(tmp_path, notes.append), thirds)
-    assert first.value is not None
     assert first.value.denominator == 11
     assert best(Store(tmp_path, notes.append), thirds) == first
     assert notes == []
@@ -249,7 +243,6 @@ def test_the_key_is_the_users_own(tmp_path, monkeypatch):
         Store(tmp_path)
 
 
-@pytest.mark.ci
 def test_commands_say_what_became_of_kept_results(tmp_path, monkeypatch):
     asked = ("whatif", "mm", "-s", "i=4,j=4", "--vary", "k=2,4", "--dataflow", "i,j")
     asked += ("--divisors-only", "--results", "kept")
@@ -268,7 +261,6 @@ def test_commands_say_what_became_of_kept_results(tmp_path, monkeypatch):
     assert succeed(*asked, cwd=tmp_path).stderr == ""
 
 
-@pytest.mark.ci(every=2)
 @pytest.mark.parametrize(
     ("options", "words"),
     [

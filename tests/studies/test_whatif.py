@@ -1,7 +1,5 @@
 """What-if studies: points equal separate solves, resume exactly, and become labelled data."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from fractions import Fraction
@@ -49,7 +47,6 @@ def study():
     return run_study(AXES, build, percent=Fraction(5))
 
 
-@pytest.mark.ci
 def test_every_point_is_what_a_separate_solve_finds(study):
     assert study.complete
     assert list(study.points) == [(a, b) for a in range(2) for b in range(3)]
@@ -68,11 +65,9 @@ def test_every_point_is_what_a_separate_solve_finds(study):
         else:
             assert point.answer.value == best.value
             assert point.answer.certificate.status is Status.OPTIMAL
-            assert point.answer.configured is not None
             assert systolic(point.answer.configured.problem).array == systolic(best.problem).array
 
 
-@pytest.mark.ci
 def test_neighbours_warm_start_each_other():
     alone = [
         run_study((StudyAxis("i", (i,)),), lambda v: build({**v, "dsp_limit": 400})).points[0,]
@@ -86,7 +81,6 @@ def test_neighbours_warm_start_each_other():
     assert looked != [p.answer.certificate.nodes for p in alone]
 
 
-@pytest.mark.ci
 def test_marginal_values_are_proven_by_solving_again(study):
     point = study.points[0, 2]  # i = 32, 100 DSPs
     by_limit = {m.limit.metric: m for m in point.marginals}
@@ -105,9 +99,7 @@ def test_marginal_values_are_proven_by_solving_again(study):
             for p in point.problems
         ]
         best = best_solution(solve_designs(raised))
-        assert best is not None
         assert marginal.after.value == best.value
-    assert by_limit["dsp"].change is not None
     assert by_limit["dsp"].change < 0
     assert by_limit["bram18k"].change == 0
 
@@ -116,7 +108,6 @@ def _raised(limit, metric):
     return Limit(metric, limit.bound * Fraction(105, 100)) if limit.metric == metric else limit
 
 
-@pytest.mark.ci
 def test_marginal_values_of_repeated_limits_raise_the_tightest():
     problems = [
         mm_problem((32, 24, 16), d, dsp="100", more_limits=(Limit("dsp", Fraction(102)),))
@@ -137,7 +128,6 @@ def test_the_dataset_is_labelled_and_complete(study):
     assert data.sizes == {"i": 2, "dsp_limit": 3, "loop": 3, "limit": 2}
     point = data.sel(i=32, dsp_limit=100)
     answer = study.points[0, 2].answer
-    assert answer.configured is not None
     assert float(point["value"]) == answer.value == float(point["latency"])
     assert float(point["lower_bound"]) == answer.value
     assert float(point["gap"]) == 0
@@ -146,7 +136,6 @@ def test_the_dataset_is_labelled_and_complete(study):
     assert float(point["dsp"]) == answer.configured.metrics["dsp"]
     assert data["dsp"].attrs["units"] == "blocks"
     tiling = answer.configured.tiling
-    assert tiling is not None
     assert point["t1"].to_series().to_dict() == dict(tiling.array_part)
     assert float(point["t2"].sel(loop="k")) == tiling.simd
     assert json.loads(str(point["pack"].item())) == tiling.module_packs(
@@ -160,7 +149,6 @@ def test_the_dataset_is_labelled_and_complete(study):
     assert data.attrs["complete"] == 1
 
 
-@pytest.mark.ci
 def test_netcdf_keeps_everything(study, tmp_path):
     front = pareto_front(
         [mm_problem((6, 5, 4), d) for d in DATAFLOWS], ("latency", "dsp"), max_points=3
@@ -194,8 +182,6 @@ class Stop:
         return len(list(self.folder.glob("*.json"))) >= self.count
 
 
-@pytest.mark.slow(every=2)
-@pytest.mark.ci
 @pytest.mark.parametrize("count", [1, 6])
 def test_an_interrupted_study_resumes_to_the_same_dataset(study, tmp_path, count):
     store = Store(tmp_path / "results")
@@ -242,11 +228,9 @@ CORRUPT = {
 }
 
 
-@pytest.mark.ci(every=5)
-@pytest.mark.slow(every=4)
 @pytest.mark.parametrize("case", CORRUPT)
 def test_corrupt_files_are_solved_again_with_a_note(case, tmp_path):
-    notes: list[str] = []
+    notes = []
     # a seal tells them all, but for who trusts files without
     store = Store(tmp_path / "results", notes.append, trust=Trust(foreign=True))
     first = one_point(store)
@@ -284,9 +268,8 @@ def test_unproven_answers_are_improved_on_but_not_repeated(tmp_path):
     assert one_point(store, hasty).points[0,].answer == proven
 
 
-@pytest.mark.ci
 def test_the_time_limit_is_shared_by_all_searches(monkeypatch):
-    limits: list[float] = []
+    limits = []
 
     def record(problems, options, **more):
         assert options.time_limit is not None
@@ -303,7 +286,6 @@ def test_the_time_limit_is_shared_by_all_searches(monkeypatch):
     assert 5000 < limits[-1] < 6000
 
 
-@pytest.mark.ci
 def test_a_study_is_resumed_under_its_time_limit_without_solving_again(tmp_path):
     store = Store(tmp_path / "results")
     hasty = SolveOptions(time_limit=1e-9)

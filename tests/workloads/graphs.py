@@ -1,7 +1,5 @@
 """Models in ONNX's form, built node by node."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 
@@ -22,8 +20,8 @@ class Graph:
             helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
             for name, shape in inputs.items()
         ]
-        self.nodes: list[onnx.NodeProto] = []
-        self.weights: list[onnx.TensorProto] = []
+        self.nodes = []
+        self.weights = []
 
     def weight(self, *shape):
         tensor = TensorProto(name=f"w{len(self.weights)}", data_type=TensorProto.FLOAT, dims=shape)

@@ -1,7 +1,5 @@
 """Tiles of banded matrices against enumeration of the matrix."""
 
-from __future__ import annotations
-
 from collections import Counter
 from itertools import product
 from random import Random

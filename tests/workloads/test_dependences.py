@@ -1,7 +1,5 @@
 """Dependences from accesses."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -79,14 +77,13 @@ subscripts = st.lists(st.integers(-3, 3), min_size=4, max_size=4).map(
 )
 
 
-@pytest.mark.ci
 @settings(max_examples=60)
 @given(st.lists(subscripts, min_size=1, max_size=3))
 def test_the_basis_generates_exactly_the_distances_that_occur(forms):
     """Every pair of iterations of a small nest is looked at: do they touch the same element?"""
     access = Access("x", tuple(forms))
     iterations = list(product(range(EXTENT), repeat=len(LOOPS)))
-    elements: dict[tuple[int, ...], list[tuple[int, ...]]] = {}
+    elements = {}
     for iteration in iterations:
         at = dict(zip(LOOPS, iteration, strict=True))
         element = tuple(s.constant + sum(c * at[loop] for loop, c in s.terms) for s in forms)

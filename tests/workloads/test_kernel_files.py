@@ -1,7 +1,5 @@
 """Kernel files: what they say, what they default to, and everything that is refused."""
 
-from __future__ import annotations
-
 from importlib.resources import files
 
 import pytest

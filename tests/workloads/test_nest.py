@@ -1,7 +1,5 @@
 """Loop nests: what is derived from them, and what is refused."""
 
-from __future__ import annotations
-
 import pytest
 
 from ithaca.files.errors import InputError

@@ -1,7 +1,5 @@
 """Networks: figures against published ones, merging, what is refused."""
 
-from __future__ import annotations
-
 import csv
 from collections import Counter
 from pathlib import Path
@@ -46,12 +44,12 @@ def test_layers_have_the_published_shapes(name):
     torchvision's models (of the latter with the stride in the 3×3 convolutions). MobileNetV2:
     summary of the model in Keras applications.
     """
-    published: Counter[tuple[int, ...]] = Counter()
+    published = Counter()
     for row in rows(name):
         published[
             tuple(int(row[field]) for field in ("channels", "height", "width", "weights"))
         ] += 1
-    ours: Counter[tuple[int, ...]] = Counter()
+    ours = Counter()
     for layer in find_network(name).layers:
         feature_map = (layer.nest.sizes.get("r", 1), layer.nest.sizes.get("c", 1))
         ours[(channels(layer), *feature_map, weights(layer))] += layer.count

@@ -1,7 +1,5 @@
 """Network files: what a user can write, and what is refused."""
 
-from __future__ import annotations
-
 import textwrap
 
 import pytest

@@ -1,7 +1,5 @@
 """Convolutions and matrix products as kernels: counted, and compared with NumPy's rules."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

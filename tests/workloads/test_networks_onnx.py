@@ -1,7 +1,5 @@
 """ONNX models as networks: round trips, real shapes, and what is listed instead of dropped."""
 
-from __future__ import annotations
-
 import onnx
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """Layers that read just what the one before wrote: as network files and ONNX models say it."""
 
-from __future__ import annotations
-
 import pytest
 
 from ithaca.files.errors import InputError

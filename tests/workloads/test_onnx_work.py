@@ -1,7 +1,5 @@
 """Multiply-accumulates of ONNX nodes that become no layers, and of those that do."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

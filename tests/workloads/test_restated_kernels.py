@@ -1,7 +1,5 @@
 """The library's kernels restated by one's own statements: the same nest, the same answer."""
 
-from __future__ import annotations
-
 import json
 import re
 
@@ -27,8 +25,6 @@ def test_a_statement_of_the_library_is_the_librarys_nest(name):
     assert (nest.untiled, nest.simd, nest.loops) == (kernel.untiled, kernel.simd, kernel.loops)
 
 
-@pytest.mark.slow(every=4)
-@pytest.mark.ci
 @pytest.mark.parametrize("name", workload_names())
 def test_other_names_have_the_same_space_and_optimum(name):
     kernel = workload(name).with_sizes(
@@ -69,7 +65,6 @@ def test_windows_stay_tiled_where_nothing_else_could_be_vectorised():
     assert nest.untiled == frozenset()
 
 
-@pytest.mark.ci
 def test_options_say_which_loops_are_untiled_and_vectorised():
     sizes = ",".join(f"{name}={n}" for name, n in SIZES.items())
     words = (CONV, "-s", sizes, "--dataflow", "o")

@@ -1,7 +1,5 @@
 """Signals: in processes of their own, since the second one ends them."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -88,8 +86,6 @@ with signals.Interrupt() as asked:
     assert ran(script, tmp_path).stdout == "raised True\n"
 
 
-@pytest.mark.slow(every=4)
-@pytest.mark.ci
 @pytest.mark.parametrize(
     "writer",
     [

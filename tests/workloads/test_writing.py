@@ -4,8 +4,6 @@ The tests may run as root, whom permissions do not stop: failures are simulated 
 that would report them.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import stat

@@ -1,10 +1,7 @@
 """Flow graphs by `ithaca evaluate`: files, names, mappings and points."""
 
-from __future__ import annotations
-
 import csv
 import json
-from typing import Any
 
 import pytest
 import yaml
@@ -13,7 +10,7 @@ import ithaca
 from ithaca.files.errors import InputError
 from tests.command_line import refused, succeed
 
-GRAPH: dict[str, Any] = {
+GRAPH = {
     "name": "moved",
     "megahertz": 200,
     "parameters": {"n": 100, "share": 1},

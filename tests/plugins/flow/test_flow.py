@@ -1,12 +1,8 @@
 """Flow graphs of components, against figures worked out by hand, enumerations and simulations of
 single cycles."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
 from fractions import Fraction
 from math import ceil
-from typing import Any
 
 import numpy as np
 import pytest
@@ -72,7 +68,7 @@ def test_a_dma_takes_291_cycles_and_0_24_a_byte(size):
 
 
 #: A step of 96 values of 8 bits, a quarter of them not zero, positions of 4 bits: cycles.
-ALONE: Sequence[tuple[str, dict[str, object], Fraction | int]] = [
+ALONE = [
     ("dram", {}, 0),
     ("sram", {"width": 8, "ports": 2}, ceil(24 * 12 / 16)),
     ("mac", {"multipliers": 5}, ceil(24 / 5)),
@@ -200,7 +196,6 @@ def test_copies_that_wait_take_the_expected_largest(every):
 
 
 @pytest.mark.parametrize("room", [1, 2, 5])
-@pytest.mark.ci
 def test_copies_with_queues_take_what_a_simulation_of_cycles_does(room):
     generator = np.random.default_rng(7)
     counts = generator.binomial(WINDOW, DENSITY, (400, STEPS, COPIES))
@@ -360,7 +355,7 @@ def test_what_divides_by_0_is_refused_where_it_cancels():
     """A drawn zero is seen where a minimum hides it, too."""
     own = {"of": {"cycles": "min(4/(in.items - 4), 3)*(in.items - 4)/(in.items - 4)"}}
     feed = {"of": "x", "shape": ["n"]}
-    parts: dict[str, Any] = {
+    parts = {
         "library": own,
         "components": {"it": {"of": "of"}},
         "edges": [],

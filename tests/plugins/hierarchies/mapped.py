@@ -1,8 +1,6 @@
 """A small matrix product on a small memory hierarchy, and all its mappings, counted by the rules of
 the real tool."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from functools import cache
 from itertools import permutations, product

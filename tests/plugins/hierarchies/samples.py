@@ -1,7 +1,5 @@
 """Small problems on memory hierarchies."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 from ithaca.formulations.problem import Limit

@@ -1,7 +1,5 @@
 """`ithaca evaluate --arch`: mappings onto memory hierarchies."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -29,7 +27,6 @@ def written(path, table):
     return path
 
 
-@pytest.mark.ci
 def test_the_command_prints_what_python_answers(tmp_path):
     asked = {"arch": golden() / "eyeriss", "points": golden() / "eyeriss.csv"}
     found = ithaca.evaluate(**asked)

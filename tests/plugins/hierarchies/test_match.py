@@ -1,7 +1,5 @@
 """``ithaca match`` and `ithaca.match`: what is listed, written, read back and refused."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

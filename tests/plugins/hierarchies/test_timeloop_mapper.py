@@ -1,11 +1,8 @@
 """``ithaca timeloop-mapper``: Timeloop's files in, its mapper's files out."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,7 +14,6 @@ from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.plugins.hierarchies.exports.timeloop.hierarchy import MappedNest
 from ithaca.plugins.hierarchies.exports.timeloop.mapper import mapper_files
 from ithaca.plugins.hierarchies.formulations.mapper_files import read_mapper_files
-from ithaca.plugins.hierarchies.formulations.mapping_design import MappingDesign
 from ithaca.plugins.hierarchies.formulations.options import HierarchyOptions
 from ithaca.plugins.hierarchies.formulations.question import MappingQuestion
 from tests.command_line import refused, succeed
@@ -67,7 +63,7 @@ MAPPER = "mapper: {optimization-metrics: [delay, energy], live-status: false, ti
 FILES = {"p.yaml": PROBLEM, "m.yaml": MAPPER, "a.yaml": ARCHITECTURE, "e.yaml": ENERGIES}
 
 KEPT = "    constraints: {dataspace: {keep: [Inputs]}}\n"
-OPEN: dict[str, Any] = {"bypass": "free", "divisors_only": True}
+OPEN = {"bypass": "free", "divisors_only": True}
 
 #: A mapping onto these files, and how timeloop-model (NVlabs) draws it.
 MAPPED = """mapping:
@@ -106,7 +102,6 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.mark.ci
 def test_files_in_any_order_are_solved_and_its_files_written(folder):
     done = succeed("timeloop-mapper", *FILES, "-o", "out", "--json")
     assert json.loads(done.stdout)["objective"]["expression"] == "latency,energy"
@@ -135,7 +130,7 @@ def test_files_in_any_order_are_solved_and_its_files_written(folder):
 
 def figures(text):
     """The figures of the tool's statistics by level, or level and tensor, and field."""
-    rows: dict[str, dict[str, str]] = {}
+    rows = {}
     level, tensor = "", ""
     for line in text.splitlines():
         if heading := re.match(r"=== (\S+) ===|(Summary Stats)", line):
@@ -156,7 +151,6 @@ def test_figures_are_those_of_the_tool(folder):
     problems = MappingQuestion.read(options, mapper.objective).problems(mapper.nest)
     (start,) = starts_of(Path("map.yaml"), problems, mapper.nest, "map.yaml")
     design = problems[0].design
-    assert isinstance(design, MappingDesign)
     assert start is not None
     metrics = design.metrics(start, FRACTION)
     mapped = MappedNest(design.nest, design.architecture, design.mapping(start), metrics)
@@ -170,7 +164,6 @@ def test_figures_are_those_of_the_tool(folder):
             assert own[part][field] == value, (part, field)
 
 
-@pytest.mark.ci
 def test_levels_keep_what_they_are_to_keep_and_perhaps_more(folder):
     """Keeping as in the tool: ``keep`` says what a level holds at least; other constraints come
     from files of their own."""
@@ -215,7 +208,6 @@ def test_what_is_refused_is_named(folder, names, text, line):
     assert refused("timeloop-mapper", *names).startswith(f"ithaca: {line}")
 
 
-@pytest.mark.ci
 def test_words_of_the_outermost_level_are_a_metric(folder):
     Path("m.yaml").write_text("mapper: {optimization_metric: last-level-accesses}")
     result = ithaca.timeloop_mapper([*FILES])

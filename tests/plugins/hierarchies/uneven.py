@@ -1,8 +1,6 @@
 """A product on the memory hierarchy of `tests.plugins.hierarchies.mapped`, every tensor with tiles of its own,
 and all places of all prime factors between all storage nodes."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from functools import cache
 
@@ -26,7 +24,7 @@ def uneven_problem(objective="latency", **limits):
 @cache
 def every_mapping():
     """Latency, energy and multipliers of all mappings that fit."""
-    vectors: set[tuple[int, int, int]] = set()
+    vectors = set()
     for model, fits in placed_models(DESIGN):
         columns = [model.metric(name) for name in ("latency", "energy", "pes")]
         rows = np.stack([np.broadcast_to(column, fits.shape) for column in columns], axis=1)

@@ -1,7 +1,5 @@
 """Coordinates and the objective agree with the reference, whatever the design."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np
@@ -45,7 +43,6 @@ def test_configurations_survive_their_coordinates(point):
         assert coordinates.genome.decode(genes[:, 0]) == configuration
 
 
-@pytest.mark.ci
 @given(point=mm_points(), seed=st.integers(0, 9))
 @settings(max_examples=40)
 def test_scores_are_those_of_the_reference(point, seed):

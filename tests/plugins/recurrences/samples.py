@@ -1,14 +1,11 @@
 """Small systems of recurrences, and runs of every word."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from functools import partial
 
 import pytest
 
 from ithaca.formulations.problem import Limit
-from ithaca.plugins.recurrences.formulations.design import RecurrenceDesign
 from ithaca.plugins.recurrences.formulations.options import RecurrenceOptions
 from ithaca.plugins.recurrences.formulations.question import RecurrenceQuestion
 from ithaca.plugins.recurrences.formulations.simulation import simulate as simulate_by
@@ -25,7 +22,6 @@ def simulate(array):
 def every_run(problem):
     """The one configuration of an array; its cycles are those of a run."""
     design = problem.design
-    assert isinstance(design, RecurrenceDesign)
     cycles = Fraction(simulate(design.array).cycles)
     yield {"size": len(design.array.pes)}, {**design.figures, "latency": cycles}
 

@@ -1,8 +1,6 @@
 """Arrays of recurrences: cycles counted against a run of every word, recurrences against NumPy, structure
 against what the AutoSA compiler built."""
 
-from __future__ import annotations
-
 import ast
 from itertools import product
 
@@ -121,7 +119,6 @@ NESTS = [
 ]
 
 
-@pytest.mark.ci(every=3)
 @pytest.mark.parametrize(("name", "sizes"), NESTS, ids=str)
 def test_the_count_is_what_a_run_of_every_word_takes(name, sizes):
     nest = nest_of(name, **sizes)
@@ -149,7 +146,6 @@ def test_an_array_hangs_where_a_run_of_every_word_does(name, sizes):
             assert simulate(array).cycles == counted, (space, timing)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("n", [12, 16, 20, 24, 30])
 def test_large_ones_too(n):
     nest = find_recurrence("lu", {"n": n})
@@ -210,7 +206,6 @@ BUILT = {
 }
 
 
-@pytest.mark.ci(every=3)
 @pytest.mark.parametrize("space", BUILT)
 def test_modules_and_buffers_are_those_that_the_compiler_builds(space):
     array = RecurrenceArray(find_recurrence("lu", {"n": 9}), tuple(space.split(",")), Timing())
@@ -221,7 +216,6 @@ def test_modules_and_buffers_are_those_that_the_compiler_builds(space):
     assert found == chains
 
 
-@pytest.mark.ci
 def test_words_beside_the_triangle_move_where_the_compiler_moves_boxes():
     def words(*space):
         array = RecurrenceArray(find_recurrence("lu", {"n": 9}), space, Timing())

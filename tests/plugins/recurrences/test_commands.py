@@ -1,7 +1,5 @@
 """Commands on recurrences: what works on them, and one line where nothing does."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess
@@ -64,7 +62,6 @@ def test_every_simulated_element_is_right(folder):
         assert run == {"cycles": run["model"], "elements": 25, "wrong": 0, "model": run["model"]}
 
 
-@pytest.mark.ci
 def test_sizes_are_varied_and_verified(folder):
     succeed("whatif", "lu", "--vary", "n=2,4", "-o", str(folder / "study.json"))
     done = command("verify", "study.json", cwd=folder)

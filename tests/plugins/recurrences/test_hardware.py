@@ -1,8 +1,6 @@
 """Arrays of recurrences that run: as many cycles as counted, every element as NumPy says, also with
 stalls at random, and run after run."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -93,7 +91,6 @@ LU = [
 ]
 
 
-@pytest.mark.slow(every=4)
 @pytest.mark.usefixtures("simulator")
 @pytest.mark.parametrize(("n", "space", "timing"), LU)
 def test_lu_takes_the_counted_cycles_and_is_that_of_elimination(n, space, timing, folder):
@@ -110,7 +107,6 @@ def test_lu_takes_the_counted_cycles_and_is_that_of_elimination(n, space, timing
     assert exact.max() <= 1e-6 * np.abs(matrix).max()
 
 
-@pytest.mark.slow(every=3)
 @pytest.mark.usefixtures("simulator")
 @pytest.mark.parametrize(
     ("name", "space", "timing"),

@@ -1,7 +1,5 @@
 """Small chains of nests, and the least of all shared loops, storage nodes, groups and mappings."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import permutations, product
@@ -213,7 +211,6 @@ def rows_of(
         for place, each in enumerate(architecture.levels)
     )
     architecture = replace(architecture, levels=levels).retaining([(t, 1) for t in passed], tensors)
-    assert architecture is not None
     design = UnevenDesign(chain.nests[number], architecture, chain.options)
     between = (*between, *((t, tuple(trips)) for t in passed if t not in dict(between)))
     first = [(homes.get(t, 1), t) for t, _ in between]
@@ -224,7 +221,7 @@ def rows_of(
         for place in range(len(architecture.levels))
         if architecture.inner_mesh(place) is not None
     ]
-    fixed: dict[tuple[int, str], Any] = {}
+    fixed = {}
     before = (1,) * len(names)
     for gap, (_, around) in enumerate([*between, ("", tuple(trips))]):
         for name, now, then in zip(names, before, around, strict=True):
@@ -317,7 +314,7 @@ def least_of(chain):
     """The least of all homes, shared loops, storage nodes between these, groups and mappings."""
     numbers, architecture = range(len(chain.nests)), chain.architecture
     ones = (1,) * len(chain.shared)
-    outside: Nodes = dict.fromkeys(numbers, ())
+    outside = dict.fromkeys(numbers, ())
     nothing = dict.fromkeys(numbers, (0.0,) * len(chain.rooms))
     able = [
         [

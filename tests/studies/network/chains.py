@@ -1,7 +1,5 @@
 """Chains of layers of which some may be fused, and the least total of all choices."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
@@ -96,7 +94,7 @@ def chains(draw):
     nests = [
         workload("mm", {"i": draw(SIZES), "j": draw(SIZES), "k": draw(SIZES)}) for _ in range(2)
     ]
-    runs: list[LayerRun] = []
+    runs = []
     for number in range(draw(st.integers(1, 4))):
         follows = number > 0 and draw(st.booleans())
         runs.append(

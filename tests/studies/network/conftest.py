@@ -1,7 +1,5 @@
 """The results of the tiny network, solved once for all tests that read or edit them."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

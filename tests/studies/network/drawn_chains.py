@@ -1,7 +1,5 @@
 """Chains of layers, drawn at random, whose plans can all be enumerated."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 

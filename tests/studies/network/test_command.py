@@ -1,11 +1,8 @@
 """``ithaca network`` as a user meets it."""
 
-from __future__ import annotations
-
 import csv
 import json
 import os
-import random
 import signal
 import subprocess
 import time
@@ -13,14 +10,13 @@ import time
 import pytest
 
 from ithaca.solver import schedule
-from tests.command_line import begin, ithaca, refused, start, succeed
+from tests.command_line import ithaca, refused, start, succeed
 from tests.refusals import refusals
-from tests.studies.network.tiny import QUICK, TINY, tiny_file
+from tests.studies.network.tiny import QUICK, tiny_file
 
 #: Restricted so that a run takes a second.
 
 
-@pytest.mark.ci
 def test_a_network_prints_layers_totals_and_what_is_left_out(tmp_path):
     output, table = tmp_path / "r.json", tmp_path / "r.csv"
     done = succeed(
@@ -53,8 +49,6 @@ def test_a_network_prints_layers_totals_and_what_is_left_out(tmp_path):
     assert done.stderr.splitlines() == [f"wrote {output}", f"wrote {table}"]
 
 
-@pytest.mark.slow(every=2)
-@pytest.mark.ci
 @pytest.mark.parametrize(
     ("mode", "arrays"), [("shared-array", ()), ("multi-array", ("--arrays", "2"))]
 )
@@ -92,7 +86,6 @@ def test_json_is_the_file(tmp_path):
     assert done.stdout == output.read_text()
 
 
-@pytest.mark.ci
 def test_an_infeasible_network_exits_1_and_names_the_layers(tmp_path):
     done = ithaca("network", tiny_file(tmp_path), "--limit", "dsp=4", "--layers", "mm", "--json")
     assert done.returncode == 1
@@ -101,7 +94,6 @@ def test_an_infeasible_network_exits_1_and_names_the_layers(tmp_path):
     assert json.loads(done.stdout)["total"]["certificate"]["status"] == "infeasible"
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize(
     ("arguments", "line"),
     refusals("studies-network-command", "bad_input_is_refused_in_one_line"),
@@ -136,44 +128,6 @@ def test_a_failing_problem_is_reported_at_the_end(tmp_path, monkeypatch, capsys)
     assert document["total"]["certificate"]["status"] == "feasible"
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("threads", ["1", pytest.param("2", marks=pytest.mark.slow)])
-def test_a_run_that_is_killed_and_started_again_writes_the_same_files(tmp_path, threads):
-    network, random_ = tiny_file(tmp_path), random.Random(4)
-    wanted, got = tmp_path / "wanted", tmp_path / "got"
-    for folder in (wanted, got):
-        folder.mkdir()
-
-    def words(folder):
-        files = ("-o", folder / "r.json", "--table", folder / "r.csv", "--results", folder / "kept")
-        return ["network", network, *QUICK, "--layers", "mm", "--threads", threads, *files]
-
-    succeed(*words(wanted))
-    kills = 0
-    while not (got / "r.csv").exists():
-        running = start(
-            *words(got),
-            start_new_session=True,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        before = len(list((got / "kept").glob("*.json"))) if (got / "kept").exists() else 0
-        pause = random_.uniform(0, 0.03)
-        while running.poll() is None:
-            now = len(list((got / "kept").glob("*.json"))) if (got / "kept").exists() else 0
-            if kills < 3 and now > before + 1:
-                time.sleep(pause)
-                os.killpg(running.pid, signal.SIGKILL)
-                kills += 1
-                break
-            time.sleep(0.01)
-        running.wait(timeout=60)
-    assert kills == 3
-    assert (got / "r.json").read_bytes() == (wanted / "r.json").read_bytes()
-    assert (got / "r.csv").read_bytes() == (wanted / "r.csv").read_bytes()
-
-
-@pytest.mark.ci
 def test_processes_end_with_the_run_that_is_killed(tmp_path):
     kept = tmp_path / "kept"
     words = ("network", tiny_file(tmp_path), *QUICK, "--threads", "2", "--results", kept)
@@ -194,23 +148,6 @@ def test_processes_end_with_the_run_that_is_killed(tmp_path):
         time.sleep(0.1)
     os.killpg(running.pid, signal.SIGKILL)
     pytest.fail("processes were left behind")
-
-
-@pytest.mark.slow
-def test_an_interrupted_run_keeps_what_it_has(tmp_path):
-    path = tmp_path / "larger.yaml"
-    path.write_text(TINY.replace("i: 4, j: 6, k: 8", "i: 400, j: 600, k: 800"))
-    kept = tmp_path / "kept"
-    running = begin("network", path, "--results", kept, "-o", tmp_path / "r.json")
-    while not (kept.exists() and list(kept.glob("*.json"))):
-        assert running.poll() is None
-        time.sleep(0.01)
-    running.send_signal(signal.SIGINT)
-    out, err = running.communicate(timeout=60)
-    assert running.returncode == 1
-    assert "the run ended early" in out
-    assert "nothing found for" in err
-    assert json.loads((tmp_path / "r.json").read_text())["complete"] is False
 
 
 def test_a_layer_takes_one_line_with_its_stride_or_fits_100_columns(tmp_path):

@@ -1,18 +1,14 @@
 """The document and the table of a network: they agree, and the document reads back."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
 import ithaca
-from ithaca.files.errors import InputError
 from ithaca.files.writing import document_text, write_text_atomically
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.systolic.design import SpaceOptions
@@ -23,7 +19,6 @@ from ithaca.studies.network.problems import only_layers
 from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.network.runner import RunOptions, conditions
 from ithaca.studies.store import Store
-from tests.refusals import refusals
 from tests.studies.network.tiny import tiny_network, tiny_request
 
 Solve = Callable[..., NetworkResult]
@@ -70,11 +65,9 @@ def solve(tmp_path_factory):
 
 def written(result, path):
     path.write_text(document_text(network_document(result)))
-    document: dict[str, Any] = json.loads(path.read_text())
-    return document
+    return json.loads(path.read_text())
 
 
-@pytest.mark.ci(every=4)
 @pytest.mark.parametrize("name", ["per-layer", "shared-dataflow"])
 @pytest.mark.parametrize("objective", ["latency", "energy/3"])
 def test_a_document_reads_back(solve, name, objective, tmp_path):
@@ -82,8 +75,6 @@ def test_a_document_reads_back(solve, name, objective, tmp_path):
     document = written(result, path)
     again = load_network_result(path)
     assert network_document(again) == document
-    assert again.total is not None
-    assert result.total is not None
     assert float(again.total.value or 0) == float(result.total.value or 1)
     for one, other in zip(again.layers, result.layers, strict=True):
         assert (one.layer, one.answer.value, one.efficiency) == (
@@ -91,8 +82,6 @@ def test_a_document_reads_back(solve, name, objective, tmp_path):
             other.answer.value,
             other.efficiency,
         )
-        assert one.answer.configured is not None
-        assert other.answer.configured is not None
         assert one.answer.configured.configuration == other.answer.configured.configuration
     assert document["space"] == {"divisors_only": True}
     assert document["network"]["omissions"] == [
@@ -188,37 +177,6 @@ def pairs(text):
     return {name: int(value) for name, value in (part.split("=") for part in text.split(","))}
 
 
-def _edit(document, path, value):
-    *steps, last = [int(step) if step.isdigit() else step for step in path.split(".")]
-    for step in steps:
-        document = document[step]  # type: ignore[index]
-    document[last] = value  # type: ignore[index]
-
-
-@pytest.mark.ci
-@pytest.mark.parametrize(
-    ("path", "value", "line"),
-    refusals("studies-network-files", "an_edited_document_is_refused"),
-)
-def test_an_edited_document_is_refused(solve, tmp_path, path, value, line):
-    file = tmp_path / "r.json"
-    document = written(solve("per-layer", "mm"), file)
-    _edit(document, path, value)
-    file.write_text(json.dumps(document))
-    with pytest.raises(InputError, match=line):
-        load_network_result(file)
-
-
-def test_a_total_must_be_the_sum(solve, tmp_path):
-    file = tmp_path / "r.json"
-    document = written(solve("shared-dataflow", "mm"), file)
-    total = document["total"]
-    total["value"] = total["certificate"]["lower_bound"] = total["value"] - 1
-    file.write_text(json.dumps(document))
-    with pytest.raises(InputError, match=r"total\.value is 116, yet 117 follows from its parts"):
-        load_network_result(file)
-
-
 def test_a_platform_with_a_technology_of_its_own_loads_back(tmp_path):
     network = only_layers(tiny_network(tmp_path), ["wide"])
     result = mode("per-layer")(
@@ -229,7 +187,6 @@ def test_a_platform_with_a_technology_of_its_own_loads_back(tmp_path):
     assert network_document(load_network_result(path)) == network_document(result)
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize(
     ("option", "column"), [({"ports": 4}, "ports"), ({"two_level": True}, "array_part_l2")]
 )

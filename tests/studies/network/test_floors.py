@@ -1,8 +1,6 @@
 """Bounds of layers that were not begun: what a decode block of a language model must move, counted
 by hand."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,8 +1,6 @@
 """Totals over a part of a network: everything that states one says how much is counted, and nothing
 that is left out is taken for nothing."""
 
-from __future__ import annotations
-
 import json
 from fractions import Fraction
 
@@ -102,21 +100,12 @@ def test_an_explanation_a_page_and_a_check_state_the_share(part, tmp_path):
     assert "(25.0 % of the multiply-accumulates)" in succeed("verify", part)
 
 
-@pytest.mark.ci
 def test_a_comparison_and_an_export_state_the_share(part, tmp_path):
     text = succeed("network", model(tmp_path), *LIMITS, "--compare", part)
     assert "the same  (optimal of the 25.0 % counted, as stated" in text
     line = run("export", part, "--to", "scalesim", "-o", tmp_path / "s", together=True).stdout
     assert "25.0 % of the multiply-accumulates" in line
     assert "25.0 % of the multiply-accumulates" in (tmp_path / "s" / "README.md").read_text()
-
-
-def test_a_share_that_was_edited_is_refused(part, tmp_path):
-    for field, value in (("share", 1), ("left_out", 0)):
-        document = json.loads(part.read_text())
-        document["total"][field] = value
-        (tmp_path / "e.json").write_text(json.dumps(document))
-        assert f"total.{field}" in refused("verify", tmp_path / "e.json")
 
 
 def test_what_cannot_be_counted_is_said_by_name(tmp_path):
@@ -147,7 +136,6 @@ def test_what_cannot_be_counted_is_said_by_name(tmp_path):
     assert "total.share" in refused("verify", tmp_path / "e.json")
 
 
-@pytest.mark.ci
 def test_layers_that_are_not_asked_for_are_left_out(tmp_path):
     net = tmp_path / "net.yaml"
     net.write_text(
@@ -164,12 +152,10 @@ def test_layers_that_are_not_asked_for_are_left_out(tmp_path):
     assert "counted" not in succeed("network", net, "--limit", "dsp=20", "--dataflow", "i,j")
 
 
-@pytest.mark.ci
 def test_a_codesign_states_the_share_of_all_workloads(tmp_path):
     answer = ithaca.codesign(
         "dmazerunner-memory", str(model(tmp_path)), divisors_only=True, time_limit=20
     )
-    assert isinstance(answer, ithaca.CodesignResult)
     assert answer.share.value == Fraction(1, 4)
     assert not answer.complete
     assert "of the 25.0 % counted" in answer.headline

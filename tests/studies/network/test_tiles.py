@@ -1,8 +1,6 @@
 """Tiles that are passed on between layers: all shared loops, storage nodes and mappings of small
 chains; known figures; files."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter
@@ -27,7 +25,6 @@ from tests.command_line import ithaca, succeed
 from tests.plugins.hierarchies.formulations.cases import nest_of
 from tests.plugins.hierarchies.formulations.placed import GOLDEN
 from tests.plugins.hierarchies.formulations.test_uneven import problem
-from tests.refusals import refusals
 from tests.studies.network.all_tiles import CHAINS, Chain, fitted_to, least_of
 from tests.studies.network.drawn_chains import (
     inner_buffers,
@@ -85,25 +82,21 @@ def check(seed, objective=None, draw=random_chain):
     )
 
 
-@pytest.mark.ci(every=3)
 @pytest.mark.parametrize("seed", [0, 1, 2, 5, 84])  # in the last one nothing fits
 def test_proofs_against_all_shared_loops_and_mappings(seed):
     check(seed)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("seed", "kind"), [(3, "whole"), (4, "nested"), (8, "nested")])
 def test_some_keep_a_tensor_whole_beside_tiles_or_share_more_inside(seed, kind):
     assert check(seed, draw=three_products)[kind]
 
 
-@pytest.mark.slow
 def test_more_proofs_most_of_them_of_loops_shared_inside():
     found = sum((check(seed, draw=three_products) for seed in range(100)), Counter())
     assert found["nested"] >= 50
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize(
     ("seed", "draw", "kind"), [(102, thin_products, "again"), (300, window_chain, "halo")]
 )
@@ -111,14 +104,12 @@ def test_some_compute_tiles_again_or_their_halos(seed, draw, kind):
     assert check(seed, draw=draw)[kind]
 
 
-@pytest.mark.slow(every=34)
 @pytest.mark.parametrize("seeds", [range(n, n + 1) for n in range(170)], ids=str)
 def test_proofs_of_tiles_at_inner_levels(seeds):
     for seed in seeds:
         check(seed, draw=inner_buffers)
 
 
-@pytest.mark.ci
 def test_bounds_hold_of_all_homes():
     """An outer home leaves out the slow level that an inner one is at, with free bypass."""
     sizes = {"m": 2, "n": 2, "k": 1, "p": 1}
@@ -134,7 +125,6 @@ def test_bounds_hold_of_all_homes():
         assert all(roofs.get(name, 0) <= cost for name, cost in solution.metrics.items())
 
 
-@pytest.mark.slow
 def test_more_proofs_of_tiles_computed_again():
     thin = sum((check(seed, draw=thin_products) for seed in range(100, 240)), Counter())
     assert thin["again"] >= 30
@@ -142,7 +132,6 @@ def test_more_proofs_of_tiles_computed_again():
     assert wide["halo"] >= 20
 
 
-@pytest.mark.ci(every=2)
 @pytest.mark.parametrize(
     ("seed", "objective"),
     [
@@ -156,7 +145,6 @@ def test_all_metrics_of_objectives_are_bounded(seed, objective):
     check(seed, objective)
 
 
-@pytest.mark.slow
 def test_more_proofs_most_of_them_of_shared_loops():
     found = sum((check(seed) for seed in range(4, 304)), Counter())
     assert found["shared"] >= 100
@@ -169,7 +157,6 @@ def products(extent, **options):
     return Chain(nests, GOLDEN, ("mm", "nn"), MappingOptions(True, **options), "energy")
 
 
-@pytest.mark.slow
 def test_known_optimum():
     search = search_of(products(256, nodes_by_level=True))
     assert search.run().status is Status.OPTIMAL
@@ -178,7 +165,6 @@ def test_known_optimum():
     assert kept == [(("T", 32768),), (("T", 32768),)]
 
 
-@pytest.mark.slow
 def test_known_optimum_of_three_products():
     """AccelForge's mapper: 392,036,352. Two share more loops inside of those of all three."""
     texts = (*CHAINS[0][0][:1], "U[m][p] += T[m][n] * V[n][p]", "C[m][q] += U[m][p] * W[p][q]")
@@ -202,7 +188,6 @@ def test_elements_that_another_order_reads_are_not_shared(read, shared):
     assert (first.tiled([second]) is not None) == shared
 
 
-@pytest.mark.slow
 def test_more_known_optima():
     for extent, by_level, value in ((256, False, 255_262_720), (512, True, 2_143_813_632)):
         search = search_of(products(extent, nodes_by_level=by_level))
@@ -219,7 +204,6 @@ def test_interrupted_searches_say_what_they_know():
     search._budget = Budget(SolveOptions(stop=lambda: next(steps) > 40))
     proof = search.run()
     assert proof.status in (Status.UNKNOWN, Status.FEASIBLE)
-    assert best.value is not None
     assert 0 < (proof.lower_bound or 0) <= best.value
 
 
@@ -239,14 +223,12 @@ def check_cuts(seed, draw):
     return 0
 
 
-@pytest.mark.ci
 @pytest.mark.usefixtures("counted_time")
 @pytest.mark.parametrize(("seed", "draw"), [(2, inner_buffers), (8, inner_buffers)])
 def test_bounds_of_cut_searches_hold_of_all_ways(seed, draw):
     assert check_cuts(seed, draw) > 4
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("counted_time")
 @pytest.mark.parametrize(
     ("first", "draw"),
@@ -291,14 +273,12 @@ COMMAND = (
 )
 
 
-@pytest.mark.ci
 def test_what_is_shared_is_shown_and_read_again(folder):
     shown = (folder / "shown.txt").read_text()
     assert re.search(r"kept +first → second 64 words, [0-9]+ at a time", shown)
     assert "(shared)" in shown
     found = load_network_result(folder / "r.json")
     assert network_document(found) == json.loads((folder / "r.json").read_text())
-    assert found.fusing is not None
     (edge,) = found.fusing.edges
     values = [layer.answer.problem.design for layer in found.layers]
     assert [dict(design.kept) for design in values] == [{"C": edge.tile}, {"A": edge.tile}]
@@ -323,8 +303,6 @@ architecture:
 """
 
 
-@pytest.mark.slow(every=2)
-@pytest.mark.ci
 @pytest.mark.parametrize(
     ("rows", "sizes", "kept", "value"),
     [
@@ -351,53 +329,6 @@ def test_whole_tensors_beside_tiles_and_loops_shared_inside_are_read_again(
     assert all(check.confirmed for check in verify_network(found, SolveOptions()))
 
 
-THIN = """\
-name: thin
-layers:
-  - {op: kernel, name: l0, kernel: mm, sizes: {i: 6, j: 6, k: 1}}
-  - {op: kernel, name: l1, kernel: mm, sizes: {i: 6, j: 6, k: 6}, follows: true}
-"""
-
-HALOS = """\
-name: halos
-input: {batch: 1, channels: 2, height: 12, width: 1}
-layers:
-  - {op: conv, name: l0, channels: 2, kernel: [3, 1], padding: [1, 0]}
-  - {op: conv, name: l1, channels: 2, kernel: [3, 1], padding: [1, 0]}
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("network", "words", "value", "turns"),
-    [
-        (THIN, 14, "26,028", {"name": "next_j", "trips": 6}),
-        (HALOS, 28, "24,136", {"name": "next_r", "trips": 2, "loop": "r", "extent": 8, "step": 6}),
-    ],
-)
-def test_what_is_computed_again_is_read_again(network, words, value, turns, tmp_path):
-    text = BUFFER.replace("entries: 32", f"entries: {words}")
-    (tmp_path / "arch.yaml").write_text(text.replace("energy: 6", "energy: 1"))
-    (tmp_path / "two.yaml").write_text(network)
-    options = ("--arch", tmp_path / "arch.yaml", tmp_path / "two.yaml", "--loops")
-    shown = succeed(*COMMAND, *options, "-o", tmp_path / "r.json").stdout
-    assert f"total      energy {value}  (optimal among plans" in shown
-    assert f"for {turns['name']} in [0:{turns['trips']}) (shared)" in shown
-    stated = json.loads((tmp_path / "r.json").read_text())
-    assert stated["layers"][0]["shared"]["turns"] == [turns]
-    found = load_network_result(tmp_path / "r.json")
-    assert network_document(found) == stated
-    assert all(check.confirmed for check in verify_network(found, SolveOptions()))
-    for change in ({"loop": "z"}, {"name": "z"}, {"extent": 7}, {"step": 1}):
-        edited = json.loads((tmp_path / "r.json").read_text())
-        edited["layers"][0]["shared"]["turns"][0].update(change)
-        (tmp_path / "edited.json").write_text(json.dumps(edited))
-        done = ithaca("explain", tmp_path / "edited.json")
-        assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-
-
-@pytest.mark.slow(every=2)
-@pytest.mark.ci
 @pytest.mark.parametrize(
     ("sizes", "words", "energy", "keeps", "bypass", "value"),
     [
@@ -440,7 +371,6 @@ def level_text(name, kind, words):
     return f"  - !Component\n    name: {name}\n    class: {kind}\n{attributes}"
 
 
-@pytest.mark.ci
 @pytest.mark.usefixtures("counted_time")
 @pytest.mark.parametrize(
     ("sizes", "buffer", "inner", "value"),
@@ -479,7 +409,6 @@ def test_bounds_of_cut_networks_hold_of_all_plans(sizes, buffer, inner, value, t
         assert total["value"] is None or value <= total["value"]
 
 
-@pytest.mark.slow
 def test_products_of_two_sums_are_read_again(folder):
     """EDP of the whole network is searched for as weighted sums, and is no sum itself."""
     words = ("--arch", folder / "small.yaml", folder / "two.yaml", "-o", folder / "edp.json")
@@ -488,24 +417,6 @@ def test_products_of_two_sums_are_read_again(folder):
     assert "found again by the same search" in succeed("verify", folder / "edp.json").stdout
 
 
-@pytest.mark.ci
-@pytest.mark.parametrize(
-    ("change", "line"),
-    refusals("studies-network-tiles", "edited_files_are_refused"),
-)
-def test_edited_files_are_refused(folder, change, line):
-    edited = json.loads((folder / "r.json").read_text())
-    part = edited
-    for key in change[:-1]:
-        part = part[key]
-    part[change[-1]] = {"nobody": {}} if change[-1] == "around" else part[change[-1]] * 2
-    (folder / "edited.json").write_text(json.dumps(edited))
-    done = ithaca("explain", folder / "edited.json")
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert line in done.stderr
-
-
-@pytest.mark.ci
 def test_several_objectives_in_order_are_refused(folder):
     words = ("--arch", folder / "small.yaml", folder / "two.yaml", "--objective", "energy,latency")
     done = ithaca(*COMMAND, *words)
@@ -515,7 +426,6 @@ def test_several_objectives_in_order_are_refused(folder):
     )
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize(
     ("words", "falls"),
     [

@@ -1,7 +1,5 @@
 """A network of three tiny layers, and what is asked of it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Spaces whose costs a user states: proofs against enumeration, explained search, what is refused."""
 
-from __future__ import annotations
-
 import json
 import random
 import re
@@ -9,7 +7,6 @@ from copy import deepcopy
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
-from typing import Any
 
 import pytest
 
@@ -21,7 +18,7 @@ from ithaca.workloads.library import workload
 from tests.command_line import refused, succeed
 from tests.refusals import refusals
 
-EDGE: dict[str, Any] = {
+EDGE = {
     "name": "edge",
     "family": "custom",
     "quantities": {
@@ -57,8 +54,6 @@ def costs(sizes, pes, l2_kb, bandwidth):
     return known
 
 
-@pytest.mark.ci(every=16)
-@pytest.mark.slow(every=3)
 @pytest.mark.parametrize("seed", range(12))
 def test_proofs_are_what_enumeration_finds(seed):
     """Two products, a random limit of the area and one of the energy, three objectives: latency
@@ -113,7 +108,6 @@ def test_a_space_is_the_one_that_its_document_states():
     assert "pes" not in fields["figures"]
 
 
-@pytest.mark.ci
 def test_files_of_answers_are_verified_explained_and_reported(tmp_path):
     space, answer = tmp_path / "edge.json", tmp_path / "answer.json"
     space.write_text(json.dumps({**EDGE, "limits": {"area": 20}}))
@@ -245,7 +239,6 @@ def test_objectives_in_order_and_products_are_those_of_the_runs(tmp_path):
     sizes = {"i": 8, "j": 8, "k": 8}
     order = ithaca.codesign(space, "mm", sizes=sizes, objective="latency,energy,dma")
     least = min((each["latency"], each["energy"]) for each in every)
-    assert order.certificate.then is not None
     assert (order.value, order.certificate.then.value) == least
     layers = [{"op": "kernel", "name": name, "kernel": "mm", "sizes": sizes} for name in "ab"]
     (tmp_path / "two.yaml").write_text(json.dumps({"name": "two", "layers": layers}))

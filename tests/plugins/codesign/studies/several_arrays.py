@@ -5,13 +5,10 @@ It shares the cost model with the search, and nothing else: no classes of hardwa
 proofs of layers.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import combinations, pairwise
 from math import prod
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -136,7 +133,7 @@ def arrays(problems, counts, each):
             )
             rows = not_dominated(joined.reshape(-1, rows.shape[1]))
         units = _units(problems[0])
-        values: dict[str, Any] = {
+        values = {
             f"{kind}.{loop}": 1
             for kind in ("t1", "t2", "lanes", "tiles")
             for loop in design.array.band

@@ -1,8 +1,6 @@
 """A small hardware space as files: buffers and lanes of a machine of sixteen multipliers, and a
 layer."""
 
-from __future__ import annotations
-
 SPACE = """name: small
 description: buffers and lanes of a small machine
 source: made for tests

@@ -1,8 +1,6 @@
 """Limits at, below, above and between multiples of what arrays take whole shares of, against every
 way to share out a device."""
 
-from __future__ import annotations
-
 import random
 from fractions import Fraction
 from math import inf
@@ -55,19 +53,16 @@ def check_limits(seed, metric, parts, tried):
     return len(values)
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize(("seed", "metric"), [(1, "dsp"), (10, "bram18k")])
 def test_limits_around_shares_equal_enumeration(seed, metric):
     assert check_limits(seed, metric, 3, 4) > 1
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("metric", ["dsp", "bram18k"])
 def test_limits_around_many_shares_equal_enumeration(metric):
     seeds = range(4000, 4012)
     assert sum(check_limits(seed, metric, 2 + seed % 4, 5) for seed in seeds) > 20
 
 
-@pytest.mark.slow
 def test_bandwidth_around_shares_equals_enumeration():
     assert sum(check_limits(seed, "bandwidth", 3, 4) for seed in (1, 2, 3)) > 4

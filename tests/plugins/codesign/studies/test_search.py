@@ -1,7 +1,5 @@
 """Every claim over a space of accelerators, against all accelerators with all mappings."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -82,7 +80,6 @@ def test_in_limited_time_an_accelerator_is_known_before_others_are_compared(
     assert [p.values for p in limited.front] == [p.values for p in codesign(question).front]
 
 
-@pytest.mark.ci
 def test_what_is_enumerated_is_bounded_before_accelerators_are_looked_for():
     space, some = find_space("hasco-conv"), {"x": (4, 5, 8, 12), "y": (4, 8, 9)}
     some |= {"scratchpad_kb": (64, 256), "local_kb": (64,), "banks": (2, 8)}
@@ -103,7 +100,6 @@ def test_what_is_enumerated_is_bounded_before_accelerators_are_looked_for():
     assert result.counts.layers <= 2 < len(some["x"]) * len(some["y"])  # of one mesh
 
 
-@pytest.mark.ci
 def test_layers_are_searched_once_where_known_mappings_reach_a_bound_and_their_rules_written_once(
     monkeypatch,
 ):
@@ -139,7 +135,6 @@ def test_layers_are_searched_once_where_known_mappings_reach_a_bound_and_their_r
     assert sum(written) <= 2  # by words of a bank, and whether factors divide: not by accelerator
 
 
-@pytest.mark.ci
 def test_any_number_of_workers_and_a_results_folder_give_the_same(tmp_path):
     question = random_question(14)
     alone = codesign(question)
@@ -191,8 +186,6 @@ def test_an_interrupted_search_says_what_it_knows_and_goes_on_to_the_same(tmp_pa
     ) == timeless(whole)
 
 
-@pytest.mark.slow(every=3)
-@pytest.mark.ci
 @pytest.mark.parametrize("seed", [1, 10, 13])
 def test_an_interrupted_front_is_not_claimed_to_be_whole(seed):
     question = random_question(seed)
@@ -225,31 +218,6 @@ def test_starts_are_incumbents_and_change_no_answer():
     )
 
 
-@pytest.mark.slow
-def test_the_best_memories_are_those_of_solving_every_layer_on_all():
-    whole = find_space("dmazerunner-memory")
-    small = tuple(replace(quantity, values=quantity.values[2:6:2]) for quantity in whole.quantities)
-    space = replace(whole, quantities=small)
-    works = tuple(
-        replace(work, nest=work.nest.with_sizes({"N": 1}))
-        for work in find_workloads(["resnet-dmazerunner"])
-    )[3:]
-    works = tuple(replace(work, stored=()) for work in works)
-    for objective in ("sum(edp)", "latency", "energy"):
-        question = make_question(space, works, [objective])
-        expected = {}
-        for point in points(question):
-            problems = [
-                space.accelerator.problems(work, space.at(point), question.objectives[0])[0]
-                for work in works
-            ]
-            expected[point] = sum(solve_staged(problem).value or 0 for problem in problems)
-        result = codesign(question)
-        assert result.best is not None
-        assert result.best.values == (min(expected.values()),) == (expected[result.best.point],)
-        assert result.certificate.status is Status.OPTIMAL
-
-
 #: Objectives and limits that fall as metrics of layers, or of the hardware, grow.
 FALLING = (
     "energy/latency",
@@ -261,7 +229,6 @@ FALLING = (
 )
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize(
     "seed", [*range(6), *(pytest.param(n, marks=pytest.mark.slow) for n in range(6, 100))]
 )
@@ -293,7 +260,6 @@ def test_what_falls_as_metrics_grow_is_that_of_enumeration(seed):
         ]
 
 
-@pytest.mark.ci(every=6)
 @pytest.mark.parametrize(
     "seed", [*range(6), *(pytest.param(n, marks=pytest.mark.slow) for n in range(6, 100))]
 )
@@ -355,7 +321,6 @@ def assert_open(asked, limits):
     assert CONTRADICTION not in said
 
 
-@pytest.mark.ci(every=2)
 @pytest.mark.parametrize("seed", range(100, 106))
 def test_the_least_of_each_budget_is_named(seed):
     asked = of_latency(seed)
@@ -444,8 +409,6 @@ costs: {area: side * side + words / 10 + banks}
 }
 
 
-@pytest.mark.slow(every=4)
-@pytest.mark.ci
 @pytest.mark.parametrize("edition", SMALL_SPACES)
 @pytest.mark.parametrize(
     ("objectives", "limits"),

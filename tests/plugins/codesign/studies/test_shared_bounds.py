@@ -1,7 +1,5 @@
 """Bounds of searches for shared arrays that are stopped."""
 
-from __future__ import annotations
-
 from functools import cache
 from itertools import count
 
@@ -13,14 +11,11 @@ from ithaca.plugins.codesign.studies.arrays.pipeline import PipelineSearch
 from ithaca.plugins.codesign.studies.arrays.plans import best_plan
 from ithaca.plugins.codesign.studies.arrays.search import SharedSearch
 from ithaca.solver.options import SolveOptions
-from ithaca.solver.progress import Progress
 from tests.plugins.codesign.studies.several_arrays import least, pipelines
 from tests.plugins.codesign.studies.test_shared import check_joint, layers, mixed, total
 from tests.problems import mm_problem
 
 
-@pytest.mark.slow(every=2)
-@pytest.mark.ci
 @pytest.mark.parametrize("minimise", list(Minimise))
 def test_no_time_leaves_nothing_but_the_roofs(minimise):
     problems = [mm_problem(s, dsp="80", bram18k="80") for s in ((12, 16, 8), (20, 8, 16))]
@@ -29,22 +24,18 @@ def test_no_time_leaves_nothing_but_the_roofs(minimise):
     shared = SharedSearch(designs, options).run()
     assert (shared.value, shared.infeasible) == (None, False)
     full = SharedSearch(designs, SolveOptions()).run()
-    assert full.value is not None
-    assert shared.lower_bound is not None
     assert 0 < shared.lower_bound <= full.value
     several = PipelineSearch(designs, (0, 1), 2, minimise, options).run()
     assert (several.stages, several.value) == ((), None)
-    assert several.lower_bound is not None
     share = (
         1 if minimise is Minimise.TOTAL else 2
     )  # the slower of two arrays takes at least half of the sum
     assert shared.lower_bound / share - 1 <= several.lower_bound <= shared.lower_bound / share + 1
 
 
-@pytest.mark.ci
 def test_a_search_that_is_stopped_has_a_bound():
     problems = [mm_problem(s, dsp="80", bram18k="80") for s in ((12, 16, 8), (20, 8, 16))]
-    asked: list[bool] = []
+    asked = []
 
     def stop():
         asked.append(True)
@@ -52,19 +43,16 @@ def test_a_search_that_is_stopped_has_a_bound():
 
     outcome = SharedSearch([[(p, 1) for p in problems]], SolveOptions(stop=stop)).run()
     assert outcome.value is None
-    assert outcome.lower_bound is not None
     full = SharedSearch([[(p, 1) for p in problems]], SolveOptions()).run()
-    assert full.value is not None
     assert outcome.lower_bound <= full.value
 
 
-@pytest.mark.ci
 def test_a_search_for_several_arrays_that_is_stopped_has_one_for_all(
     monkeypatch,
 ):
     problems = [mm_problem(s, dsp="80", bram18k="80") for s in ((12, 16, 8), (20, 8, 16))]
     designs = [[(p, 1) for p in problems]]
-    asked: list[int] = []
+    asked = []
 
     def stop(stages, layers, arrays, *others):
         asked.append(arrays)
@@ -76,12 +64,9 @@ def test_a_search_for_several_arrays_that_is_stopped_has_one_for_all(
     outcome = PipelineSearch(designs, (0, 1), 2, Minimise.TOTAL, SolveOptions()).run()
     assert asked == [2, 2]
     assert len(outcome.stages) == 1
-    assert outcome.lower_bound is not None
-    assert outcome.value is not None
     assert outcome.lower_bound <= outcome.value
     check_joint(outcome.stages[0].joint, problems)
     best = SharedSearch(designs, SolveOptions()).run().value
-    assert best is not None
     assert outcome.value >= best
 
 
@@ -103,7 +88,6 @@ def searched(designs, steps=None):
     ).run()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("bram18k", ["100", "8"])
 def test_bounds_of_all_designs_hold_whenever_a_search_ends(bram18k):
     designs = every_design("4", bram18k)
@@ -132,7 +116,6 @@ def test_bounds_of_all_designs_hold_whenever_a_search_ends(bram18k):
         assert outcome.value == best
 
 
-@pytest.mark.ci
 def test_designs_beaten_by_their_bound_are_not_prepared_any_further():
     designs = [
         [*problems, *problems, *problems] for problems in every_design("4", "100")
@@ -144,15 +127,12 @@ def test_designs_beaten_by_their_bound_are_not_prepared_any_further():
     assert beaten
     for known in (outcome.designs[n] for n in beaten):
         assert (known.value, known.examined, known.infeasible) == (None, 0, False)
-        assert known.lower_bound is not None
-        assert outcome.value is not None
         assert known.lower_bound >= outcome.value
 
 
-@pytest.mark.ci
 def test_the_first_array_is_found_before_other_designs_are_prepared():
     designs = [[*problems, *problems, *problems] for problems in every_design("4", "100")]
-    known: list[Progress] = []
+    known = []
     search = SharedSearch(
         [[(p, 1) for p in problems] for problems in designs], SolveOptions(), known.append
     )
@@ -165,14 +145,11 @@ def test_the_first_array_is_found_before_other_designs_are_prepared():
     assert bounds == sorted(bounds)
 
 
-@pytest.mark.slow(every=2)
-@pytest.mark.ci
 @pytest.mark.parametrize("minimise", list(Minimise))
 def test_several_arrays_are_bounded_whenever_a_search_ends(minimise):
     problems = layers("6", "200")
     rows = pipelines([problems], (0, 1), 2, slowest=minimise is Minimise.SLOWEST)
     best = least(rows, 200)
-    assert best is not None
     values, bounds, steps = 0, 0, 1
     while True:
         asked, limit = count(), steps

@@ -1,7 +1,5 @@
 """Limits on totals that the objective does not follow: kept from the start, by enumeration."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 
@@ -40,8 +38,6 @@ def limited(seed, objective, metric, slack):
 PAIRS = [("energy", "latency"), ("latency", "energy"), ("area", "latency"), ("traffic", "energy")]
 
 
-@pytest.mark.ci(every=16)
-@pytest.mark.slow(every=4)
 @pytest.mark.parametrize("slack", [Fraction(0), Fraction(1, 7)])
 @pytest.mark.parametrize("seed", range(24))
 def test_what_just_keeps_a_limit_is_found_first_and_the_best_of_it_proven(seed, slack, monkeypatch):

@@ -1,7 +1,5 @@
 """Workloads of co-design: networks, files and objects, weighted."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

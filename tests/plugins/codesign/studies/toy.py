@@ -5,8 +5,6 @@ A layer of ``n`` × ``k`` multiplications runs on ``lanes`` lanes in tiles of ``
 is better the nearer it is to 3.
 """
 
-from __future__ import annotations
-
 import random
 from dataclasses import dataclass
 from fractions import Fraction
@@ -274,7 +272,7 @@ def random_question(seed):
         "max(latency, energy/9)",
     ]
     objectives = draw.sample(single, 1 if draw.random() < 0.6 else draw.randint(2, 3))
-    limits: dict[str, Fraction] = {}
+    limits = {}
     if draw.random() < 0.5:
         limits["area"] = Fraction(draw.randint(3, 60))
     if draw.random() < 0.5:
@@ -323,7 +321,7 @@ def _sums(question, figures, costs):
         for e, a in zip(asked, alone, strict=True)
     ]
     objectives = len(question.objectives)
-    partial: set[tuple[tuple[Fraction, ...], tuple[tuple[str, tuple[Fraction, ...]], ...]]] = {
+    partial = {
         (
             tuple(fixed[:objectives]),
             tuple((w, tuple(fixed[objectives:])) for w in question.workloads),

@@ -1,8 +1,6 @@
 """Programs for Gemmini: compiled with a functional model of its interface, beside numpy; and TensorLib's
 file beside the released ones."""
 
-from __future__ import annotations
-
 import json
 import random
 import re
@@ -111,7 +109,6 @@ def ran(called, folder, *, includes=OURS):
     return subprocess.run([program], capture_output=True, text=True, check=True).stdout
 
 
-@pytest.mark.ci
 @pytest.mark.skipif(CC is None, reason="no C compiler")
 def test_random_programs_compute_what_numpy_does(tmp_path):
     seen = set()

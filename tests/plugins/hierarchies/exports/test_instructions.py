@@ -1,8 +1,6 @@
 """Instructions of layers in calls of an intrinsic: random programs run by their interpreter, beside the
 layer's result and the model's counts."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -126,7 +124,6 @@ def run(called, interpreter):
     return found
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize("seed", range(10))
 def test_random_programs_compute_their_layers_and_count_as_the_model_does(seed, interpreter):
     for called in problems(12, seed):
@@ -211,7 +208,6 @@ def test_a_wrong_program_is_seen(tmp_path):
         assert complaint in ran.stdout + ran.stderr
 
 
-@pytest.mark.ci(every=3)
 @pytest.mark.parametrize("target", ["instructions", "gemmini", "tensorlib"])
 def test_answers_of_other_kinds_are_refused_in_one_line(target, tmp_path):
     array, levels = tmp_path / "array.json", tmp_path / "levels.json"
@@ -236,27 +232,3 @@ def test_answers_of_other_kinds_are_refused_in_one_line(target, tmp_path):
         in text
     )
     assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.slow
-def test_the_layers_of_an_accelerator(tmp_path):
-    path = tmp_path / "codesign.json"
-    limits = ("--limit", "latency=1e11,power=10")
-    succeed(
-        "codesign", "hasco-gemm", "mobilenetv2", "--layers", "bottleneck7_1*", *limits, "-o", path
-    )
-    for target in ("instructions", "tensorlib"):
-        succeed("export", path, "--to", target, "-o", tmp_path / target)
-        with (tmp_path / target / "layers.csv").open() as table:
-            rows = list(csv.DictReader(table))
-        assert rows
-        assert {row["folder"] for row in rows} == {
-            each.name for each in (tmp_path / target).iterdir() if each.is_dir()
-        }
-    ran = subprocess.run(
-        ["sh", tmp_path / "instructions" / "build_all.sh"], capture_output=True, text=True
-    )
-    assert ran.returncode == 0
-    assert ran.stdout.count("right: ") == len(rows)
-    text = refused("export", path, "--to", "rtl", "-o", tmp_path / "rtl")
-    assert "allowed: --to timeloop, instructions, gemmini or tensorlib" in text

@@ -1,15 +1,11 @@
 """The page of a mapping onto a memory hierarchy: what it draws, on screens and phones."""
 
-from __future__ import annotations
-
 import re
-from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
 
 import ithaca
-from ithaca.exports.charts.chart import LineChart
 from ithaca.exports.charts.palette import ROLES, SERIES
 from ithaca.exports.charts.scale import AxisScale
 from ithaca.exports.charts.svg import inline_svg
@@ -44,7 +40,7 @@ def best(result):
 
 def charts(best, monkeypatch):
     """The charts of the page, by name."""
-    made: dict[str, Any] = {}
+    made = {}
     plain = spatial.chart_figure
 
     def kept(name, chart):
@@ -57,7 +53,6 @@ def charts(best, monkeypatch):
     return made
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize("width", [390, 1280])
 def test_drawings_fit_and_are_legible(browser, page, width):
     tab, wrong = shown(browser, page, width)
@@ -72,9 +67,8 @@ def test_drawings_fit_and_are_legible(browser, page, width):
     assert drawings[0] >= 11
 
 
-@pytest.mark.ci
 def test_roofs_have_colours_of_their_own_and_reach_the_edges(best, monkeypatch):
-    chart: LineChart = charts(best, monkeypatch)["roofline-chart"]
+    chart = charts(best, monkeypatch)["roofline-chart"]
     assert chart.ends is not None
     (left, right), (low, high) = chart.ends
     *roofs, flat, answer = chart.series

@@ -3,13 +3,9 @@
 ``UPDATE_TILES=1 pytest tests/plugins/hierarchies/exports/test_tiles_picture.py`` draws it anew.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re
-
-import pytest
 
 from tests.command_line import succeed
 from tests.test_readme import ROOT, standalone
@@ -17,11 +13,9 @@ from tests.test_readme import ROOT, standalone
 PAGE, PICTURE = ROOT / "docs" / "uneven-mappings.md", ROOT / "docs" / "tiles.svg"
 
 
-@pytest.mark.slow
 def test_the_picture_is_what_report_draws_and_squares_are_words(tmp_path):
     page = PAGE.read_text(encoding="utf-8")
     found = re.search(r'title="arch.yaml"\n(.*?)```', page, re.DOTALL)
-    assert found is not None
     arch, result, report = (tmp_path / name for name in ("small.yaml", "r.json", "r.html"))
     arch.write_text(found[1])
     arguments = ("mm", "-s", "i=64,j=64,k=64", "--arch", arch, "--divisors-only")

@@ -1,11 +1,9 @@
 """Timeloop's files, read back against a schema of the published format and the meaning of its
 keys."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from math import prod
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import pytest
 import yaml
@@ -144,7 +142,7 @@ Loader.add_multi_constructor(
 
 
 def load(files):
-    parts: dict[str, Any] = {}
+    parts = {}
     for name in ("problem.yaml", "architecture.yaml", "mapping.yaml"):
         document = yaml.load(files[name], Loader)
         assert not set(document) & set(parts)

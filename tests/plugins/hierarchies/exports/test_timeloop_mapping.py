@@ -1,8 +1,6 @@
 """Mappings onto memory hierarchies as files for ``timeloop-model``: they say what the real tool
 counted of a mapping."""
 
-from __future__ import annotations
-
 import csv
 from dataclasses import replace
 from fractions import Fraction

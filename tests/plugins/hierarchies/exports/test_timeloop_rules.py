@@ -1,8 +1,6 @@
 """The rules that tests count by, held against what the real Timeloop counted of random mappings
 (`tests/data/README.md`)."""
 
-from __future__ import annotations
-
 import csv
 import re
 import tarfile

@@ -20,14 +20,11 @@ spatial one it loads every lane by itself (4 does not). Both follow the tool's s
 neither.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
 from math import ceil, prod
-from typing import Any
 
 import yaml
 
@@ -154,7 +151,6 @@ def _moved(mapped, tensor):
     whole = prod(tensor.box(mapped.inside(keepers[0])))
     for parent, child in zip(keepers, [*keepers[1:], len(mapped.nodes)], strict=True):
         node, tile = mapped.nodes[parent], prod(tensor.box(mapped.inside(parent)))
-        assert isinstance(node, Storage)
         yield node.name, "capacity", tile
         moved = _fills(mapped, tensor, child) * _distinct(mapped, tensor, parent, child)
         if tensor.output:
@@ -277,10 +273,10 @@ _Loader.add_multi_constructor(
 def read_export(files):
     """The mapping of an exported folder (format v0.4)."""
     tensors, padded = read_problem(yaml.load(files["problem.yaml"], _Loader))
-    directives: dict[tuple[str, str], Any] = {}
+    directives = {}
     for entry in yaml.load(files["mapping.yaml"], _Loader)["mapping"]:
         directives[entry["target"], entry["type"]] = entry
-    nodes: list[Storage | Lanes] = []
+    nodes = []
     for node in yaml.load(files["architecture.yaml"], _Loader)["architecture"]["nodes"]:
         if (node["name"], "spatial") in directives:
             entry = directives[node["name"], "spatial"]
@@ -317,9 +313,7 @@ def _loops(entry):
 
 def _attributes(attributes):
     rates = ("read_bandwidth", "write_bandwidth", "shared_bandwidth")
-    found: dict[str, Any] = {
-        name: Fraction(str(attributes[name])) for name in rates if name in attributes
-    }
+    found = {name: Fraction(str(attributes[name])) for name in rates if name in attributes}
     if "depth" in attributes:
         words = attributes["depth"] * attributes["width"] // attributes["datawidth"]
         found["capacity"] = words // attributes.get("multiple_buffering", 1)
@@ -333,7 +327,7 @@ def read_hierarchy(files):
     directives = {
         (e["target"], e["type"]): e for e in yaml.safe_load(files["mapping.yaml"])["mapping"]
     }
-    nodes: list[Storage | Lanes] = []
+    nodes = []
     for level in _published_levels(
         yaml.safe_load(files["arch.yaml"])["architecture"]["subtree"][0]
     ):
@@ -379,7 +373,7 @@ def read_published(architecture, problem, row):
         "weights_spad": {"Weights"},
         "psum_spad": {"Outputs"},
     }
-    nodes: list[Storage | Lanes] = []
+    nodes = []
     padded = dict.fromkeys(extents, 1)
     for level in _published_levels(architecture["architecture"]["subtree"][0]):
         name, attributes = level["name"], level["attributes"]

@@ -1,7 +1,5 @@
 """Machines of calls of an intrinsic, and their calls played one by one."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -70,7 +68,6 @@ def played(nest, architecture, binding, tiles):
     """Sub-problems and calls in their order, with what the array holds; words of GEMM's and
     CONV2D's tensors by hand."""
     known = architecture.tensorized
-    assert known is not None
     x, y = architecture.compute.mesh_x, architecture.compute.mesh_y
     flow, sides = known.dataflows[known.dataflow - 1]
     intrinsic = dict(known.units)[flow].intrinsic if flow in dict(known.units) else known.intrinsic

@@ -1,8 +1,6 @@
 """Cases of memory hierarchies: the tool's own files, and random architectures, nests and
 mappings."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from functools import cache
 from math import prod
@@ -94,7 +92,7 @@ def random_architecture(rng, nest, levels=None, *, free=False):
 def random_mapping(rng, nest, architecture, *, pads=True):
     """Factors, orders and bypasses at random; spatial ones within the mesh."""
     places = slots(architecture)
-    factors: dict[Slot, dict[str, int]] = {slot: {} for slot in places}
+    factors = {slot: {} for slot in places}
     room = {
         slot: {"x": rng.choice((1, 2, 3)), "y": 2}.get(slot.direction, 1 << 20) for slot in places
     }
@@ -125,7 +123,7 @@ def by_other_rules(nest, architecture, mapping):
         Tensor(access.tensor, tuple(subscript.terms for subscript in access), access == nest.output)
         for access in nest.accesses
     )
-    nodes: list[Storage | Lanes] = []
+    nodes = []
     for level in architecture.levels:
         loops = tuple(
             (loop, mapping.factor(Slot(level.name), loop)) for loop in mapping.orders[level.name]

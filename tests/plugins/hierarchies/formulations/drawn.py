@@ -1,7 +1,5 @@
 """Small problems of mappings drawn at random, all of whose configurations are enumerated."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from fractions import Fraction
@@ -94,7 +92,6 @@ def enumerated(problem):
     """The least objective of all configurations, and one that has it; None where none is
     feasible."""
     design = problem.design
-    assert isinstance(design, SpatialDesign)
     columns = linked(design.space, crossed(tables_of(design.space)))
     values = {name: column.astype(float) for name, column in columns.items()}
     (count,) = lengths([values])
@@ -164,7 +161,6 @@ def check(problem, seed):
         ), seed
     else:
         assert solution.certificate.status is Status.OPTIMAL, seed
-        assert solution.value is not None
         assert float(solution.value) == pytest.approx(expected[0], rel=1e-9), seed
 
 

@@ -1,7 +1,5 @@
 """Mappings with storage nodes, drawn at random, and their models."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction

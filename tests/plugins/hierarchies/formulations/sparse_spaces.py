@@ -1,7 +1,5 @@
 """Small spaces of mappings of sparse tensors, drawn at random."""
 
-from __future__ import annotations
-
 import json
 from random import Random
 

@@ -1,8 +1,6 @@
 """The architectures that come with Ithaca: sizes as published, energies by the rule that their
 files state."""
 
-from __future__ import annotations
-
 from math import sqrt
 
 import pytest

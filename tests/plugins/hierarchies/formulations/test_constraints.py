@@ -1,7 +1,5 @@
 """Constraints files: what they leave of a space, and what they are refused for."""
 
-from __future__ import annotations
-
 import pytest
 
 from ithaca.files.errors import InputError

@@ -1,7 +1,5 @@
 """Edition `dmazerunner` against evaluations by the published model."""
 
-from __future__ import annotations
-
 import csv
 from fractions import Fraction
 from pathlib import Path
@@ -84,7 +82,6 @@ def test_all_golden_rows(architecture, golden):
         assert point["valid"] == fits == (point["reason"] is None)
 
 
-@pytest.mark.ci
 def test_number_systems_agree(architecture, golden):
     random = Random(1)
     for row in read_layers(golden)[::25]:
@@ -100,7 +97,7 @@ def test_number_systems_agree(architecture, golden):
             {n: np.array([v, v], dtype=float) for n, v in values.items()}, NUMPY, offered
         )[0]
         intervals = {n: Interval(v, v) for n, v in fractions.items()}
-        symbols: Any = design.priced(_Names(), SYMBOLIC, offered)[0]
+        symbols = design.priced(_Names(), SYMBOLIC, offered)[0]
         for name, value in exact.items():
             assert arrays[name].tolist() == [float(value)] * 2
             assert symbols[name].evaluate(fractions, FRACTION) == value

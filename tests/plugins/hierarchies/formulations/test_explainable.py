@@ -1,8 +1,6 @@
 """Edition `explainable`: proofs, and every metric, against a model written apart that walks the
 loops of a run."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 from math import ceil
@@ -96,21 +94,18 @@ def check(seed):
     assert solution.value == least
 
 
-@pytest.mark.slow(every=35)
-@pytest.mark.ci
 @pytest.mark.parametrize("seed", range(214))
 def test_proofs_against_all_mappings(seed):
     check(seed)
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize("seed", range(12))
 def test_metrics_are_those_of_a_run_walked_trip_by_trip(seed):
     random = Random(seed)
     layer, machine = random_layer(random, surplus=False, most=6), small_machine(random)
     design = ExplainableDesign(machine, layer)
     for _ in range(60):
-        factors: dict[str, tuple[int, int, int, int]] = {}
+        factors = {}
         for loop, n in layer.nest.extents:
             p, r, s = (random.choice([k for k in range(1, n + 1) if n % k == 0]) for _ in range(3))
             factors[loop] = (ceil(Fraction(n, p * r * s)), p, r, s)
@@ -133,8 +128,6 @@ def test_metrics_are_those_of_a_run_walked_trip_by_trip(seed):
         )
 
 
-@pytest.mark.slow(every=3)
-@pytest.mark.ci
 @pytest.mark.parametrize("seed", range(24))
 def test_bounds_of_layers_at_once_are_those_of_their_problems_and_of_all_mappings(
     seed,
@@ -161,15 +154,12 @@ def test_bounds_of_layers_at_once_are_those_of_their_problems_and_of_all_mapping
         for bound, work in zip(floors, works, strict=True):
             (problem,) = accelerator.problems(work, figures, asked)
             stage = problem.design.stage(problem)
-            assert stage is not None
             floor = max(problem.floor or 0, stage.least)  # rounded where it is of a sum
             assert bound == floor or (seed % 2 and floor < bound < 1.00001 * floor)
             best = solve_staged(problem).value
             assert best is None or bound <= best
 
 
-@pytest.mark.slow(every=3)
-@pytest.mark.ci
 @pytest.mark.parametrize("seed", range(8))
 def test_more_of_any_figure_never_hurts(seed):
     random = Random(seed)
@@ -199,17 +189,14 @@ def test_more_of_any_figure_never_hurts(seed):
     before = least(machine)
     for name, value in now.items():
         assert trends[name] is Trend.HELPS
-        assert value is not None
         more = value + random.choice((1, 2, 3)) if name != "RF.mesh_x" else value * 2
         after = least(with_figure(machine, name, Fraction(more)))
         if before is not None:
-            assert after is not None
             assert after <= before, name
     everything = with_figures(
         machine, {name: Fraction(value or 1) * 8 for name, value in now.items()}
     )
     best = least(everything)
-    assert best is not None
     assert before is None or best < before or objective == "energy"
     names = (
         "DRAM.read_energy",
@@ -242,7 +229,6 @@ def test_layers_of_networks_are_proven(name):
     for layer in kinds.values():
         solution = solve_staged(pose(ExplainableDesign(MACHINE, StoredLayer(layer.nest))))
         assert solution.certificate.status is Status.OPTIMAL
-        assert solution.value is not None
         assert solution.value >= Fraction(layer.nest.operations, 256)
 
 

@@ -1,7 +1,5 @@
 """Timeloop's files: what is read from both forms, and what is refused by its path."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

@@ -1,8 +1,6 @@
 """Files as Timeloop's front ends take them: templates, references, nodes in parallel, expressions,
 defaults of flattened files, the first format; and what is said of what nobody reads."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest
@@ -10,7 +8,6 @@ import pytest
 import ithaca
 from ithaca.files.errors import InputError
 from ithaca.files.timeloop_files import load_timeloop
-from ithaca.plugins.hierarchies.formulations.architecture import Architecture
 from ithaca.plugins.hierarchies.formulations.architecture_files import read_architecture
 from ithaca.plugins.hierarchies.formulations.constraint_files import read_constraints
 from ithaca.plugins.hierarchies.formulations.library import fitted
@@ -272,7 +269,6 @@ def test_the_first_format_is_read_from_the_inside(folder):
     assert constraints.factor("DRAM", "spatial", "Q").high == 4
 
 
-@pytest.mark.ci
 def test_costs_without_energies_are_latency_and_words(folder):
     result = ithaca.map(folder / "problem.yaml", arch=folder / "nodes.yaml", objective="latency")
     assert result.status == "optimal"
@@ -328,7 +324,6 @@ def test_networks_are_named_where_energies_count(tmp_path):
         FLAT.replace("    - name: DRAM[1..1]", "    - {name: noc, class: XY_NoC}\n    - {name: count, class: counter}\n    - name: DRAM[1..1]")
     )  # fmt: skip
     machine = read_architecture(path)
-    assert isinstance(machine, Architecture)
     assert machine.unpriced[-1] == "noc (a network, which is not counted)"
     assert machine.unread[-1].endswith("local[2] (count of class 'counter')")
 

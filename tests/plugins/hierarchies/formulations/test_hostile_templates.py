@@ -1,8 +1,6 @@
 """Templates from strangers: each ends in one line, within limits of time, memory and output, and
 reads no file outside of its folder."""
 
-from __future__ import annotations
-
 import os
 import resource
 
@@ -61,7 +59,6 @@ def refusal(folder, text):
     return line
 
 
-@pytest.mark.ci(every=12)
 @pytest.mark.parametrize(
     ("text", "message"), refusals("formulations-spatial-front_ends", "templates_of_strangers")
 )

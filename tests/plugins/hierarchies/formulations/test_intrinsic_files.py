@@ -1,7 +1,5 @@
 """Machines of calls of an intrinsic: what files and commands say of them, and what they refuse."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from fractions import Fraction

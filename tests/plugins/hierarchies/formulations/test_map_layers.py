@@ -1,7 +1,5 @@
 """``ithaca map --problems``: every layer of a file, proven, in one document."""
 
-from __future__ import annotations
-
 import csv
 import json
 
@@ -81,7 +79,6 @@ def test_the_table_names_layers(layers):
     assert told.stdout.count("optimal") == 3
 
 
-@pytest.mark.ci
 def test_what_padded_optima_are_best_of_is_said(layers, tmp_path):
     surplus = list(_row(1))
     surplus[3] = json.dumps(

@@ -1,7 +1,5 @@
 """Orders that suffice, against all orders."""
 
-from __future__ import annotations
-
 import random
 from itertools import permutations
 
@@ -58,7 +56,6 @@ def fills(design, mapping, orders):
     return np.array(columns).reshape(len(columns), len(orders)).T
 
 
-@pytest.mark.ci
 def test_no_order_fills_less_than_all_that_suffice():
     """Whatever the trips and the orders of other levels, for any order of a level one that suffices
     fills none with more."""

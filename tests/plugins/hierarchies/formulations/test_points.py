@@ -1,7 +1,5 @@
 """Mappings as rows: any mapping onto any hierarchy is read back from what was written of it."""
 
-from __future__ import annotations
-
 import random
 
 from ithaca.plugins.hierarchies.formulations.design import SpatialDesign

@@ -1,7 +1,5 @@
 """Optima of the edition timeloop are no worse than what the real tool evaluated and found."""
 
-from __future__ import annotations
-
 import csv
 from dataclasses import replace
 from fractions import Fraction
@@ -20,7 +18,6 @@ from tests.plugins.hierarchies.formulations.drawn import (
 )
 
 
-@pytest.mark.slow
 def test_the_padded_energy_of_a_product_is_proven():
     """Weights pass by Eyeriss's buffer: taken again for all that its tile leaves. Earlier bounds
     left 18 % after 79 s, with 411,475 labels."""
@@ -29,8 +26,6 @@ def test_the_padded_energy_of_a_product_is_proven():
     assert solution.certificate.nodes < 20_000
 
 
-@pytest.mark.slow(every=3)
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("layer", "value"),
     [
@@ -49,7 +44,6 @@ def test_levels_that_choose_what_they_keep_are_proven(layer, value):
     assert solution.value == Fraction(value)
 
 
-@pytest.mark.ci(every=6)
 @pytest.mark.parametrize(
     ("architecture", "layer", "objective", "value"),
     [
@@ -63,11 +57,9 @@ def test_levels_that_choose_what_they_keep_are_proven(layer, value):
 )
 def test_optima_that_the_tool_has_confirmed(architecture, layer, objective, value):
     found = solved(architecture, layer, objective).value
-    assert found is not None
     assert float(found) == pytest.approx(value, rel=5e-7)
 
 
-@pytest.mark.ci(every=6)
 @pytest.mark.parametrize(
     ("architecture", "layer", "objective", "value"),
     [
@@ -82,7 +74,6 @@ def test_optima_that_the_tool_has_confirmed(architecture, layer, objective, valu
 def test_optima_are_no_worse_than_what_the_mapper_found(architecture, layer, objective, value):
     """The mapper had two minutes on two threads."""
     found = solved(architecture, layer, objective).value
-    assert found is not None
     assert float(found) <= value
 
 
@@ -103,7 +94,6 @@ def least_evaluated(architecture, layer):
     }
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize(
     "layer", [pytest.param(x, marks=pytest.mark.slow) if n > 2 else x for n, x in enumerate(LAYERS)]
 )
@@ -111,24 +101,9 @@ def least_evaluated(architecture, layer):
 def test_no_mapping_that_the_tool_evaluated_is_better(architecture, layer):
     for objective, least in least_evaluated(architecture, layer).items():
         found = solved(architecture, layer, objective).value
-        assert found is not None
         assert float(found) <= least * (1 + 1e-6)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("layer", LAYERS)
-def test_padding_never_costs(layer):
-    for objective in ("energy", "latency", "edp"):
-        padded, found = (
-            solved("simple", layer, objective, divisors=divisors).value
-            for divisors in (False, True)
-        )
-        assert padded is not None
-        assert found is not None
-        assert padded <= found
-
-
-@pytest.mark.ci
 def test_a_time_limit_leaves_a_bound():
     solution = solve_staged(
         published("simple", "resnet18_l1", "edp", divisors=False), SolveOptions(time_limit=0.0)
@@ -139,7 +114,6 @@ def test_a_time_limit_leaves_a_bound():
     stopped = solve_staged(
         problem, SolveOptions(stop=lambda: next(asked) > 100)
     ).certificate.lower_bound
-    assert stopped is not None
     assert 2e14 < stopped <= solved("simple", "resnet18_l1", "edp").value  # type: ignore[operator]
 
 

@@ -1,7 +1,5 @@
 """The space of mappings, against all tilings, paddings, orders, directions and bypasses."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from itertools import permutations, product
@@ -60,7 +58,6 @@ def every_tiling(nest, architecture, *, pads):
     return crossed(tables)
 
 
-@pytest.mark.ci(every=3)
 @pytest.mark.parametrize("seed", range(24))
 def test_nothing_beside_the_space_is_better(seed):
     rng = random.Random(seed)
@@ -109,7 +106,6 @@ def test_bypasses_are_choices_where_they_are_left_open():
     assert least(closed, crossed(tables_of(closed.space)))["energy"] > everything["energy"]
 
 
-@pytest.mark.ci(every=2)
 @pytest.mark.parametrize("objective", ["energy", "edp"])
 def test_free_bypasses_are_proven_in_stages(objective):
     rng = random.Random(8)

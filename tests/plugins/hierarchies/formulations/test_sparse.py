@@ -1,13 +1,10 @@
 """Sparse tensors against the real tool's figures, against enumeration, and what is refused."""
 
-from __future__ import annotations
-
 import json
 import lzma
 import re
 from itertools import combinations
 from math import comb
-from typing import Any
 
 import pytest
 import yaml
@@ -22,10 +19,7 @@ from tests.reference import DATA
 
 
 def cases():
-    found: list[dict[str, Any]] = json.loads(
-        lzma.decompress((DATA / "timeloop_sparse.json.xz").read_bytes())
-    )
-    return found
+    return json.loads(lzma.decompress((DATA / "timeloop_sparse.json.xz").read_bytes()))
 
 
 def evaluated(case, folder):
@@ -93,8 +87,6 @@ def unequal(
 NUMBERED = list(enumerate(cases()))
 
 
-@pytest.mark.ci(every=30)
-@pytest.mark.slow(every=2)
 @pytest.mark.parametrize(("number", "case"), NUMBERED, ids=[str(n) for n, _ in NUMBERED])
 def test_figures_are_the_tools(number, case, tmp_path):
     row = evaluated(case, tmp_path)

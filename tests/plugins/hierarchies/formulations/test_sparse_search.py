@@ -1,9 +1,6 @@
 """Proven mappings of sparse tensors against enumeration, and what bounds them."""
 
-from __future__ import annotations
-
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pytest
@@ -43,8 +40,6 @@ def bounds(stage, design, rows):
     return found
 
 
-@pytest.mark.ci(every=120)
-@pytest.mark.slow(every=12)
 @pytest.mark.parametrize(
     ("number", "banded"), [*((n, False) for n in range(240)), *((n, True) for n in range(120))]
 )
@@ -53,7 +48,7 @@ def test_proven_mappings_are_the_best_of_all(number, banded):
     design = drawn(number, banded=banded)
     objective = read_objective(OBJECTIVES[number % len(OBJECTIVES)], "objective", None)
     problem = Problem(design, (), objective)
-    values: dict[Any, tuple[Fraction, dict[str, int]]] = {}
+    values = {}
     for configuration in mappings(design):
         value = problem.feasible_value(configuration)
         row = {n: x for n, x in configuration.items() if not n.startswith("order.")}

@@ -1,8 +1,6 @@
 """Trends of figures, as editions declare them: on every mapping of random layers, and on the proven
 optima of boxes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
@@ -121,13 +119,12 @@ def some_configurations(design, random, most):
     return found
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize(("edition", "draws"), [(TIMELOOP, 90), (DMAZERUNNER, 30)])
 def test_every_mapping_stays_and_costs_no_more(edition, draws):
     """Better hardware never costs a mapping more, and so neither an optimum of what rises with
     these metrics."""
     random, looked_at, better_by = Random(5), 0, 0
-    seen: set[str] = set()
+    seen = set()
     for turn in range(draws):
         setting = drawn(edition, random, blocks=True)
         figures = sorted(monotone(setting).items())
@@ -165,8 +162,6 @@ def optimum(problem):
     return found.value
 
 
-@pytest.mark.slow(every=3)
-@pytest.mark.ci
 @pytest.mark.parametrize("edition", [TIMELOOP, DMAZERUNNER])
 @pytest.mark.parametrize("objective", OBJECTIVES)
 def test_no_accelerator_of_a_box_surpasses_its_best_figures(edition, objective):

@@ -1,14 +1,10 @@
 """Edition `uneven`: its model against AccelForge's, its proofs against all loop orders and storage
 nodes."""
 
-from __future__ import annotations
-
-import json
 import lzma
 from csv import DictReader
 from fractions import Fraction
 from math import ceil, inf, prod
-from pathlib import Path
 from random import Random
 
 import numpy as np
@@ -23,11 +19,9 @@ from ithaca.plugins.hierarchies.formulations.editions import Setting
 from ithaca.plugins.hierarchies.formulations.family import LevelMappingDocument, SpatialFamily
 from ithaca.plugins.hierarchies.formulations.mapping_space import MappingOptions
 from ithaca.plugins.hierarchies.formulations.uneven.design import UnevenDesign
-from ithaca.plugins.hierarchies.formulations.uneven.model import Node
 from ithaca.plugins.hierarchies.formulations.uneven.separable import Separable
 from ithaca.solver.certificate import Status
 from ithaca.solver.staged.engine import solve_staged
-from tests.command_line import ithaca
 from tests.plugins.hierarchies.formulations.cases import nest_of
 from tests.plugins.hierarchies.formulations.placed import (
     DEEP,
@@ -54,9 +48,9 @@ def golden_model(row):
     architecture = {"golden": GOLDEN, "deep": DEEP}[row["architecture"]]
     sizes = {name: int(n) for name, n in (part.split("=") for part in row["sizes"].split())}
     names = [each.name for each in architecture.levels]
-    order: list[Node] = []
-    temporal: dict[tuple[int, str], Fraction] = {}
-    lanes: dict[tuple[int, str, str], Fraction] = {}
+    order = []
+    temporal = {}
+    lanes = {}
     for part in row["mapping"].split():
         if part.startswith("@"):
             tensor, name = part[1:].split(".")
@@ -102,7 +96,6 @@ def matrix_product(extent):
     return nest_of(STATEMENTS["mm"], dict.fromkeys("mnk", extent))
 
 
-@pytest.mark.ci
 def test_known_optima():
     nest = matrix_product(256)
     by_level = solved(nest, GOLDEN, divisors_only=True, nodes_by_level=True)
@@ -110,7 +103,6 @@ def test_known_optima():
     assert solved(nest, GOLDEN, divisors_only=True).value == 139_657_216
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("extent", "free", "by_level"),
     [(1000, 7_552_000_000, 7_632_000_000), (1024, 8_459_911_168, 8_587_837_440)],
@@ -121,68 +113,25 @@ def test_known_optima_of_large_products(extent, free, by_level):
     assert solved(nest, GOLDEN, divisors_only=True, nodes_by_level=True).value == by_level
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("extent", "edp"), [(256, 9_152_575_307_776), (1000, 3.075e16), (1024, 3.548343925e16)]
 )
 def test_known_optima_of_energy_times_delay(extent, edp):
     value = solved(matrix_product(extent), GOLDEN, "edp", divisors_only=True).value
-    assert value is not None
     assert float(value) == pytest.approx(edp, rel=1e-9)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("extent", "value"), [(256, 91_029_504), (1000, 4_928_000_000)])
 def test_known_optima_where_tensors_may_pass_by(extent, value):
     nest = matrix_product(extent)
     assert solved(nest, GOLDEN, divisors_only=True, free_bypass=True).value == value
 
 
-@pytest.mark.slow
 def test_known_optimum_of_a_convolution():
     sizes = {"n": 1, "m": 64, "c": 64, "p": 56, "q": 56, "r": 3, "s": 3}
     nest = nest_of(STATEMENTS["conv"], sizes)
     by_level = solved(nest, GOLDEN, divisors_only=True, nodes_by_level=True).value
     assert (solved(nest, GOLDEN, divisors_only=True).value, by_level) == (685_748_224, 691_019_776)
-
-
-@pytest.mark.slow
-def test_bounds_of_interrupted_searches(monkeypatch):
-    """Band by band the bound rises, rows lie above it, and from the first band on it means more
-    than what every mapping costs."""
-    monkeypatch.setattr(
-        "ithaca.plugins.hierarchies.formulations.search.joined_axes.JoinedAxes.band", 200
-    )
-    design = UnevenDesign(matrix_product(256), GOLDEN, MappingOptions(divisors_only=True))
-    optimum = Fraction(139_657_216)
-    stage = design.stage(problem(design, "energy"))
-    assert stage is not None
-    blocks = [each for each in stage.blocks(lambda: optimum + 1) if each.rest > -inf]
-    rests = [each.rest for each in blocks]
-    assert rests == sorted(rests)
-    assert len(set(rests)) > 5
-    assert float(design.least(())["energy"]) < rests[0] <= optimum
-    assert all((each.bounds >= each.rest).all() for each in blocks)
-    assert rests[-1] == inf
-
-
-@pytest.mark.slow
-def test_bounds_of_searches_that_keep_few(monkeypatch):
-    """A search that leaves out mappings for want of memory bounds the best by them from below, and
-    proves it only if they are above what is found."""
-    design = UnevenDesign(matrix_product(64), GOLDEN, MappingOptions(divisors_only=True))
-    best = solved(matrix_product(64), GOLDEN, divisors_only=True).value
-    monkeypatch.setattr("ithaca.plugins.hierarchies.formulations.search.joined_axes.MOST", 20)
-    monkeypatch.setattr(
-        "ithaca.plugins.hierarchies.formulations.search.joined_axes.JoinedAxes.beam", 1
-    )
-    solution = solve_staged(problem(design, "energy"))
-    bound = solution.certificate.lower_bound
-    assert best is not None
-    assert bound is not None
-    assert solution.value is not None
-    assert bound < best <= solution.value
-    assert solution.certificate.status is Status.FEASIBLE
 
 
 def test_options_are_compared_exactly():
@@ -200,7 +149,6 @@ def test_nothing_to_choose():
     assert design.stage(problem(design, "energy")) is None
 
 
-@pytest.mark.ci
 def test_mappings_with_bypass_are_read_as_they_are_written():
     """Nodes that are not kept have no loops: documents would lose them."""
     options = MappingOptions(divisors_only=True, free_bypass=True)
@@ -217,7 +165,6 @@ def test_mappings_with_bypass_are_read_as_they_are_written():
     assert read > 50
 
 
-@pytest.mark.ci
 def test_symbols_say_what_fractions_say():
     """Engines, fronts and the rules of the space go by symbols."""
     design, chance = UnevenDesign(matrix_product(64), GOLDEN), Random(3)
@@ -239,49 +186,12 @@ def test_symbols_say_what_fractions_say():
     assert 0 < sum(fitting) < 60
 
 
-@pytest.mark.slow
-def test_fronts(tmp_path):
-    """The front of energy and latency, on the architecture of the guide's page."""
-    page = (Path(__file__).parents[4] / "docs/uneven-mappings.md").read_text(encoding="utf-8")
-    file = tmp_path / "small.yaml"
-    file.write_text(page.split('title="arch.yaml"\n')[1].split("```")[0], encoding="utf-8")
-    options = ("--arch", str(file), "--edition", "uneven", "--divisors-only", "--json")
-    sizes = ("-s", "i=16,j=16,k=16")
-    front = ithaca("pareto", "mm", *sizes, *options, "--objectives", "energy,latency")
-    (point,) = json.loads(front.stdout)["points"]
-    assert (point["metrics"]["energy"], point["metrics"]["latency"]) == (183_808, 256)
-
-
 @pytest.mark.parametrize("edition", ["timeloop", "uneven"])
 def test_options_of_another_edition_are_refused(edition):
     wrong = {"timeloop": {"nodes_by_level": True}, "uneven": {"within_parent": True}}[edition]
     setting = Setting(GOLDEN, matrix_product(4), edition, MappingOptions(**wrong))
     with pytest.raises(InputError, match=f"does not go with edition {edition}; allowed: edition"):
         _ = setting.design
-
-
-@pytest.mark.slow
-def test_mappings_in_files(tmp_path):
-    """A written mapping is read again, and refused where the file states none."""
-    out = tmp_path / "mapping.json"
-    sizes = ("-s", "i=4,j=4,k=4", "--arch", "simple", "--edition", "uneven", "--divisors-only")
-    done = ithaca("map", "mm", *sizes, "-o", str(out), "--loops")
-    assert "Buffer [ " in done.stdout
-    assert "optimal" in ithaca("verify", str(out)).stdout
-    document = json.loads(out.read_text())
-    node = document["best"]["tiling"][1]
-    for field, value, message in (
-        ("keeps", ["nobody"], "keeps is nobody; allowed: one of"),
-        ("level", "attic", "level is 'attic'"),
-        ("keeps", [], "has no storage node"),
-    ):
-        forged = json.loads(out.read_text())
-        forged["best"]["tiling"][1] = node | {field: value}
-        out.with_name("forged.json").write_text(json.dumps(forged))
-        refused = ithaca("explain", str(out.with_name("forged.json")))
-        assert refused.returncode == 2
-        assert message in refused.stderr
-        assert refused.stderr.count("\n") == 1
 
 
 def enumerated(design, objective, limits):
@@ -312,8 +222,6 @@ def check_proof(seed):
     assert solution.value == best, (seed, nest, architecture, objective)
 
 
-@pytest.mark.ci(every=102)
-@pytest.mark.slow(every=51)
 @pytest.mark.parametrize("seed", range(306))
 def test_proofs_against_all_mappings(seed):
     check_proof(seed)

@@ -1,13 +1,10 @@
 """The benchmark beside AccelForge prints what it has, and says what is missing."""
 
-from __future__ import annotations
-
 import pytest
 
 from benchmarks.uneven_mappings import main
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("python", [[], ["--python", "false"]])
 def test_rows_without_accelforge(python, capsys):
     """A program that does not start AccelForge is as none."""

@@ -1,7 +1,5 @@
 """The machine of the explainable edition, walked trip by trip, and all of its mappings."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
@@ -71,7 +69,7 @@ def words(nest, tile):
 
 def walked(nest, loops):
     """The number of times that tiles of tensors change when loops run, counted trip by trip."""
-    last: dict[str, tuple[int, ...]] = {}
+    last = {}
     found = dict.fromkeys((access.tensor for access in nest.accesses), 0)
     for trip in product(*(range(n) for _, n in loops)):
         for access in nest.accesses:
@@ -94,10 +92,6 @@ def cost(
     and whether it fits."""
     network, output = machine.network, nest.output
     dram_level, spm, rf = machine.levels
-    assert network is not None
-    assert dram_level.shared_bandwidth is not None
-    assert spm.words is not None
-    assert rf.words is not None
     d, p, r, s = ({loop: each[slot] for loop, each in factors.items()} for slot in range(4))
     held = words(nest, r)
     tile = words(nest, {loop: p[loop] * r[loop] * s[loop] for loop in d})

@@ -1,7 +1,5 @@
 """Random configurations to be built, and folders of them."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from fractions import Fraction

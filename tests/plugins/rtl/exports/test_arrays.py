@@ -1,8 +1,6 @@
 """Arrays that run: as many cycles as simulated word by word, every element as NumPy says, also with
 stalls at random, and run after run; arrays that hang, hang; and faults in the hardware do not pass."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -62,7 +60,6 @@ def check(folder, case, seed):
     return stated
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize(("name", "dataflow", "seed"), KINDS)
 def test_hardware_takes_the_simulated_cycles_and_computes_what_numpy_does(
     name, dataflow, seed, folder
@@ -70,7 +67,6 @@ def test_hardware_takes_the_simulated_cycles_and_computes_what_numpy_does(
     check(folder, configuration(name, dataflow, seed, lanes=2), seed)
 
 
-@pytest.mark.slow(every=3)
 @pytest.mark.parametrize(
     ("name", "dataflow", "machine"),
     [
@@ -98,7 +94,6 @@ FLOATS = [
 ]
 
 
-@pytest.mark.slow(every=3)
 @pytest.mark.parametrize(("name", "dataflow", "data", "sum_bits", "machine"), FLOATS)
 def test_floating_point_is_computed_bit_for_bit(name, dataflow, data, sum_bits, machine, folder):
     chosen, _ = configuration(name, dataflow, 1, data, machine, lanes=2)
@@ -112,7 +107,6 @@ def test_icarus_says_the_same(data, folder, monkeypatch):
     check(folder, configuration("mm", "k", 1, data), 1)
 
 
-@pytest.mark.slow(every=2)
 @pytest.mark.parametrize("pack", [4, 8])
 def test_the_simd_loop_need_not_be_innermost_in_memory(pack, folder):
     chosen, sum_bits = configuration("mm", "ij", 1)
@@ -124,14 +118,12 @@ def test_the_simd_loop_need_not_be_innermost_in_memory(pack, folder):
     check(folder, (replace(chosen, nest=nest, design=array, tiling=tiling), sum_bits), 1)
 
 
-@pytest.mark.slow(every=7)
 @pytest.mark.parametrize("seed", [*range(7, 20), *range(7)])
 def test_random_hardware_takes_the_simulated_cycles(seed, folder):
     names = workload_names()
     check(folder, random_case(seed, names[seed % len(names)]), seed)
 
 
-@pytest.mark.slow(every=6)
 @pytest.mark.parametrize("seed", range(12))
 def test_packages_are_multiplied_by_what_their_places_select(seed, folder):
     check(folder, random_case(seed, SPARSE[seed % len(SPARSE)], blocks=True), seed)
@@ -141,14 +133,12 @@ def test_packages_are_multiplied_by_what_their_places_select(seed, folder):
 TWO_LEVELS = [("mm", "ij"), ("conv2d", "or"), ("conv2d", "oc"), ("conv2d", "rc"), ("ttm", "ik")]
 
 
-@pytest.mark.slow(every=7)
 @pytest.mark.parametrize("seed", range(20))
 def test_two_levels_of_tiles_take_the_simulated_cycles(seed, folder):
     name, dataflow = TWO_LEVELS[seed % len(TWO_LEVELS)]
     check(folder, two_level_case(seed, name, tuple(dataflow)), seed)
 
 
-@pytest.mark.ci
 def test_arrays_that_hang_in_simulation_hang(folder):
     case = configuration("mttkrp", "jk", 1, machine=Machine(), lanes=2)
     assert check(folder, case, 1)["hangs"]
@@ -203,7 +193,6 @@ FAULTS = {
 }
 
 
-@pytest.mark.slow(every=3)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_faults_do_not_pass(fault, folder):
     file, there, instead = FAULTS[fault]
@@ -224,7 +213,6 @@ def test_faults_do_not_pass(fault, folder):
     assert (run.cycles, run.right) != (stated["simulated"], stated["elements"])
 
 
-@pytest.mark.slow
 def test_the_waveform_of_the_guide_is_the_one_that_is_written(folder, tmp_path):
     write_case(folder, configuration("mm", "ij", 1))
     with compiled(folder, traced=True) as bench:
@@ -246,7 +234,6 @@ def test_the_waveform_of_the_guide_is_the_one_that_is_written(folder, tmp_path):
     assert PICTURE.read_text() == text
 
 
-@pytest.mark.slow(every=2)
 @pytest.mark.parametrize("seed", range(12))
 def test_what_is_written_is_clean(seed, folder):
     names = [*workload_names(), "two levels"]
@@ -264,7 +251,6 @@ def test_what_is_written_is_clean(seed, folder):
     assert "Warning" not in done.stderr
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("dataflow", ["ij", "k"])
 def test_a_synthesized_array_has_the_blocks_of_its_model(dataflow, folder):
     chosen, _ = configuration("mm", dataflow, 1, "int16")
@@ -275,7 +261,6 @@ def test_a_synthesized_array_has_the_blocks_of_its_model(dataflow, folder):
     assert made.ff > 0
 
 
-@pytest.mark.slow
 def test_tiles_of_one_pack_are_in_block_ram_too(folder):
     chosen, _ = configuration("mv", "i", 1, "int16")
     part = {**chosen.tiling.array_part, "i": 8}

@@ -1,8 +1,6 @@
 """Scripts for boards, as far as can be said without one: tcl parses, the kernel's description is that
 of the SystemVerilog, and the host finds right and wrong results of an overlay that is not there."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any
@@ -46,7 +44,7 @@ def test_scripts_name_files_and_tops_that_are_there(masters, top, clock, files, 
     if not masters:  # the files of masters stay behind
         chosen, sum_bits = configuration("mm", "ij", 1)
         write_folder(folder, rtl_tool(sum_bits).export(chosen))
-    calls: list[tuple[str, ...]] = []
+    calls = []
     for name in ("synthesize.tcl", "board/project.tcl", "board/package.tcl"):
         interpreter = tkinter.Tcl()
 
@@ -134,7 +132,7 @@ class Kernel:
 
     def __init__(self, folder, compute):
         self.registers = dict.fromkeys(range(0, 0x40, 4), 0)
-        self.buffers: list[Buffer] = []
+        self.buffers = []
         self.compute = compute
 
     def allocate(self, shape, dtype):

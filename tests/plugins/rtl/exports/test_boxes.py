@@ -1,7 +1,5 @@
 """Boxes of tensors in memory: every element is where a master looks for it."""
 
-from __future__ import annotations
-
 import random
 from itertools import product
 

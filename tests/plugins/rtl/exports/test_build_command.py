@@ -1,7 +1,5 @@
 """`ithaca build`: what it says of hardware that it ran, and of what it could not run."""
 
-from __future__ import annotations
-
 import json
 from contextlib import contextmanager
 
@@ -216,7 +214,6 @@ def test_a_folder_that_does_not_compile_is_refused_in_one_line(hardware):
     assert "\n" not in str(error.value)
 
 
-@pytest.mark.ci
 @pytest.mark.usefixtures("simulator")
 def test_a_result_becomes_hardware_that_takes_the_proven_cycles(tmp_path):
     words = "-s", "i=8,j=8,k=8", "--dtype", "int8", "--platform", "rtl-open", "--limit", "dsp=4"
@@ -231,7 +228,6 @@ def test_a_result_becomes_hardware_that_takes_the_proven_cycles(tmp_path):
     assert done.stdout == f"{stated['simulated']:,} cycles, as proven; 64 elements right\n"
 
 
-@pytest.mark.ci
 def test_the_models_logic_is_stated_where_it_is_known(tmp_path):
     result, folder = tmp_path / "r.json", tmp_path / "rtl"
     for platform, known in (("rtl-open", True), ("u250", False)):

@@ -1,14 +1,11 @@
 """The array with AXI4 masters: every byte of memory right after done, without stalls and with them,
 run after run, no rule of AXI broken; and faults in the masters do not pass."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -25,7 +22,7 @@ SNAPSHOT = Path(__file__).parents[3] / "data" / "rtl" / "written" / "mm_ij_array
 simulated = pytest.mark.usefixtures("simulator")
 
 #: Bandwidth in bytes per cycle, latency, and seed of stalls.
-MEMORIES: list[dict[str, Any]] = [
+MEMORIES = [
     {},
     {"memory": {"latency": 100, "bandwidth": 7}},
     {"memory": {"latency": 9}, "stalls": 5},
@@ -38,8 +35,7 @@ def write(folder, case):
     chosen, sum_bits = case
     files = rtl_tool(sum_bits, "axi4").export(chosen)
     write_folder(folder, files)
-    stated: dict[str, Any] = json.loads(files["expected.json"])["rtl"]
-    return stated
+    return json.loads(files["expected.json"])["rtl"]
 
 
 def replaced(path, there, instead):
@@ -87,21 +83,18 @@ def test_streams_stay_as_they_are():
     assert more == {"array_axi4.sv", "axi4", "board", "dram"}
 
 
-@pytest.mark.ci
 @simulated
 def test_tensors_in_memory_are_read_and_written(folder):
     check(folder, configuration("mm", "ij", 1, lanes=2))
 
 
 @pytest.mark.skipif(find_program("iverilog") is None, reason="Icarus Verilog is not installed")
-@pytest.mark.ci
 def test_icarus_runs_masters_too(folder, monkeypatch):
     monkeypatch.setattr(tools, "find_verilator", lambda: None)
     runs = check(folder, configuration("mm", "ij", 1))
     assert {run.simulator for run in runs} == {"Icarus Verilog"}
 
 
-@pytest.mark.slow(every=6)
 @simulated
 @pytest.mark.parametrize(
     ("name", "seed"),
@@ -118,7 +111,6 @@ def test_arrays_of_any_kernel_read_and_write(name, seed, folder):
     check(folder, random_case(seed, name))
 
 
-@pytest.mark.slow(every=2)
 @simulated
 @pytest.mark.parametrize(
     ("name", "dataflow", "seed"), [("conv2d", "or", 1), ("mm", "ij", 0), ("ttm", "ik", 4)]
@@ -128,7 +120,6 @@ def test_rows_of_outer_tiles_are_read_and_written(name, dataflow, seed, folder):
     check(folder, two_level_case(seed, name, tuple(dataflow)), ahead=True)
 
 
-@pytest.mark.slow(every=2)
 @simulated
 @pytest.mark.parametrize(
     ("name", "seed"), [("attention_values", 1), ("mm", 25), ("mv", 20), ("batched_mm", 2)]
@@ -139,7 +130,6 @@ def test_packages_are_read_from_memory(name, seed, folder):
 
 
 @simulated
-@pytest.mark.ci
 def test_elements_that_are_steps_apart_are_bursts_of_their_own(folder):
     chosen, sum_bits = configuration("mm", "ij", 1, "int16", lanes=2)
     output, inputs = parse_statement("C[j][i] += A[k][2*i] * B[j][k]")
@@ -150,7 +140,6 @@ def test_elements_that_are_steps_apart_are_bursts_of_their_own(folder):
 
 
 @simulated
-@pytest.mark.slow(every=2)
 @pytest.mark.parametrize("width", [32, 128, 512])
 def test_masters_may_be_of_any_width(width, folder, monkeypatch):
     monkeypatch.setattr(memory_text, "beat_bits", lambda bits: width)
@@ -192,7 +181,6 @@ FAULTS = {
 }  # fmt: skip
 
 
-@pytest.mark.slow(every=3)
 @simulated
 @pytest.mark.parametrize("fault", FAULTS)
 def test_faults_do_not_pass(fault, folder):
@@ -209,7 +197,6 @@ def test_faults_do_not_pass(fault, folder):
         assert any(said in rule for rule in run.rules)
 
 
-@pytest.mark.slow(every=2)
 @simulated
 @pytest.mark.parametrize("seed", range(4))
 def test_what_is_written_is_clean(seed, folder):

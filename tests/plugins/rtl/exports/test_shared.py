@@ -1,14 +1,11 @@
 """One array that runs layers of several sizes: each takes the cycles of an array of its own, every
 element is as NumPy says, and a wrong size in a register does not pass; what cannot share, says so."""
 
-from __future__ import annotations
-
 import csv
 import json
 import random
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any
 
 import pytest
 
@@ -39,11 +36,9 @@ def write_shared(folder, layers):
     assert tool.shared is not None
     files = tool.shared(layers)
     write_folder(folder, files)
-    stated: dict[str, Any] = json.loads(files["expected.json"])["layers"]
-    return stated
+    return json.loads(files["expected.json"])["layers"]
 
 
-@pytest.mark.slow(every=2)
 @pytest.mark.usefixtures("simulator")
 @pytest.mark.parametrize(("name", "dataflow", "data", "machine"), KINDS)
 def test_one_array_runs_every_layer_in_its_cycles(name, dataflow, data, machine, folder):

@@ -3,8 +3,6 @@
 ``UPDATE_RTL=1 pytest tests/plugins/rtl/exports`` writes the snapshots anew.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random
@@ -108,7 +106,6 @@ def test_merged_nests_have_no_loop_too_many():
     assert AddressNest(((2, 8), (3, 2))).merged.axes == ((2, 8), (3, 2))
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize("name", workload_names())
 def test_every_stream_of_the_library_has_few_counters(name):
     nest = workload(name)
@@ -141,7 +138,6 @@ def test_packages_are_the_blocks_of_the_tensor(seed):
     """Packages of int16, fp32 and fp32: values, places, and zeros up to a power of two bytes."""
     chosen, sum_bits = random_case(seed, SPARSE[seed % len(SPARSE)], blocks=True)
     blocks, data = chosen.nest.sparse, chosen.data
-    assert blocks is not None
     lines = rtl_tool(sum_bits, "axi4").export(chosen)[f"vectors/{blocks.tensor}.hex"].split()
     tensor = random_tensors(chosen.nest, data)[blocks.tensor]
     found = []

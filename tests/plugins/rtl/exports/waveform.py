@@ -1,7 +1,5 @@
 """A picture of a waveform: which signals are high in which cycles of a run."""
 
-from __future__ import annotations
-
 from vcd.reader import TokenKind, tokenize
 
 #: Pixels of a cycle, of a row, and left of the rows.
@@ -10,11 +8,11 @@ CYCLE, ROW, LEFT = 3, 22, 150
 
 def cycles_high(path, signals):
     """The cycles after reset in which signals of one bit, by their paths, are high."""
-    known: dict[str, str] = {}
-    scope: list[str] = []
-    values: dict[str, str] = {}
-    found: dict[str, list[int]] = {name: [] for name in signals}
-    before: dict[str, str] = {}
+    known = {}
+    scope = []
+    values = {}
+    found = {name: [] for name in signals}
+    before = {}
     cycle = 0
     with path.open("rb") as file:
         for token in tokenize(file):

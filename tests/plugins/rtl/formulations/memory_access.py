@@ -1,7 +1,5 @@
 """Random arrays of all ways to data in DRAM, and their simulated cycles."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from fractions import Fraction

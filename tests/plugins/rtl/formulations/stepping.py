@@ -1,11 +1,9 @@
 """Networks run cycle by cycle, as slowly and plainly as can be: what the engine is compared
 with."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
-from ithaca.formulations.processes import Loop, Meet, Repeat
+from ithaca.formulations.processes import Meet, Repeat
 
 #: Cycles after which nothing happens any more if nothing happened: longer than any latency, entry
 #: or interval of a test.
@@ -49,12 +47,8 @@ def _actions(steps, runs):  # type: ignore[type-arg]
 
 def run_stepping(network):
     """The last cycle of any process, and whether all ended."""
-    held: dict[str, list[int]] = {
-        fifo.name: [] for fifo in network.fifos
-    }  # when each word inside entered
-    freed: dict[str, int] = {
-        fifo.name: 0 for fifo in network.fifos
-    }  # words taken in this very cycle: no room yet
+    held = {fifo.name: [] for fifo in network.fifos}  # when each word inside entered
+    freed = {fifo.name: 0 for fifo in network.fifos}  # words taken in this very cycle: no room yet
     kind = {fifo.name: fifo for fifo in network.fifos}
     processes = [_Process(process.steps, process.begin) for process in network.processes]
     memory = [process.memory for process in network.processes]
@@ -64,7 +58,7 @@ def run_stepping(network):
         met = True
         while met:
             met = False
-            waiting: dict[str, _Process] = {}
+            waiting = {}
             for process in processes:
                 if process.now is not None and process.now[0] == "meet":
                     other = waiting.pop(process.now[1], None)
@@ -78,13 +72,13 @@ def run_stepping(network):
                         last = max(last, cycle)
                         met = True
         freed = dict.fromkeys(freed, 0)
-        entering: list[str] = []
+        entering = []
         for process, waits in zip(processes, memory, strict=True):
             if process.now is None or process.now[0] != "turn" or process.clock > cycle:
                 continue
             if waits and refresh is not None and cycle % refresh.period < refresh.cycles:
                 continue
-            loop: Loop = process.now[1]
+            loop = process.now[1]
             ready = all(held[f] and held[f][0] + kind[f].latency <= cycle for f in loop.reads)
             room = all(
                 len(held[f]) + freed[f] + entering.count(f) < kind[f].capacity for f in loop.writes

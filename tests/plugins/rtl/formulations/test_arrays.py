@@ -1,8 +1,6 @@
 """Networks of systolic arrays, against cycles that two independent simulations and RTL agree on
 (``golden/cycles_*.csv``)."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import json
@@ -37,7 +35,6 @@ def golden(tmp_path, request):
     return path
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize(("golden", "nest"), GOLDEN.items(), indirect=["golden"], ids=GOLDEN)
 def test_cycles_are_the_golden_ones(golden, nest, request):
     sums = "last" if "sum_last" in request.node.callspec.id else "first"
@@ -86,7 +83,6 @@ def test_what_slows_a_machine_makes_runs_longer():
     assert cycles(Machine(), MemoryTiming(bandwidth=10**6)) == ideal
 
 
-@pytest.mark.ci
 def test_shared_bandwidth_bounds_a_run_by_the_bytes_it_moves():
     words = SMALL.costs(SMALL.configuration(TILING)).off_chip_words
     moved = 4 * int(words)
@@ -210,7 +206,7 @@ def test_traces_show_every_loop_and_every_word(result, tmp_path):
     total = simulate(result).cycles
     assert total is not None
     events = json.loads((tmp_path / "run.json").read_text())["traceEvents"]
-    threads: dict[tuple[int, int], int] = {}
+    threads = {}
     for event in events:
         if event["ph"] == "X":
             place = event["pid"], event["tid"]

@@ -1,8 +1,6 @@
 """Block-sparse tensors: cycles and values of the simulated array, costs by hand, optima against
 enumeration, and what options and files say of them."""
 
-from __future__ import annotations
-
 import csv
 import json
 import random
@@ -97,7 +95,6 @@ def random_arrays(name, dataflow, blocks, dtype, count, seed):
             yield design, Configuration(values)
 
 
-@pytest.mark.ci(every=7)
 @pytest.mark.parametrize(
     ("name", "dataflow", "blocks", "dtype"),
     [
@@ -212,7 +209,6 @@ def in_blocks(problem):
     """All points, with packs of blocks by rules of their own."""
     design, array = systolic(problem), systolic(problem).array
     blocks, simd, data = design.nest.sparse, design.nest.simd, design.data
-    assert blocks is not None
 
     def whole_blocks(of, loop):
         points = loop_points(of, loop)
@@ -245,7 +241,6 @@ def in_blocks(problem):
             yield subset(values, legal) | {f"pack.{g.name}": p for g, (p, _) in packs}
 
 
-@pytest.mark.ci(every=9)
 @pytest.mark.parametrize("case", CASES, ids=[f"{c[0]}-{','.join(c[2])}-{c[4]}" for c in CASES])
 def test_engines_find_the_optimum(case):  # type: ignore[type-arg]
     name, sizes, dataflow, edition, text, dtype, dsp, objective = case
@@ -257,14 +252,12 @@ def test_engines_find_the_optimum(case):  # type: ignore[type-arg]
         parse_objective(objective),
     )
     optimum = enumerated_optimum(problem, in_blocks(problem))
-    assert optimum is not None
     for solve in (solve_exact, solve_cpsat):
         solution = solve(problem, SolveOptions(time_limit=60))
         assert solution.certificate.status is Status.OPTIMAL, solve
         assert float(solution.value) == pytest.approx(float(optimum), rel=1e-12), solve
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize(("second", "words"), [("B=1/4", 384 + 192), ("A=1/4", 640 + 384)])
 def test_dense_tensors_stay_on_chip(second, words, tmp_path):
     """A package of one value is two words in DRAM: 128 words of the first layer's B."""
@@ -286,36 +279,6 @@ def test_dense_tensors_stay_on_chip(second, words, tmp_path):
 SMALL = ["solve", "mm", "-s", "i=16,j=16,k=16", "--dataflow", "i,j", "--permutation", "C"]
 
 
-@pytest.mark.ci
-def test_files_state_blocks_and_are_proven_again(tmp_path):
-    file = tmp_path / "r.json"
-    run = ithaca(*SMALL, "--limit", "dsp=80", "--block-sparse", "A=2/4", "-o", file)
-    assert run.returncode == 0, run.stderr
-    assert "mm (i=16, j=16, k=16; A=2/4) fp32" in run.stdout
-    assert "values and their places: 9 bytes each, 16 off chip" in run.stdout
-    document = json.loads(file.read_text())
-    assert document["workload"]["block_sparse"] == "A=2/4"
-    assert "kernel" not in document["workload"]
-    assert document["best"]["tiling"]["simd"] % 4 == 0
-    again = ithaca("verify", file)
-    assert again.returncode == 0, again.stderr
-    simulation = json.loads(ithaca("simulate", file, "--json", "--check-values").stdout)
-    assert simulation["simulation"]["values"]["wrong"] == 0
-    assert simulation["simulation"]["cycles"] == document["best"]["metrics"]["latency"]
-    told = ithaca("explain", file, "--quick")
-    assert "Blocks: a PE multiplies 2 of 4 elements of A" in told.stdout
-    for target in ("timeloop", "scalesim"):
-        refused = ithaca("export", file, "--to", target, "-o", tmp_path / target)
-        assert refused.returncode == 2
-        assert "block sparsity A=2/4; allowed: dense tensors" in refused.stderr
-        assert len(refused.stderr.splitlines()) == 1
-    document["best"]["tiling"]["simd"] = 2
-    file.write_text(json.dumps(document))
-    wrong = ithaca("verify", file)
-    assert wrong.returncode == 2
-    assert "simd is 2; allowed: multiples of 4, as A is stored in blocks (A=2/4)" in wrong.stderr
-
-
 def test_points_state_blocks(tmp_path):
     file, out = tmp_path / "points.csv", tmp_path / "out.csv"
     row = (
@@ -334,18 +297,6 @@ def test_points_state_blocks(tmp_path):
     assert [p["metrics"]["dsp"] for p in json.loads(again.stdout)["points"]] == [80, 160, 20]
 
 
-@pytest.mark.slow
-def test_studies_state_blocks(tmp_path):
-    file = tmp_path / "front.json"
-    words = [*SMALL[1:], "--limit", "dsp=40", "--block-sparse", "A=2/4", "-o", file]
-    front = ithaca("pareto", *words, "--objectives", "latency,dsp")
-    assert front.returncode == 0, front.stderr
-    assert front.stdout.startswith("mm (i=16, j=16, k=16; A=2/4) fp32, u250")
-    assert json.loads(file.read_text())["block_sparse"] == "A=2/4"
-    again = ithaca("verify", file)
-    assert again.returncode == 0, again.stderr
-
-
 def test_kernel_files_state_blocks(tmp_path):
     file = tmp_path / "layer.yaml"
     file.write_text(
@@ -359,7 +310,6 @@ def test_kernel_files_state_blocks(tmp_path):
     assert "block sparsity A=1/4 goes with systolic arrays only" in refused.stderr
 
 
-@pytest.mark.ci
 def test_layers_of_networks_state_blocks(tmp_path):
     run = ithaca("network", "resnet18", "--block-sparse", "w=2/4")
     assert run.returncode == 2

@@ -1,8 +1,6 @@
 """Data in DRAM that no host lays out: every row of a tile opens a burst; in cycles, optima, files,
 studies and exports."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from fractions import Fraction
@@ -61,7 +59,6 @@ def test_cycles_are_close_where_rows_of_a_word_are_drained(dataflow):
     assert sum(map(abs, off)) <= 0.01 * len(off)
 
 
-@pytest.mark.ci(every=3)
 @pytest.mark.parametrize("dataflow", dataflows(workload("mm")), ids=",".join)
 def test_only_transfers_take_longer(dataflow):
     """The array computes what it did, with as many modules, words and blocks."""
@@ -97,7 +94,6 @@ def test_bursts_by_hand():
 # -- optima ----------------------------------------------------------------------------
 
 
-@pytest.mark.ci(every=3)
 @pytest.mark.parametrize(
     ("name", "sizes", "dataflow", "edition"),
     [
@@ -127,27 +123,6 @@ SMALL += ["--dtype", "int16", "--limit", "dsp=40,bram18k=60"]
 IN_BURSTS = [*SMALL, "--no-host-serialize"]
 
 
-@pytest.mark.ci
-def test_a_result_is_stated_read_verified_and_simulated(tmp_path):
-    file, points = tmp_path / "r.json", tmp_path / "points.csv"
-    solved = ithaca("solve", *IN_BURSTS, "-o", file)
-    assert "objective  846  (optimal" in solved.stdout
-    assert "DRAM       as programs have it: every row of a tile opens a burst" in solved.stdout
-    assert json.loads(file.read_text())["space"]["host_serialize"] is False
-    verified = ithaca("verify", file)
-    assert verified.returncode == 0, verified.stderr
-    assert "value 846 re-evaluated, confirmed by cpsat" in verified.stdout
-    simulation = ithaca("simulate", file)
-    assert "cycle model edition: 846 cycles" in simulation.stdout
-    assert ithaca("evaluate", "mm", "--points", file, "--table", points).returncode == 0
-    header, row = points.read_text().splitlines()
-    assert dict(zip(header.split(","), row.split(","), strict=False))["app"] == "mm"
-    assert ",host_serialize," in header
-    again = ithaca("evaluate", "mm", "--points", points, "--dtype", "int16", "--json")
-    assert json.loads(again.stdout)["points"][0]["metrics"]["latency"] == 846
-
-
-@pytest.mark.ci
 def test_the_choice_is_an_axis_of_studies():
     run = ithaca("whatif", *SMALL, "--vary", "host-serialize=yes,no", "--json")
     points = json.loads(run.stdout)["points"]
@@ -173,7 +148,6 @@ def test_what_it_does_not_go_with_is_refused_in_a_line(command, line):
     assert (run.returncode, run.stderr) == (2, f"ithaca: {line}\n")
 
 
-@pytest.mark.ci
 def test_exports(tmp_path):
     file = tmp_path / "r.json"
     assert ithaca("solve", *IN_BURSTS, "--for", "autosa", "-o", file).returncode == 0

@@ -1,7 +1,5 @@
 """The cycle model edition: a closed form, against cycles of simulated arrays."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import json
@@ -50,7 +48,7 @@ def test_golden_cycles(table, tmp_path):
     path.write_bytes(gzip.decompress((DATA / "golden" / f"cycles_{table}.csv.gz").read_bytes()))
     machine = Machine(sums=Sums.LAST if "last" in table else Sums.FIRST)
     points = load_points(path, workload(GOLDEN[table]), data_type("fp32"), Edition.CYCLE, machine)
-    errors: dict[str, list[float]] = {"rtl": [], "hls": []}
+    errors = {"rtl": [], "hls": []}
     for (design, configuration), row in zip(
         points, csv.DictReader(StringIO(path.read_text())), strict=True
     ):
@@ -86,8 +84,6 @@ def check_errors(dataflow, nest, regime, count, seed):
     assert max(map(abs, errors)) <= most
 
 
-@pytest.mark.slow(every=8)
-@pytest.mark.ci
 @pytest.mark.parametrize("regime", REGIMES)
 @pytest.mark.parametrize(
     ("nest", "dataflow"), DESIGNS, ids=[f"{nest} {','.join(loops)}" for nest, loops in DESIGNS]
@@ -96,7 +92,6 @@ def test_fresh_arrays(nest, dataflow, regime):
     check_errors(dataflow, nest, regime, 50, 1)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("regime", REGIMES)
 @pytest.mark.parametrize(
     ("nest", "dataflow"), DESIGNS, ids=[f"{nest} {','.join(loops)}" for nest, loops in DESIGNS]

@@ -1,7 +1,5 @@
 """The closed form of cycles on random arrays of every kernel, against simulated ones."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from statistics import mean
@@ -146,7 +144,7 @@ def test_waits_beside_sums_are_counted_where_fifos_are_short(kernel):
 
 
 #: Arrays whose last lanes hold up what is read, with sums first (before: 11062, 5778, 1438, 2139).
-HELD_UP: list[tuple[tuple[str, str, str], str, str, dict[str, int], int]] = [
+HELD_UP = [
     ((OWN[2], "i,l", "3 16 24 4"), "7 12 1 2", "1 2 10 8", {"A": 2, "B": 4, "C_1": 1}, 14783),
     ((OWN[2], "i,k", "12 16 16 12"), "13 8 1 2", "1 1 14 2", {"A": 2, "B": 8, "C_1": 2}, 7362),
     (("mttkrp", "i,k", "6 4 3 4"), "7 1 1 1", "1 1 14 8", {"A": 4, "B": 1, "C": 8, "D_1": 1}, 1580),
@@ -195,7 +193,6 @@ def test_what_arrays_wait_for_is_counted(
     assert run.cycles == cycles == design.costs(configuration).latency
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize("kernel", ["mttkrp", "ttmc", OWN[2]])
 @pytest.mark.parametrize("machine", [RTL, REGIMES["hls"], replace(RTL, fifo_depth=4)])
 def test_lanes_far_behind_are_counted_on_random_arrays(machine, kernel):
@@ -205,7 +202,6 @@ def test_lanes_far_behind_are_counted_on_random_arrays(machine, kernel):
     assert min(found) >= -0.06
 
 
-@pytest.mark.slow(every=4)
 @pytest.mark.ci(whole=True)
 @pytest.mark.parametrize("kernel", workload_names())
 @pytest.mark.parametrize("machine", MACHINES)
@@ -213,7 +209,6 @@ def test_every_kernel(machine, kernel):
     check(errors(kernel, MACHINES[machine], 6), machine, share=machine == "rtl-open")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("machine", MACHINES)
 def test_many_arrays_of_all_kernels(machine):
     found = [e for kernel in workload_names() for e in errors(kernel, MACHINES[machine], 40)]

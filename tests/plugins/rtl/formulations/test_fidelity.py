@@ -1,8 +1,6 @@
 """The comparison of benchmarks/test_fidelity.py, on a handful of arrays, and the figures of
 docs/fidelity.md on measured boards."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -45,7 +43,6 @@ def test_boards_as_modelled(board, modelled):
         assert f" {latency:,} " in row
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize(
     "board", [board for board in BOARDS if board.dtype != "fp32"], ids=lambda board: board.title
 )
@@ -57,7 +54,6 @@ def test_boards_simulated(board):
         assert ran.cycles == pytest.approx(board.measured, rel=0.15)
 
 
-@pytest.mark.ci
 def test_every_board_is_in_the_table(monkeypatch):
     monkeypatch.setattr("benchmarks.test_fidelity.BOARDS", BOARDS[2:4])
     *_, int16, int8 = boards_table()
@@ -74,7 +70,6 @@ def test_a_handful_of_arrays():
     assert len(arrays_table((("conv2d", ("o", "i")),), 1)) == 4
 
 
-@pytest.mark.ci
 def test_rankings_of_a_small_space():
     size, found = rankings("mm", {"i": 8, "j": 8, "k": 8}, ("i", "j"), REGIMES["hls"], 80, 20)
     assert size > 1000

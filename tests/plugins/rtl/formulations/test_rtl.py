@@ -2,8 +2,6 @@
 hand (``tests/data/rtl``): figures that do not come from what is written now, whose cycles are
 compared in ``tests/plugins/rtl/exports``."""
 
-from __future__ import annotations
-
 import json
 import random
 from fractions import Fraction
@@ -69,7 +67,6 @@ def parameters(design, configuration):
     }
 
 
-@pytest.mark.ci
 @pytest.mark.parametrize("dataflow", DATAFLOWS)
 def test_simulated_cycles_are_those_of_the_rtl(dataflow):
     file, found = FOLDER / f"mm_{dataflow}_cycles.json", list(arrays(dataflow))

@@ -1,8 +1,6 @@
 """Timelines of modules: shares over the time of a run, against all words that moved, and in the
 report."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -37,7 +35,6 @@ def test_shares_are_those_of_the_words_that_moved():
     assert found.modules[0].endswith("L3_in")
 
 
-@pytest.mark.ci
 def test_reports_show_the_run_unless_they_are_to_be_quick(tmp_path):
     solve("mm", i=16, j=16, k=16, dataflow="i,j").save(tmp_path / "r.json")
     succeed("report", tmp_path / "r.json", "-o", tmp_path / "r.html")
@@ -50,7 +47,6 @@ def test_reports_show_the_run_unless_they_are_to_be_quick(tmp_path):
     assert "The run, word by word" not in (tmp_path / "quick.html").read_text()
 
 
-@pytest.mark.ci
 def test_the_run_ends_with_the_time_limit_of_the_report(tmp_path, monkeypatch):
     monkeypatch.setattr("ithaca.plugins.rtl.formulations.engine.SLICE", 100)
     result = solve("mm", i=8, j=8, k=8, dataflow="i,j")

@@ -1,8 +1,6 @@
 """Two levels of tiles: words by walking the loops, cycles against the simulated array, optima
 against enumeration, and what options, files and exports say of them."""
 
-from __future__ import annotations
-
 import json
 import random
 from dataclasses import replace
@@ -121,7 +119,6 @@ def test_buffers_are_filled_where_the_loops_move_on(name, dataflow, _):
             assert words[group.tensor] == fills * size, configuration
 
 
-@pytest.mark.ci(every=4)
 @pytest.mark.parametrize("regime", REGIMES)
 @pytest.mark.parametrize(("name", "dataflow", "most"), ARRAYS)
 def test_cycles_are_close_to_those_of_the_simulated_array(name, dataflow, most, regime):
@@ -244,19 +241,15 @@ CASES = [
 ]
 
 
-@pytest.mark.ci
 def test_the_search_finds_the_optimum_of_a_small_array():
     tiled = problem(*CASES[0])
     assert solve_exact(tiled, SolveOptions(time_limit=60)).value == least(tiled)
 
 
-@pytest.mark.slow(every=6)
-@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=[f"{c[0]}-{c[3].value}-{c[4]}" for c in CASES])
 def test_engines_find_the_optimum(case):  # type: ignore[type-arg]
     tiled = problem(*case)
     optimum = least(tiled)
-    assert optimum is not None
     for solve in (solve_exact, solve_cpsat, solve_gp):
         solution = solve(tiled, SolveOptions(time_limit=20 if solve is solve_gp else 60))
         assert solution.value is not None, solve
@@ -270,45 +263,6 @@ def test_engines_find_the_optimum(case):  # type: ignore[type-arg]
 # -- commands --------------------------------------------------------------------------
 
 SMALL = ["solve", "mm", "-s", "i=16,j=32,k=16", "--dtype", "int16", "--limit", "dsp=16"]
-
-
-@pytest.mark.ci
-def test_files_state_outer_tiles_and_are_proven_again(tmp_path):
-    file = tmp_path / "r.json"
-    run = ithaca(*SMALL, "--two-level", "-o", file)
-    assert run.returncode == 0, run.stderr
-    document = json.loads(file.read_text())
-    assert document["space"]["two_level"] is True
-    outer = document["best"]["tiling"]["array_part_l2"]
-    assert f"outer tile i {outer['i']}, j {outer['j']}" in run.stdout
-    again = ithaca("verify", file)
-    assert again.returncode == 0, again.stderr
-    simulation = json.loads(ithaca("simulate", file, "--json", "--check-values").stdout)[
-        "simulation"
-    ]
-    assert simulation["values"]["wrong"] == 0
-    assert simulation["cycles"] == pytest.approx(simulation["models"]["cycle"], rel=0.02)
-    explained = ithaca("explain", file, "--quick")
-    assert "A_IO_L3_in" in explained.stdout
-    table = tmp_path / "points.csv"
-    evaluated = ithaca("evaluate", "mm", "--points", file, "--table", table, "--json")
-    (row,) = json.loads(evaluated.stdout)["points"]
-    assert row["metrics"]["latency"] == document["best"]["metrics"]["latency"]
-    from_table = ithaca("evaluate", "mm", "--dtype", "int16", "--points", table, "--json")
-    assert json.loads(from_table.stdout)["points"] == [row]
-    masters = ithaca("export", file, "--to", "rtl", "--memory", "axi4", "-o", tmp_path / "axi4")
-    assert masters.returncode == 0, masters.stderr
-    for target in ("timeloop", "scalesim"):
-        refused = ithaca("export", file, "--to", target, "-o", tmp_path / target)
-        assert refused.returncode == 2
-        assert "two levels of tiles, with buffers beside DRAM" in refused.stderr
-        assert len(refused.stderr.splitlines()) == 1
-    document["best"]["tiling"]["array_part_l2"]["j"] = 29
-    file.write_text(json.dumps(document))
-    wrong = ithaca("verify", file)
-    assert wrong.returncode == 2
-    assert "array_part_l2.j is 29; allowed: a divisor of the" in wrong.stderr
-    assert len(wrong.stderr.splitlines()) == 1
 
 
 def test_seeds_keep_outer_tiles():
@@ -326,7 +280,6 @@ def test_seeds_keep_outer_tiles():
         odyssey_text(seeds)
 
 
-@pytest.mark.ci
 def test_autosa_gets_outer_tiles_by_its_own_options(tmp_path):
     file = tmp_path / "r.json"
     solved = ithaca(*SMALL, "--two-level", "--for", "autosa", "-o", file)
