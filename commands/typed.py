@@ -17,7 +17,7 @@ from ithaca.commands.api.keywords import Declared, declared, gathered
 from ithaca.commands.api.outputs import Written
 from ithaca.commands.completion import completed
 from ithaca.files.errors import InputError
-from ithaca.files.templates import including
+from ithaca.files.inclusions import including
 from ithaca.files.words import REPEATED
 
 C = TypeVar("C", bound=Callable[..., object])

@@ -11,14 +11,14 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
-from contextvars import ContextVar
+from collections.abc import Sequence
+from contextlib import suppress
 from os.path import normpath
 from pathlib import Path
 from typing import Any, NoReturn
 
 from ithaca.files.errors import InputError
+from ithaca.files.inclusions import INCLUDED, is_template
 from ithaca.files.messages import errors_at, quoted, refuse
 from ithaca.files.reading import read_text
 
@@ -36,35 +36,6 @@ sys.path[:] = request.pop("path")
 from ithaca.files.templates import render_request
 print(json.dumps(render_request(**request)))
 """
-
-_including: ContextVar[tuple[Path, ...]] = ContextVar("including", default=())
-
-
-@contextmanager
-def including(folders: str | Path | Sequence[str | Path] | None) -> Iterator[None]:
-    """Let templates that are read meanwhile take in files of more folders than their own.
-
-    Raises `InputError` if one is no folder.
-    """
-    if folders is None:
-        yield
-        return
-    listed = [folders] if isinstance(folders, str | Path) else [*folders]
-    if "" in listed:
-        raise InputError("--include-from is empty; allowed: the name of a file or folder")
-    for folder in map(Path, listed):
-        if not folder.is_dir():
-            raise InputError(f"--include-from is {quoted(str(folder))}; allowed: a folder")
-    token = _including.set(tuple(Path(folder).resolve() for folder in listed))
-    try:
-        yield
-    finally:
-        _including.reset(token)
-
-
-def is_template(text: str) -> bool:
-    """Whether a text has anything that Jinja would replace."""
-    return "{{" in text or "{%" in text
 
 
 def rendered(path: Path, text: str, max_bytes: int) -> str:
@@ -93,7 +64,7 @@ def rendered(path: Path, text: str, max_bytes: int) -> str:
         "path": sys.path,
         "file": str(path),
         "text": text,
-        "folders": list(map(str, (path.parent.resolve(), *_including.get()))),
+        "folders": list(map(str, (path.parent.resolve(), *INCLUDED.get()))),
         "max_bytes": max_bytes,
         "limits": (CPU_SECONDS, MEMORY),
     }

@@ -7,8 +7,8 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
+from ithaca.files.inclusions import is_template
 from ithaca.files.reading import parse_json, read_text
-from ithaca.files.templates import is_template, rendered
 from ithaca.files.timeloop_yaml import MAX_DEPTH as MAX_DEPTH
 from ithaca.files.timeloop_yaml import TAGS as TAGS
 from ithaca.files.timeloop_yaml import parse_timeloop
@@ -35,6 +35,8 @@ def load_timeloop(path: Path, max_bytes: int = MAX_BYTES, tags: Collection[str] 
     text = read_text(path, max_bytes)
     if path.suffix.lower() == ".json":
         return parse_json(text, path)
-    return parse_timeloop(
-        rendered(path, text, max_bytes) if is_template(text) else text, path, tags
-    )
+    if is_template(text):
+        from ithaca.files.templates import rendered
+
+        text = rendered(path, text, max_bytes)
+    return parse_timeloop(text, path, tags)

@@ -24,13 +24,13 @@ from ithaca.solver.exact.wide import wide_tables
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.progress import Progress, Report
 from ithaca.solver.solution import Solution, make_solution
-from ithaca.solver.staged.search import StagedSearch
 from ithaca.solver.tables.frame import build_model
 from ithaca.solver.ties import breaking_ties, chosen_among_optima
 
 if TYPE_CHECKING:
     from ithaca.formulations.stage import Stage
     from ithaca.solver.seeding import Start
+    from ithaca.solver.staged.search import StagedSearch
 
 METHOD, EXACT, STAGED = "auto", "exact", "staged"
 
@@ -91,7 +91,7 @@ class ProofState:
         """Whether enough is known, or a stop is asked for."""
         return (
             (self._exhausted and not self._left_to_cpsat)
-            or (isinstance(self._search, StagedSearch) and self._search.cut)
+            or (self._search is not None and self._search.cut)
             or options.stopped
             or self.state.complete
             or options.gap_is_met(self.state.value, self.state.lower_bound)
@@ -100,7 +100,7 @@ class ProofState:
     @property
     def _exhausted(self) -> bool:
         """Whether stages have nothing more to try."""
-        return isinstance(self._search, StagedSearch) and self._search.exhausted
+        return self._search is not None and self._search.exhausted
 
     @property
     def staged(self) -> bool:
@@ -116,12 +116,10 @@ class ProofState:
         """The state as the solution of a search that ended under some options."""
         if self._chosen is not None:
             return self._chosen
-        alone = METHOD if self.others else STAGED if self.staged else EXACT
-        state, method = self.state, "+".join(dict.fromkeys(self._methods)) or alone
+        alone, state = METHOD if self.others else STAGED if self.staged else EXACT, self.state
+        method = "+".join(dict.fromkeys(self._methods)) or alone
         certificate = conclude(
-            state.value,
-            state.lower_bound,
-            options,
+            *(state.value, state.lower_bound, options),
             complete=state.complete,
             exhausted=self._exhausted and not self._left_to_cpsat,
             method=method,
@@ -294,6 +292,8 @@ class ProofState:
     def _prepare(self, budget: Budget) -> bool:
         """Build the tables of exact search; false if they are not needed, or time is up."""
         if self._stage is not None:
+            from ithaca.solver.staged.search import StagedSearch
+
             self._begin(StagedSearch(self.problem, self._stage, budget.options), STAGED)
             return True
         checkpoint = budget.options.checkpoint()
@@ -307,15 +307,15 @@ class ProofState:
                 if self.closed(budget.options):
                     raise StoppedError  # enough is known without tables
 
-        rest = self._offer, look_ahead_if_slow
+        problem, rest = self.problem, (self._offer, look_ahead_if_slow)
         try:
             checkpoint()
             with budget.options.building():
-                wide = wide_tables(self.problem, self.state.value, *rest)
+                wide = wide_tables(problem, self.state.value, *rest)
                 model = build_model(
-                    self.problem,
+                    problem,
                     look_ahead_if_slow,
-                    lambda bounds, own: probe(self.problem, bounds, own, self.state.value, *rest),
+                    lambda bounds, own: probe(problem, bounds, own, self.state.value, *rest),
                     wide,
                 )
         except StoppedError:
@@ -381,13 +381,12 @@ class ProofState:
 
     def _begin(self, search: Search | StagedSearch, method: str) -> None:
         """Let a search take over what is known."""
-        self._search, known = search, self.state
-        self.state = self._search.state
+        self._search, known, self.state = search, self.state, search.state
         self.state.boxes += known.boxes
         if known.incumbent is not None:
-            self._search.offer(known.incumbent)
+            search.offer(known.incumbent)
         if known.lower_bound is not None:
-            self._search.raise_floor(known.lower_bound)
+            search.raise_floor(known.lower_bound)
         self._methods.append(method)
 
     def _run(self, options: SolveOptions) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from ithaca.files.errors import EDITED, InputError
 from ithaca.formulations.configuration import Configuration
@@ -26,8 +27,9 @@ from ithaca.solver.result import Unrestricted
 from ithaca.solver.shortfall import Shortfall
 from ithaca.solver.solution import Solution, best_solution, make_solution
 from ithaca.solver.ties import Preferred, preferred
-from ithaca.solver.verification import repeat
-from ithaca.studies.scale import EquivalentObjective, equivalent_objective
+
+if TYPE_CHECKING:
+    from ithaca.studies.scale import EquivalentObjective
 
 Report = Callable[[str, Progress], None]
 
@@ -66,6 +68,8 @@ def solve_best(
     Solution
         The best, or none with what is proven.
     """
+    from ithaca.studies.scale import equivalent_objective
+
     options = options or SolveOptions()
     known_starts = list(starts) if starts is not None else [None] * len(problems)
     instead = equivalent_objective(problems, problems[0].objective)
@@ -157,6 +161,8 @@ def proven_again(answer: Solution, problems: Sequence[Problem], options: SolveOp
         anew = replace(search, any_tie=not proof.ties_broken)
         solutions.append(prove_best(problems, proof.method, anew))
         return solutions[-1]
+
+    from ithaca.solver.verification import repeat
 
     done = repeat(answer, solve, options, "certificate")[1]
     for again in solutions:

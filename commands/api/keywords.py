@@ -35,9 +35,9 @@ from ithaca.commands.api.live_line import Hear, heard
 from ithaca.commands.api.parsing import parse_search
 from ithaca.files.clock import running
 from ithaca.files.errors import InputError
+from ithaca.files.inclusions import including
 from ithaca.files.messages import meant, quoted
 from ithaca.files.registry import Registry
-from ithaca.files.templates import including
 from ithaca.files.words import REPEATED, parse_loops
 from ithaca.formulations.families import QUESTION_KINDS, QUESTIONS, UNNAMED
 

@@ -140,7 +140,13 @@ class ProvingSearch:
     ) -> None:
         self.problem, self.options, self.report = problem, options, report
         self.state = SearchState()
+        self.cut = False  #: Whether the call's time was over within a step
         self._floor: Fraction | None = None
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether it has nothing more to try, though something is left open."""
+        return False
 
     def offer(self, configuration: Configuration) -> None:
         """Take a configuration as incumbent if the reference confirms that it improves."""

@@ -44,7 +44,6 @@ class StagedSearch(ProvingSearch):
         self._rest = -inf
         self._stage = stage
         self._steps: Iterator[None] | None = self._search()
-        self.cut = False  #: Whether the call's time was over within a step
 
     def run(self) -> SearchState:
         """Search until proven, exhausted, or until the options say to stop; may be called again to
