@@ -15,6 +15,7 @@ from ithaca.exports.seeds.for_odyssey import (
     odyssey_ancestor,
     odyssey_parameters,
     odyssey_text,
+    pack_names,
 )
 from ithaca.exports.seeds.for_opentuner import opentuner_files, opentuner_seeds
 from ithaca.exports.seeds.parameters import INFEASIBLE, Seeds, parameter_space, penalised, score
@@ -23,6 +24,7 @@ from ithaca.formulations.algebra.number_systems import FRACTION, NUMPY
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.data_types import DATA_TYPES
 from ithaca.formulations.problem import Limit, Problem
+from ithaca.formulations.systolic.dataflows import find_dataflow
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign, systolic
 from ithaca.formulations.systolic.metrics import parse_objective
@@ -32,6 +34,7 @@ from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
 from ithaca.workloads.library import workload
 from tests.problems import MM_DATAFLOWS, mm_points, mm_problem, mm_sizes
+from tests.reference import DESCRIPTORS
 
 SMALL = (48, 40, 32)
 
@@ -383,3 +386,47 @@ def test_odyssey_names_extents_factors_and_packs(seeds):
     ]
     read = json.loads(odyssey_text(seeds))
     assert read == [odyssey_parameters(problem, t) for t in seeds.configurations]
+
+
+@pytest.mark.slow
+def test_odyssey_names_are_those_of_the_published_descriptions():
+    """Numbers of packs and order of the tunable parameters, of all 27 designs."""
+    names = {"gemm": ("mm", "ABC"), "cnn": ("conv2d", ("cin", "w", "cout"))}
+    spaces = {
+        "gemm": ("i", "j", "k", "i,j", "i,k", "j,k"),
+        "cnn": ("o", "r", "c", "i", "o,r", "o,c", "o,i", "r,c", "r,i", "c,i"),
+    }
+    seen = 0
+    for name, text in DESCRIPTORS.items():
+        described = json.loads(text)
+        app, kernel, _ = name.replace("kernel", "").split("_")
+        nest = workload(names[app][0])
+        dataflow = find_dataflow(nest, tuple(spaces[app][int(kernel)].split(",")))
+        # the order of permutations differs between the two: take the one whose modules agree
+        modules = {m for m in described["memory"] if m != "PE"}
+        for permutation in names[app][1]:
+            array = derive(nest, dataflow, permutation, Edition.EXACT)
+            if modules != {m.name for g in array.packed_groups for m in g.buffers}:
+                continue
+            problem = Problem(
+                SystolicDesign(nest, array, DATA_TYPES["fp32"]), (), parse_objective("latency")
+            )
+            packs = pack_names(systolic(problem))
+            expected = {
+                m: v["data_pack_factor_inter"] for m, v in described["memory"].items() if m != "PE"
+            }
+            assert {
+                m.name: packs[g.name] for g in array.packed_groups for m in g.buffers
+            } == expected, name
+            tunable = [p["name"] for p in described["params"] if p["tunable"]]
+            small = problem.with_design(nest=nest.with_sizes(dict.fromkeys(nest.loops, 2)))
+            configuration = solve_exact(small).configuration
+            assert configuration is not None
+            assert [
+                n for n in odyssey_parameters(small, configuration) if n in tunable
+            ] == tunable, name
+            seen += 1
+            break
+        else:
+            pytest.fail(f"no design has the modules of {name}")
+    assert seen == 27

@@ -269,3 +269,27 @@ def test_windows_of_two_are_refused(window):
         f"loop {'pq'[window.index(2)]} is untiled and has 2 iterations: AutoSA finds no band"
     )
     assert not nest_obstacles(conv(2, 2, 2, 2, *(n + 2 for n in window)))  # tiled loops may have 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(60))
+def test_engines_agree_with_brute_force_on_random_problems(seed):
+    draw = random.Random(seed)
+    nest = mm(*(draw.choice([1, 2, 3, 4, 6]) for _ in "ijk"))
+    array = draw.choice(choose_designs(nest, target=Target.AUTOSA))
+    dtype, divisors = draw.choice(["int8", "int16", "fp32"]), draw.random() < 0.3
+    limits = {"dsp": draw.randint(2, 200), "bram18k": draw.randint(4, 100)}
+    expected = least(
+        posed(nest, array.dataflow, SpaceOptions(divisors_only=divisors), dtype, **limits)
+    )
+    problem = posed(
+        nest,
+        array.dataflow,
+        SpaceOptions(divisors_only=divisors, target=Target.AUTOSA),
+        dtype,
+        **limits,
+    )
+    for solve in (solve_exact, solve_cpsat):
+        assert solve(problem).value == expected
+    found = solve_evolve(problem)
+    assert found.value is None or (expected is not None and found.value >= expected)

@@ -184,3 +184,19 @@ def test_less_than_a_share_cannot_be_met(thirds, limit, line, options):
     assert f"infeasible: a, b: {line}" in done.stderr
     assert ithaca.load("none.json").status == "infeasible"
     assert "proven by another argument" in succeed("verify", "none.json").stdout
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("counted_time")
+def test_fronts_that_are_cut_short_are_not_proven(thirds):
+    def front(**options):
+        study = ithaca.codesign("thirds.yaml", "two.yaml", objectives="latency,dsp", **options)
+        return study.status, [point.value for point in study.points.values()]
+
+    whole, proven = front(), 0
+    assert whole[0] == "optimal"
+    for cut in range(14):
+        status, values = front(time_limit=1e-3 * 1.15**cut)
+        proven += status == "optimal"
+        assert status != "optimal" or values == whole[1]
+    assert 0 < proven < 14

@@ -23,6 +23,7 @@ from ithaca.plugins.hierarchies.formulations.mapping_space import MappingOptions
 from ithaca.plugins.hierarchies.formulations.question import MappingQuestion
 from ithaca.solver.certificate import Status
 from ithaca.solver.engines import Method
+from ithaca.solver.options import SolveOptions
 from ithaca.studies.network.fused import solve_fused
 from ithaca.studies.network.layers import solve_per_layer
 from ithaca.studies.network.products import factors_of
@@ -250,3 +251,24 @@ def test_other_products_are_refused_before_a_search(objective, monkeypatch):
             tiny_request(objective),
             RunOptions(),
         )
+
+
+@pytest.mark.slow
+def test_bounds_are_honest_where_the_time_is_over(tmp_path):
+    network = Network(
+        "two",
+        tuple(
+            Layer(name, workload("mm", dict.fromkeys("ijk", size)), 2, (name,))
+            for name, size in (("large", 96), ("small", 3))
+        ),
+    )
+    request = asked("edp", 400)
+    whole = solve_per_layer(network, request, RunOptions()).total
+    assert whole is not None
+    assert whole.certificate.status is Status.OPTIMAL
+    for limit in (0.0, 0.02, 0.2):
+        early = solve_per_layer(network, request, RunOptions(search=SolveOptions(time_limit=limit)))
+        assert early.total is not None
+        bound, value = early.total.certificate.lower_bound, early.total.value
+        assert bound is None or bound <= whole.value
+        assert value is None or value >= whole.value

@@ -444,3 +444,28 @@ def test_energies_over_spaces_are_those_of_each_accelerator(edition, objectives,
     assert result.certificate.status is (Status.OPTIMAL if front else Status.INFEASIBLE)
     assert [point.values for point in result.front] == front
     assert front or limits
+
+
+@pytest.mark.slow
+def test_the_best_memories_are_those_of_solving_every_layer_on_all():
+    whole = find_space("dmazerunner-memory")
+    small = tuple(replace(quantity, values=quantity.values[2:6:2]) for quantity in whole.quantities)
+    space = replace(whole, quantities=small)
+    works = tuple(
+        replace(work, nest=work.nest.with_sizes({"N": 1}))
+        for work in find_workloads(["resnet-dmazerunner"])
+    )[3:]
+    works = tuple(replace(work, stored=()) for work in works)
+    for objective in ("sum(edp)", "latency", "energy"):
+        question = make_question(space, works, [objective])
+        expected = {}
+        for point in points(question):
+            problems = [
+                space.accelerator.problems(work, space.at(point), question.objectives[0])[0]
+                for work in works
+            ]
+            expected[point] = sum(solve_staged(problem).value or 0 for problem in problems)
+        result = codesign(question)
+        assert result.best is not None
+        assert result.best.values == (min(expected.values()),) == (expected[result.best.point],)
+        assert result.certificate.status is Status.OPTIMAL

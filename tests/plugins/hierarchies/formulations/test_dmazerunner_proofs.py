@@ -368,3 +368,17 @@ def test_transfers_of_large_layers_are_counted_in_parts(layer, monkeypatch):
     assert min(DmazerunnerDesign(MACHINE, layer).tables.least_outer) > 0
     assert max(sizes) <= tables.AT_ONCE
     assert sum(sizes) <= 2 * tables.MOST_OUTER
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", RESNET)
+def test_all_published_layers_are_proven_with_padding(name):
+    for objective in ("latency", "energy", "edp"):
+        values = {}
+        for divisors_only in (True, False):
+            solution = solve_staged(
+                make_problem(DmazerunnerDesign(MACHINE, resnet(name), divisors_only), objective)
+            )
+            assert solution.certificate.status is Status.OPTIMAL
+            values[divisors_only] = solution.value
+        assert values[False] <= values[True]  # type: ignore[operator]

@@ -121,3 +121,16 @@ def test_objectives_that_gain_from_more_energy_have_no_stage():
     problem = published("simple", "gemm", "latency/energy")
     assert problem.design.stage(problem) is None
     assert NONE.least_used == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("layer", LAYERS)
+def test_padding_never_costs(layer):
+    for objective in ("energy", "latency", "edp"):
+        padded, found = (
+            solved("simple", layer, objective, divisors=divisors).value
+            for divisors in (False, True)
+        )
+        assert padded is not None
+        assert found is not None
+        assert padded <= found

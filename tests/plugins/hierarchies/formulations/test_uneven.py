@@ -225,3 +225,42 @@ def check_proof(seed):
 @pytest.mark.parametrize("seed", range(306))
 def test_proofs_against_all_mappings(seed):
     check_proof(seed)
+
+
+@pytest.mark.slow
+def test_bounds_of_interrupted_searches(monkeypatch):
+    """Band by band the bound rises, rows lie above it, and from the first band on it means more
+    than what every mapping costs."""
+    monkeypatch.setattr(
+        "ithaca.plugins.hierarchies.formulations.search.joined_axes.JoinedAxes.band", 200
+    )
+    design = UnevenDesign(matrix_product(256), GOLDEN, MappingOptions(divisors_only=True))
+    optimum = Fraction(139_657_216)
+    stage = design.stage(problem(design, "energy"))
+    assert stage is not None
+    blocks = [each for each in stage.blocks(lambda: optimum + 1) if each.rest > -inf]
+    rests = [each.rest for each in blocks]
+    assert rests == sorted(rests)
+    assert len(set(rests)) > 5
+    assert float(design.least(())["energy"]) < rests[0] <= optimum
+    assert all((each.bounds >= each.rest).all() for each in blocks)
+    assert rests[-1] == inf
+
+
+@pytest.mark.slow
+def test_bounds_of_searches_that_keep_few(monkeypatch):
+    """A search that leaves out mappings for want of memory bounds the best by them from below, and
+    proves it only if they are above what is found."""
+    design = UnevenDesign(matrix_product(64), GOLDEN, MappingOptions(divisors_only=True))
+    best = solved(matrix_product(64), GOLDEN, divisors_only=True).value
+    monkeypatch.setattr("ithaca.plugins.hierarchies.formulations.search.joined_axes.MOST", 20)
+    monkeypatch.setattr(
+        "ithaca.plugins.hierarchies.formulations.search.joined_axes.JoinedAxes.beam", 1
+    )
+    solution = solve_staged(problem(design, "energy"))
+    bound = solution.certificate.lower_bound
+    assert best is not None
+    assert bound is not None
+    assert solution.value is not None
+    assert bound < best <= solution.value
+    assert solution.certificate.status is Status.FEASIBLE
