@@ -242,9 +242,10 @@ class OuterLevels:
         else:  # of the first loop more than half of a power of two, and at most that
             powers = (1 << n for n in range(lanes.bit_length() + 1))
             pairs = {(most, lanes // (most // 2 + 1)) for most in powers}
-        return np.minimum.reduce(
+        least: Matrix = np.minimum.reduce(
             [self._within(self._within(table, other, rest), first, n) for n, rest in pairs if rest]
         )
+        return least
 
     def _within(self, table: Matrix, loop: int, times: int) -> Matrix:
         """The least over all tiles that so many times as much of a loop may be: as ⌈⌈n/e⌉/f⌉ is
