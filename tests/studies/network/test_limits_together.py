@@ -50,6 +50,21 @@ def test_the_least_that_would_do_together_is_stated(mode, tmp_path):
     assert network_failure(ithaca.load(tmp_path / "none.json")) == network_failure(none)
 
 
+@pytest.mark.ci(whole=True)
+@pytest.mark.parametrize(("mode", "alone"), [("multi-array", 3), ("shared-dataflow", 5)])
+def test_it_is_stated_beside_what_layers_need_alone(mode, alone, tmp_path):
+    least = CASES[mode][-1]
+    none = network(tmp_path, mode, dsp=alone - 1)
+    words = network_failure(none)
+    assert f"dsp = {alone - 1} cannot be met; the smallest that could be met " in words
+    assert f" is {alone} (design [" in words
+    together = words.partition("; a, b: ")[2]
+    assert together.startswith(f"limit dsp = {alone - 1} cannot be met; the smallest that could be")
+    assert f" is {least} (design of all layers together)" in together
+    none.save(tmp_path / "none.json")
+    assert network_failure(ithaca.load(tmp_path / "none.json")) == words
+
+
 @pytest.mark.slow
 def test_it_is_proven_again_and_held_against_another(tmp_path):
     none = network(tmp_path, "multi-array", dsp=3)
