@@ -115,6 +115,11 @@ class Profile(ABC, Generic[D]):
         """Whether its hardware takes the cycles that simulation counts, so that answers are run."""
         return False
 
+    @property
+    def timed(self) -> frozenset[str]:
+        """The metrics that follow from the cycles of a run; where answers are run only."""
+        return frozenset()
+
     def run(self, configuration: Mapping[str, int], checkpoint: Callable[[], None]) -> int | None:
         """The cycles of a run of a configuration, word by word; None where it waits for ever.
 

@@ -14,7 +14,7 @@ from ithaca.results.explanation import Explanation, explain
 from ithaca.results.result_view import run_text
 from ithaca.solver.certificate import Status, as_stated
 from ithaca.solver.infeasibility import why_infeasible
-from ithaca.solver.runs import own_run
+from ithaca.solver.runs import none_by_form, own_run
 from ithaca.solver.shortfall import CONTRADICTION
 from ithaca.studies.network.array_modes import ARRAY_MODES
 from ithaca.studies.network.parts import layer_result
@@ -120,18 +120,23 @@ def network_failure(result: NetworkResult) -> str:
     infeasible = [r for r in missing if r.answer.certificate.status is Status.INFEASIBLE]
     if infeasible:
         together = TOO_FEW_ARRAYS if result.mode in ARRAY_MODES else NO_COMMON_DESIGN
-        why = {r.layer.name: r.answer.explain() for r in infeasible}
+        why = {r.layer.name: r.answer.reasons for r in infeasible}
         if not any(why.values()):  # the limits are not at fault, or not one of them by itself
             alone = {
                 part.layer.name: why_infeasible(part.problems, ())
                 for part in result.request.pose(result.network)
             }
-            why |= {name: "" if text == CONTRADICTION else text for name, text in alone.items()}
+            why |= {name: [] if text == CONTRADICTION else [text] for name, text in alone.items()}
         reasons: dict[str, list[str]] = {}
         for name in [name for name in why if why[name]] or why:
-            reasons.setdefault(why[name] or together, []).append(name)
-        return "infeasible: " + "; ".join(
-            f"{', '.join(own)}: {text}" for text, own in reasons.items()
+            for text in why[name] or [together]:
+                reasons.setdefault(text, []).append(name)
+        of_layers: dict[str, list[str]] = {}
+        for text, own in reasons.items():
+            of_layers.setdefault(", ".join(own), []).append(text)
+        words = max(none_by_form(r.answer.problem, r.answer.shortfalls) for r in infeasible)
+        return f"infeasible{words}: " + "; ".join(
+            f"{own}: {'; '.join(texts)}" for own, texts in of_layers.items()
         )
     names = ", ".join(r.layer.name for r in missing)
     if result.failures:
@@ -146,6 +151,11 @@ def network_failure(result: NetworkResult) -> str:
         if x.metric in SEARCHED and result.mode in ARRAY_MODES
     ]
     more = f", or raise {' or '.join(open_)} if it ended by itself" if open_ else ""
+    if would := missing[0].answer.would_do:
+        return (
+            f"nothing found for {names} by a search that ended by itself; with the other limits as "
+            f"they are {would} would do"
+        )
     return f"nothing found for {names} before the run ended; allow more time{more}"
 
 

@@ -67,7 +67,7 @@ def nothing_found(result: Result) -> str:
     """The reason why there is no configuration, and what is proven all the same."""
     infeasible = [s for s in result.designs if s.certificate.status is Status.INFEASIBLE]
     if len(infeasible) == len(result.designs):
-        return "infeasible: no configuration of any design meets the limits"
+        return f"infeasible{result.basis}: no configuration of any design meets the limits"
     open_ = [s.certificate for s in result.designs if s not in infeasible]
     if narrowed := next((proof.failure for proof in open_ if proof.empty), ""):
         return narrowed

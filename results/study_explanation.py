@@ -178,7 +178,7 @@ def study_remarks(study: Study) -> list[str]:
                 lines.append(f"{start}simulated: {run_text(run, point.answer)}")
         if point.answer.certificate.status is Status.INFEASIBLE:
             why = why_infeasible(point.problems, point.answer.shortfalls)
-            lines.append(f"{start}infeasible: {why}")
+            lines.append(f"{start}infeasible{point.basis}: {why}")
     return lines
 
 

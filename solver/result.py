@@ -164,7 +164,7 @@ class Result(Answer):
             return self.certificate.failure
         shortfalls = [shortfall for solution in self.designs for shortfall in solution.shortfalls]
         return (
-            "infeasible: "
+            f"infeasible{self.basis}: "
             f"{why_infeasible([solution.problem for solution in self.designs], shortfalls)}"
             f"{as_stated(self)}"
         )

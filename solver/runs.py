@@ -13,6 +13,9 @@ from fractions import Fraction
 
 from ithaca.formulations.design import Design
 from ithaca.formulations.families import profile_of
+from ithaca.formulations.problem import Problem
+from ithaca.solver.certificate import Status
+from ithaca.solver.shortfall import Shortfall
 from ithaca.solver.solution import Solution, best_solution
 
 #: Words after the status of what no run confirms.
@@ -37,6 +40,16 @@ def not_run(designs: Iterable[Design]) -> str:
     """Words to add about proofs of designs of which none was run: where hardware takes the cycles
     that simulation counts, they are by the closed form."""
     return BY_FORM if any(profile_of(design).runs for design in designs) else ""
+
+
+def none_by_form(problem: Problem, shortfalls: Sequence[Shortfall]) -> str:
+    """Words to add where no configuration meets the limits: one that takes other cycles as it runs
+    than by the closed form might, unless that is so whatever the cycles are."""
+    profile, named = profile_of(problem.design), {shortfall.metric for shortfall in shortfalls}
+    timed = [x.metric for x in problem.limits if profile.timed & x.expression.symbols]
+    # a limit that is not named could be lifted, and still nothing would meet the others
+    whatever = len(timed) == 1 and named and timed[0] not in named
+    return not_run([problem.design]) if timed and not whatever else ""
 
 
 def own_run(answer: Solution | None, runs: Sequence[Run]) -> Run | None:
@@ -68,7 +81,10 @@ def basis(answer: Solution | None, designs: Sequence[Solution], runs: Sequence[R
         The runs by which it was.
     """
     if answer is None or answer.value is None:
-        return ""
+        none = [s for s in (answer, *designs) if s is not None]
+        infeasible = all(s.certificate.status is Status.INFEASIBLE for s in none)
+        words = {none_by_form(s.problem, s.shortfalls) for s in none}
+        return max(words, default="") if infeasible else ""
     own = own_run(answer, runs)
     same = own is not None and own.value == answer.value and not outrun(answer, designs)
     return "" if same else not_run([answer.problem.design])

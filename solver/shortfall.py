@@ -13,6 +13,9 @@ from ithaca.files.numbers import number
 #: Why nothing is feasible although no limit by itself is at fault.
 CONTRADICTION = "the limits contradict each other, and raising a single one is not enough"
 
+#: The design of a limit that several problems miss together, whichever design they have.
+TOGETHER = "of all layers together"
+
 
 @dataclass(frozen=True)
 class Shortfall:
@@ -36,10 +39,14 @@ class Shortfall:
 
 def explain(shortfalls: Sequence[Shortfall], designs: int) -> list[str]:
     """One line per limit that would help so many infeasible designs, with the smallest value over
-    them that would do.
+    them that would do; then the same of what several problems miss together.
 
     Limits of which searches did not tell in time whether they would help are named in a last line.
     """
+    together = [shortfall for shortfall in shortfalls if shortfall.design == TOGETHER]
+    if 0 < len(together) < len(shortfalls):
+        alone = [shortfall for shortfall in shortfalls if shortfall.design != TOGETHER]
+        return [*explain(alone, designs), *explain(together, 1)]
     open_ = list(
         dict.fromkeys(shortfall.metric for shortfall in shortfalls if shortfall.smallest is None)
     )
@@ -68,7 +75,7 @@ def explain(shortfalls: Sequence[Shortfall], designs: int) -> list[str]:
 
 
 def _line(smallest: Fraction, shortfall: Shortfall, open_: bool) -> str:
-    value = _rounded(smallest, shortfall.proven)
+    value = rounded(smallest, up=shortfall.proven)
     kept = " with the other limits as they are" if shortfall.others_kept else ""
     partly = open_ and shortfall.others_kept  # of another design nothing is known
     if not shortfall.proven:
@@ -82,8 +89,14 @@ def _line(smallest: Fraction, shortfall: Shortfall, open_: bool) -> str:
     return f"limit {shortfall.metric} = {bound} cannot be met; {least} (design {shortfall.design})"
 
 
-def _rounded(value: Fraction, proven: bool) -> str:
-    """A value that would do, or a lower bound of it, as `number` writes it, rounded so that this
-    holds of what is written."""
-    digits = 3 - floor(log10(abs(value))) if 0 < abs(value) < 1 else 4
-    return number(Fraction((ceil if proven else floor)(value * 10**digits), 10**digits))
+def last_digit(value: Fraction) -> Fraction:
+    """The last digit of a value that is written: the fourth one that counts, or behind the
+    point."""
+    return Fraction(1, 10 ** (3 - floor(log10(abs(value))) if 0 < abs(value) < 1 else 4))
+
+
+def rounded(value: Fraction, *, up: bool) -> str:
+    """A value that would do (``up``), or a lower bound of it, as `number` writes it, rounded so
+    that this holds of what is written."""
+    digit = last_digit(value)
+    return number((ceil if up else floor)(value / digit) * digit)

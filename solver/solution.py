@@ -14,7 +14,7 @@ from ithaca.formulations.families import profile_of
 from ithaca.formulations.family import Profile
 from ithaca.formulations.problem import Problem
 from ithaca.solver.certificate import Certificate, Further
-from ithaca.solver.shortfall import Shortfall, explain
+from ithaca.solver.shortfall import TOGETHER, Shortfall, explain, rounded
 
 
 @dataclass(frozen=True, repr=False)
@@ -78,11 +78,25 @@ class Solution:
             and all(proof.settled for proof in proofs)
         )
 
+    @property
+    def reasons(self) -> list[str]:
+        """The reasons why there is no configuration: per limit at fault the smallest value that
+        could be met; none if none is."""
+        designs = {shortfall.design for shortfall in self.shortfalls} - {TOGETHER}
+        return explain(self.shortfalls, len(designs) or 1) if self.shortfalls else []
+
     def explain(self) -> str:
-        """The reason why there is no configuration: per limit at fault the smallest value that
-        could be met; empty if none is."""
-        designs = {shortfall.design for shortfall in self.shortfalls}
-        return "; ".join(explain(self.shortfalls, len(designs))) if self.shortfalls else ""
+        """The reasons in one line; empty if there is none."""
+        return "; ".join(self.reasons)
+
+    @property
+    def would_do(self) -> str:
+        """The limits each of which is known to do with the others as they are, in words; empty if
+        none is."""
+        known = {s.metric: s.smallest for s in self.shortfalls if s.proven and s.others_kept}
+        return " or ".join(
+            f"{x} = {rounded(n, up=True)}" for x, n in known.items() if n is not None
+        )
 
     @property
     def tiling(self) -> Any:

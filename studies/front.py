@@ -37,7 +37,7 @@ from ithaca.solver.executors import open_executor
 from ithaca.solver.infeasibility import why_infeasible
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.progress import Progress
-from ithaca.solver.runs import not_run
+from ithaca.solver.runs import none_by_form, not_run
 from ithaca.solver.shortfall import Shortfall
 from ithaca.studies.best import all_shortfalls
 from ithaca.studies.points import PointAnswer
@@ -178,7 +178,8 @@ class Front(PointAnswer):
                 "which might, were not searched"
             )
         if self.complete:
-            return f"infeasible: {why_infeasible(self.problems, self.shortfalls)}"
+            words = none_by_form(self.problems[0], self.shortfalls)
+            return f"infeasible{words}: {why_infeasible(self.problems, self.shortfalls)}"
         return "nothing proven before the search ended; allow more time with --time-limit"
 
     @property

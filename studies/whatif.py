@@ -22,15 +22,15 @@ from ithaca.solver.executor import Executor
 from ithaca.solver.executors import open_executor
 from ithaca.solver.infeasibility import why_infeasible
 from ithaca.solver.options import Budget, SolveOptions
-from ithaca.solver.portfolio import not_solved
+from ithaca.solver.portfolio import not_solved, solve_designs
 from ithaca.solver.progress import Progress
-from ithaca.solver.runs import Run, basis
+from ithaca.solver.runs import Run, as_it_runs, basis, not_run
 from ithaca.solver.solution import Solution
 from ithaca.studies.best import best_start, solve_best
 from ithaca.studies.grid import Cell, Index, StudyAxis, check_grid, indices, neighbours, visits
 from ithaca.studies.marginal import Marginal, marginal_values, raisable_limits
 from ithaca.studies.points import PointAnswer
-from ithaca.studies.runs import RUNNING, kept_share, runs_of
+from ithaca.studies.runs import HANGS, RUNNING, kept_share, runs_of
 from ithaca.studies.store import Store
 
 #: Builds the problems (one per design) of a point from its values by axis name.
@@ -60,7 +60,9 @@ class StudyPoint:
     @property
     def basis(self) -> str:
         """Words after the status of the proof: by what it is proven."""
-        return basis(self.answer, (), self.runs)
+        own, proof = self.answer, self.answer.certificate
+        outrun = self.runs and own.value is not None and proof.lower_bound != own.value
+        return not_run([own.problem.design]) if outrun else basis(own, (), self.runs)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -118,7 +120,7 @@ class Study(PointAnswer):
         if all(point.answer.certificate.status is Status.INFEASIBLE for point in points):
             more = f" (and {len(points) - 1} more points)" if len(points) > 1 else ""
             return (
-                "infeasible: "
+                f"infeasible{points[0].basis}: "
                 f"{why_infeasible(points[0].problems, points[0].answer.shortfalls)}{more}"
             )
         if narrowed := next(
@@ -222,20 +224,32 @@ def run_study(
         index: done.get(index, StudyPoint(problems, not_solved(problems[0])))
         for index, problems in problems_at.items()
     }
-    study = Study(tuple(axes), points, not run.stopped, percent, provenance or {})
-    return _with_points_run(study, budget)
+    points = {index: _as_it_runs(point, method, budget) for index, point in points.items()}
+    return Study(tuple(axes), points, not run.stopped, percent, provenance or {})
 
 
-def _with_points_run(study: Study, budget: Budget) -> Study:
-    """A study with the run of every point's answer, where hardware takes the cycles that simulation
-    counts."""
-    points = {
-        index: replace(point, runs=tuple(runs_of(point.answer, (), budget)))
-        if point.answer.configured is not None and point.answer.profile.runs
-        else point
-        for index, point in study.points.items()
-    }
-    return replace(study, points=points)
+def _as_it_runs(point: StudyPoint, method: Method, budget: Budget) -> StudyPoint:
+    """A point with the run of its answer, where hardware takes the cycles that simulation counts;
+    where these are others than by the closed form, the answer is of the design that is best as it
+    runs. Marginal values are of the best by the closed form, and so is an answer that has any."""
+    answer = point.answer
+    if answer.configured is None or not answer.profile.runs:
+        return point
+    (own,) = runs = tuple(runs_of(answer, (), budget))
+    unknown = own.cycles is None and own.reason != HANGS
+    if own.value != answer.value and not (unknown or point.marginals):
+        each = solve_designs(point.problems, budget.share(), method=method)
+        designs = [answer if s.design == answer.design else s for s in each]
+        runs = tuple(runs_of(answer, designs, budget))
+        best = as_it_runs(designs, runs)
+        if best is not None and best is not answer and best.value is not None:
+            proof = replace(answer.certificate, ties_broken=None)
+            if best.value != answer.value:
+                proof = proof.of_other(best.value)
+            runs = tuple(run for run in runs if run.design == best.design)
+            return replace(point, answer=replace(best, certificate=proof), runs=runs)
+        runs = (own,)
+    return replace(point, runs=runs)
 
 
 @dataclass

@@ -12,6 +12,7 @@ from ithaca.files.errors import InputError
 from ithaca.files.numbers import number, percent
 from ithaca.files.registry import Registry
 from ithaca.files.words import parse_loops
+from ithaca.formulations.algebra.expression import SYMBOLIC, Expression, Symbol, Symbols
 from ithaca.formulations.family import Breakdown, Profile, Remarks
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic import quantities
@@ -45,6 +46,16 @@ class SystolicProfile(Profile[SystolicDesign]):
     def runs(self) -> bool:
         machine, edition = self.design.technology.machine, self.design.array.edition
         return machine.fitted_fifos and edition is Edition.CYCLE
+
+    @property
+    def timed(self) -> frozenset[str]:
+        costs, cycles = self.design.costs(Symbols(), SYMBOLIC), Symbol("cycles")
+        metrics = metric_values(replace(costs, main=cycles, latency=cycles))
+        return frozenset(
+            name
+            for name, value in metrics.items()
+            if isinstance(value, Expression) and cycles.name in value.symbols
+        )
 
     def run(self, configuration: Mapping[str, int], checkpoint: Callable[[], None]) -> int | None:
         if (cycles_of := SIMULATORS.get(self.design.family)) is None:

@@ -8,8 +8,9 @@ layers of each kernel share one (a CNN's convolutions one, its fully connected l
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from ithaca.files.errors import InputError
 from ithaca.formulations.families import choice_of
@@ -17,7 +18,7 @@ from ithaca.formulations.problem import Problem
 from ithaca.formulations.question import LayerProblems, Question
 from ithaca.solver.certificate import Status
 from ithaca.solver.portfolio import not_solved
-from ithaca.solver.shortfall import Shortfall
+from ithaca.solver.shortfall import TOGETHER, Shortfall
 from ithaca.solver.solution import Solution
 from ithaca.studies.best import over_all
 from ithaca.studies.network.products import check_products, with_products
@@ -236,12 +237,13 @@ def _without(alone: Solution, status: Status, together: tuple[Shortfall, ...]) -
     certificate = replace(
         alone.certificate, status=status, lower_bound=None, gap=None, trace=(), termination=None
     )
-    return Solution(alone.problem, None, None, certificate, alone.shortfalls or together)
+    return Solution(alone.problem, None, None, certificate, (*alone.shortfalls, *together))
 
 
 def _together(members: Sequence[SolvedLayer], designs: Sequence[str]) -> tuple[Shortfall, ...]:
     """The limits that keep every design from some layer, and what each would have to be: of a
-    design the most that one of those layers needs."""
+    design the most that one of those layers needs. A limit of which all need no more than one does
+    alone is left out."""
     falls = []
     for design in designs:
         answers = [member.answers[design] for member in members]
@@ -257,8 +259,31 @@ def _together(members: Sequence[SolvedLayer], designs: Sequence[str]) -> tuple[S
                 continue  # to raise it alone does not help all of them
             least = max(known) if len(known) == len(each) else None
             proven = all(fall.proven for fall in each)
-            falls.append(replace(each[0], smallest=least, proven=proven))
-    return tuple(falls)
+            falls.append(replace(each[0], smallest=least, proven=proven, design=TOGETHER))
+    alone = most_alone(member.best() for member in members)
+    return tuple(
+        fall
+        for fall in falls
+        if fall.metric not in alone
+        or any(
+            other.smallest is None or not other.proven or other.smallest > alone[fall.metric]
+            for other in falls
+            if other.metric == fall.metric
+        )
+    )
+
+
+def most_alone(answers: Iterable[Solution]) -> dict[str, Fraction]:
+    """The most that one of several layers, each alone, needs of a limit that no design of it meets,
+    with the other limits as they are, by metric; only of what is proven."""
+    most: dict[str, Fraction] = {}
+    for answer in answers:
+        least: dict[str, Fraction] = {}
+        for fall in answer.shortfalls:
+            if fall.proven and fall.others_kept and fall.smallest is not None:
+                least[fall.metric] = min(fall.smallest, least.get(fall.metric, fall.smallest))
+        most |= {metric: max(n, most.get(metric, n)) for metric, n in least.items()}
+    return most
 
 
 def shared_designs(

@@ -46,7 +46,7 @@ def prove_arrays(result: NetworkResult, total: Total, options: SolveOptions) -> 
         claimed_total(result, total),
     )
     assert isinstance(request, ArrayQuestion)
-    budget, infeasible = Budget(time_for(claim, options)), claim.status is Status.INFEASIBLE
+    budget = Budget(time_for(claim, options))
     designs, sequence = on_arrays(result.network, request, result.mode)
     parts = [(total, designs)]
     if shared:  # what is proven of all follows from what is of each
@@ -66,7 +66,7 @@ def prove_arrays(result: NetworkResult, total: Total, options: SolveOptions) -> 
             raise InputError(f"choices are not the designs that all layers have: {EDITED}")
         parts = [(claims[layers[0][0].design.name], [layers]) for layers in designs]
     falls = _shortfalls(result.layers)  # earlier versions stated none
-    if infeasible and falls:
+    if falls:
         arranged = designs, sequence
         again = _shortfalls(none_alone(result.network, request, arranged, total, budget))
         if not budget.over and not _agree(falls, again):

@@ -4,13 +4,17 @@ arrays with free shares."""
 from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import ithaca
 from ithaca.files.errors import InputError
 from ithaca.plugins.codesign.formulations.files import find_space, read_space, space_fields
+from ithaca.studies.network.problems import common_designs
+from ithaca.workloads.networks.find import find_network
 from tests.command_line import ithaca as command
 from tests.command_line import succeed
+from tests.plugins.codesign.studies.several_arrays import pipelines
 from tests.refusals import refusals
 
 SPACE = """
@@ -184,6 +188,61 @@ def test_less_than_a_share_cannot_be_met(thirds, limit, line, options):
     assert f"infeasible: a, b: {line}" in done.stderr
     assert ithaca.load("none.json").status == "infeasible"
     assert "proven by another argument" in succeed("verify", "none.json").stdout
+
+
+#: Limits on both, in shares of each from a whole number of them.
+PAIRS = [
+    (Fraction(a) + Fraction(x, 2), Fraction(b) + Fraction(y, 2))
+    for a in range(4)
+    for b in range(4)
+    for x, y in ((0, 0), (1, 0), (0, 1), (1, 1))
+    if a + Fraction(x, 2) <= 3 and b + Fraction(y, 2) <= 3
+]
+
+
+#: All ways to run the layers in whole shares, but for worse ones: DSP blocks, block RAM, latency.
+ROWS = np.array([[5.6, 28, 23], [2.8, 14, 46]])
+SIZES = {"dsp": 2.8, "bram18k": 14.0}
+
+
+def check_both_limits(pairs):
+    """Compare the arrays within limits on both resources with all ways; the statuses."""
+    statuses = set()
+    for shares in pairs:
+        limits = [float(n) * size for n, size in zip(shares, SIZES.values(), strict=True)]
+        keep = ROWS[:, :2] <= np.array(limits) + 1e-9
+        values = ROWS[keep.all(axis=1), 2]
+        limit = dict(zip(SIZES, limits, strict=True))
+        answer = ithaca.codesign("thirds.yaml", "two.yaml", limit=limit)
+        expected = ("optimal", values.min()) if values.size else ("infeasible", None)
+        assert (answer.status, answer.value) == expected, limit
+        statuses.add(answer.status)
+        falls = {(s.metric, s.smallest) for r in answer.layers for s in r.answer.shortfalls}
+        for column, metric in enumerate(SIZES):
+            within = ROWS[keep[:, 1 - column], column]
+            if not values.size and within.size:  # to raise it alone helps
+                named = [n for name, n in falls if name == metric]
+                assert float(max(named)) == pytest.approx(within.min()), limit
+    return statuses
+
+
+@pytest.mark.ci
+@pytest.mark.usefixtures("thirds")
+def test_both_limits_between_shares_equal_enumeration():
+    pairs = [(Fraction(1, 2), Fraction(5, 2)), (Fraction(3, 2), Fraction(1, 2))]
+    assert check_both_limits(pairs) == {"infeasible"}
+    assert check_both_limits([(Fraction(5, 2), Fraction(3, 2))]) == {"optimal"}
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("thirds")
+def test_all_limits_between_shares_equal_enumeration():
+    request = ithaca.codesign("thirds.yaml", "two.yaml").request
+    assert {metric: float(size) for metric, size in request.shares.items()} == SIZES
+    designs = common_designs(find_network("two.yaml"), request, "multi-array")
+    rows = pipelines([list(each) for each in designs], [0, 1], 2, slowest=True, shares=SIZES)
+    assert sorted(rows[:, :3].tolist()) == sorted(ROWS.tolist())
+    assert check_both_limits(PAIRS) == {"optimal", "infeasible"}
 
 
 @pytest.mark.slow

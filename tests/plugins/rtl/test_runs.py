@@ -8,7 +8,7 @@ from statistics import mean
 
 import pytest
 
-from ithaca import load, network, simulate, solve
+from ithaca import load, network, simulate, solve, whatif
 from ithaca.files.errors import InputError
 from ithaca.formulations.machine import Sums
 from ithaca.formulations.systolic.choice import choose_designs
@@ -232,6 +232,52 @@ def test_points_of_studies_are_run(run_as, tmp_path):
     assert "by the closed form" in page.read_text()
 
 
+@pytest.mark.ci
+@pytest.mark.parametrize("case", ["another of equals", "one of more", "a limit exceeded"])
+def test_points_of_studies_are_the_answers_of_their_questions(case, run_as, tmp_path):
+    path, known = tmp_path / "s.json", ranked(solved())
+    first, least = known[0]
+    ties = {name: 10 * least for name, value in known if value == least}
+    run_as({first: 10 * least} if case == "another of equals" else ties)
+    limit = {"dsp": 4} | ({"latency": 4 * least} if case == "a limit exceeded" else {})
+    alone = solved(limit=limit)
+    study = whatif("mv", **(ASKED | {"limit": limit}), vary={"objective": ["latency"]})
+    study.save(path)
+    for each in (study, load(path)):
+        (point,) = each.points.values()
+        assert point.answer.configuration == alone.best.configuration
+        assert point.answer.design != first
+        proof = point.answer.certificate
+        answer = (proof.status.value, point.answer.value, proof.lower_bound, point.basis)
+        assert answer == (alone.status, alone.value, alone.lower_bound, alone.basis)
+    assert (alone.status == "optimal") == (case == "another of equals" and len(ties) > 1)
+    assert "simulated again" in succeed("verify", path).stdout
+
+
+@pytest.mark.ci
+def test_what_the_closed_form_alone_excludes_is_said(tmp_path, one):
+    path = tmp_path / "none.json"
+    fast, words = ("--limit", "dsp=4,latency=5"), "infeasible by the closed form: "
+    asked = ("--dtype", "int8", "--dataflow", "i", "--platform")
+    mv = ("mv", "-s", "i=6,j=5", *asked, "rtl-open")
+
+    def failed(*question):
+        done = ithaca(*question)
+        assert done.returncode == 1
+        return done.stderr
+
+    assert words in failed("solve", *mv, *fast, "-o", path)
+    assert "on rtl-open: infeasible by the closed form" in load(path).headline
+    assert words in succeed("explain", path).stdout
+    assert words in failed("network", one, *asked, "rtl-open", *fast)
+    assert words in failed("whatif", *mv, "--limit", "dsp=4", "--vary", "latency=5")
+    assert words in failed("pareto", *mv, *fast, "--objectives", "energy,dsp")
+    # no cycles would do with so few blocks, nor is anything run elsewhere
+    assert "infeasible: limit dsp" in failed("solve", *mv, "--limit", "dsp=0")
+    assert "infeasible: limit" in failed("solve", *mv[:3], *asked, "u250", *fast)
+
+
+@pytest.mark.ci
 def test_fronts_are_by_the_closed_form(tmp_path):
     path = tmp_path / "f.json"
     question = ("pareto", "mv", "-s", "i=4,j=3", "--dataflow", "i,j", "--objectives", "latency,dsp")

@@ -7,6 +7,7 @@ import pytest
 import ithaca
 from ithaca.results.network_explanation import network_failure
 from tests.command_line import ithaca as command
+from tests.command_line import succeed
 
 #: Layers by their extents i, j and k, and the question of each mode. On [i] the first pair has 3
 #: lanes, and 2 or 4: two arrays take 5 DSP blocks of int16, and no array runs both. The second pair
@@ -44,6 +45,39 @@ def test_the_least_that_would_do_together_is_stated(mode, tmp_path):
     assert network_failure(none).startswith(line)
     none.save(tmp_path / "none.json")
     assert network_failure(ithaca.load(tmp_path / "none.json")) == network_failure(none)
+
+
+@pytest.mark.ci(whole=True)
+@pytest.mark.parametrize(("mode", "alone"), [("multi-array", 3), ("shared-dataflow", 5)])
+def test_it_is_stated_beside_what_layers_need_alone(mode, alone, tmp_path):
+    least = CASES[mode][-1]
+    none = network(tmp_path, mode, dsp=alone - 1)
+    words = network_failure(none)
+    assert f"dsp = {alone - 1} cannot be met; the smallest that could be met " in words
+    assert f" is {alone} (design [" in words
+    together = words.partition("; a, b: ")[2]
+    assert together.startswith(f"limit dsp = {alone - 1} cannot be met; the smallest that could be")
+    assert f" is {least} (design of all layers together)" in together
+    none.save(tmp_path / "none.json")
+    assert network_failure(ithaca.load(tmp_path / "none.json")) == words
+
+
+@pytest.mark.slow
+def test_it_is_proven_again_and_held_against_another(tmp_path):
+    none = network(tmp_path, "multi-array", dsp=3)
+    none.save(tmp_path / "none.json")
+    assert "is 5 (design of all layers together)" in network_failure(none)
+    assert "proven by another argument" in succeed("verify", tmp_path / "none.json").stdout
+    document = json.loads((tmp_path / "none.json").read_text())
+    for layer in document["layers"]:
+        layer["shortfalls"][0]["smallest"] = 4
+    for more in ([], [layer["shortfalls"][0] | {"smallest": None, "proven": False}]):
+        for layer in document["layers"]:
+            layer["shortfalls"] = [layer["shortfalls"][0], *more]
+        (tmp_path / "forged.json").write_text(json.dumps(document))
+        done = command("verify", tmp_path / "forged.json")
+        assert done.returncode
+        assert "shortfalls are not those" in done.stderr
 
 
 @pytest.mark.ci(whole=True)

@@ -30,6 +30,7 @@ from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.progress import Progress
 from ithaca.solver.solution import Solution, make_solution
 from ithaca.studies.best import all_shortfalls
+from ithaca.studies.network.layers import most_alone
 from ithaca.studies.network.problems import common_designs
 from ithaca.studies.network.result import LayerResult, NetworkResult, SharedDesign, Total
 from ithaca.studies.network.runner import NetworkProgress, RunOptions
@@ -291,7 +292,7 @@ def none_alone(
     network: Network, request: ArrayQuestion, arranged: Arranged, total: Total, budget: Budget
 ) -> list[LayerResult]:
     """The layers of a network for which there is no array; of those that cannot run alone, why, and
-    where each can, which limits they do not meet together.
+    which limits they do not meet together.
 
     Parameters
     ----------
@@ -332,10 +333,16 @@ def none_alone(
                 layer, Solution(problems[0], None, None, certificate, () if feasible else falls)
             )
         )
-    if none and not any(layer.answer.shortfalls for layer in layers):
-        falls = joint_shortfalls(designs, sequence, request, budget.share())
+    ended = certificate.status is Status.UNKNOWN and not budget.over
+    if len(layers) > 1 and (none or ended):
+        alone = most_alone(layer.answer for layer in layers)
+        falls = joint_shortfalls(designs, sequence, request, budget.share(), alone, infeasible=none)
         layers = [
-            replace(layer, answer=replace(layer.answer, shortfalls=falls)) for layer in layers
+            replace(
+                layer,
+                answer=replace(layer.answer, shortfalls=(*layer.answer.shortfalls, *falls)),
+            )
+            for layer in layers
         ]
     return layers
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.problem import Objective, Problem
 from ithaca.formulations.systolic.design import fixed
 from ithaca.plugins.codesign.studies.arrays.hardware_bounds import LayerOptimum
 from ithaca.plugins.codesign.studies.arrays.layer import TabledLayer, buffer_words, total
@@ -122,24 +123,48 @@ def fit(
         joint := together(layers, lanes, [optimum.configuration for optimum in optima])
     ) is not None:
         return joint
-    chosen: dict[int, Configuration] = {}
     order = sorted(
         range(len(layers)), key=lambda number: -optima[number].value * layers[number].count
     )
-    for again in (False, True):
-        for number in order:
-            others = _buffers(
-                (layers[other], known) for other, known in chosen.items() if other != number
-            )
-            least = tuple((name, (words, None)) for name, words in others.items())
-            problem = layers[number].problem.with_design(hardware=(*fixed(lanes), *least))
-            solution = solve_exact(
-                problem, replace(options, gap=0.0, any_tie=True), start=chosen.get(number)
-            )
-            if solution.configuration is None:
-                return None
-            chosen[number] = solution.configuration
-        joint = together(layers, lanes, [chosen[number] for number in range(len(layers))])
-        if joint is None or again:
-            return joint
-    return joint
+    own = [layer.problem for layer in layers]
+    chosen = _in_turn(own, layers, lanes, order, {}, options)
+    if chosen is None:  # those that chose first left no room: begin with what takes least of it
+        room = next((x for x in own[0].open_limits if x.metric == "bram18k"), None)
+        if room is None:
+            return None
+        least = Objective(room.metric, room.expression)
+        small = [replace(problem, objective=least) for problem in own]
+        chosen = _in_turn(small, layers, lanes, order, {}, options)
+        if chosen is None:
+            return None
+    again = _in_turn(own, layers, lanes, order, chosen, options)
+    for configurations in (again, chosen):
+        if configurations is not None:
+            known = [configurations[number] for number in range(len(layers))]
+            if (joint := together(layers, lanes, known)) is not None:
+                return joint
+    return None
+
+
+def _in_turn(
+    problems: Sequence[Problem],
+    layers: Sequence[TabledLayer],
+    lanes: Mapping[str, int],
+    order: Sequence[int],
+    known: Mapping[int, Configuration],
+    options: SolveOptions,
+) -> dict[int, Configuration] | None:
+    """The best configuration of each layer, one after the other, beside buffers of those that are
+    known; None where one has none."""
+    chosen = dict(known)
+    for number in order:
+        others = _buffers((layers[other], own) for other, own in chosen.items() if other != number)
+        least = tuple((name, (words, None)) for name, words in others.items())
+        problem = problems[number].with_design(hardware=(*fixed(lanes), *least))
+        solution = solve_exact(
+            problem, replace(options, gap=0.0, any_tie=True), start=chosen.get(number)
+        )
+        if solution.configuration is None:
+            return None
+        chosen[number] = solution.configuration
+    return chosen

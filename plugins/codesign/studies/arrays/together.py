@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
-from math import lcm
+from math import ceil, floor, lcm
 
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.design import systolic
@@ -14,16 +14,10 @@ from ithaca.formulations.systolic.question import ArrayQuestion
 from ithaca.plugins.codesign.studies.arrays.pipeline import PipelineSearch
 from ithaca.plugins.codesign.studies.arrays.search import SharedSearch
 from ithaca.solver.options import Budget, SolveOptions
-from ithaca.solver.shortfall import Shortfall
+from ithaca.solver.shortfall import TOGETHER, Shortfall, last_digit
 
-#: The design of such a shortfall, which is of no single one.
-TOGETHER = "of all layers together"
-
-#: Factors by which a limit is raised before it is bisected, and one that lifts it.
-RAISED, LIFTED = tuple(2**n for n in range(1, 7)), 2**20
-
-#: Steps of a limit within which the least is looked for where its values are not counted.
-FINE = 100
+#: How often a limit is doubled before it is bisected, and a factor that lifts it.
+RAISED, LIFTED = 20, 2**20
 
 
 def joint_shortfalls(
@@ -31,12 +25,16 @@ def joint_shortfalls(
     sequence: Sequence[int],
     request: ArrayQuestion,
     options: SolveOptions,
+    alone: Mapping[str, Fraction],
+    *,
+    infeasible: bool,
 ) -> tuple[Shortfall, ...]:
     """The limits that layers do not meet together, and the least of each that would do.
 
     Each is raised with the others in force; if no single one helps, each is raised without the
-    others. Of a limit that helps, but of which time did not tell the least, a value that would do
-    is stated, and one without a value follows.
+    others. Of a limit that helps, but of which the search did not tell the least, a value that
+    would do is stated, and one without a value follows. A limit of which all need no more than one
+    does alone is left out.
 
     Parameters
     ----------
@@ -48,6 +46,10 @@ def joint_shortfalls(
         What was asked.
     options : SolveOptions
         How far to search, for all limits together.
+    alone : mapping of str to Fraction
+        The most that one layer alone needs of a limit that it does not meet, by metric.
+    infeasible : bool
+        Whether it is proven that the layers do not meet the limits.
     """
     limits, budget = request.limits, Budget(options)
     if not limits:
@@ -85,44 +87,65 @@ def joint_shortfalls(
             unit = _unit(limit, designs[0][0][0], request.shares)
             tried = partial(possible, others, limit, Budget(budget.share(left)))
             left -= 1
-            falls += _least(limit, unit, tried, kept=kept)
-        if any(fall.smallest is not None for fall in falls) or len(limits) == 1:
+            falls += _least(
+                limit,
+                unit,
+                tried,
+                alone.get(limit.metric) if kept else None,
+                kept=kept,
+                infeasible=kept and infeasible,
+            )
+        if alone or any(fall.smallest is not None for fall in falls) or len(limits) == 1:
             break
     return tuple(falls)
 
 
-def _unit(limit: Limit, problem: Problem, shares: Mapping[str, Fraction]) -> tuple[Fraction, bool]:
-    """The step of a limit below which it makes no difference, and whether there is one."""
+def _unit(limit: Limit, problem: Problem, shares: Mapping[str, Fraction]) -> Fraction | None:
+    """The step of a limit below which it makes no difference; None of one whose values are not
+    counted."""
     data = systolic(problem).data
     counted = {
         "dsp": Fraction(1, lcm(data.dsp_per_mac.denominator, data.dsp_per_factor.denominator)),
         "bram18k": Fraction(1),
         **shares,
     }
-    unit = counted.get(limit.metric)
-    return (limit.bound / FINE, False) if unit is None else (unit, True)
+    return counted.get(limit.metric)
 
 
 def _least(
     limit: Limit,
-    unit: tuple[Fraction, bool],
+    unit: Fraction | None,
     possible: Callable[[Fraction], bool | None],
+    alone: Fraction | None,
     *,
     kept: bool,
+    infeasible: bool,
 ) -> list[Shortfall]:
-    """The least value of a limit that would do, if any; and that it is open, where it is."""
+    """The least value of a limit that would do, if any; and that it is open, where it is. Values
+    that are not counted are told apart by the last digit that is written."""
     open_ = Shortfall(limit.metric, limit.bound, None, kept, False, TOGETHER)
-    size, exact = unit
-    low, high = limit.bound // size, limit.bound * LIFTED // size
-    if not (known := possible(high * size)):
+    low, high = limit.bound, limit.bound * LIFTED
+    if not (known := possible(high)):
         return [open_] if known is None else []
-    for raised in (limit.bound * factor // size for factor in RAISED):
-        if known := possible(raised * size):
+    proven = low if infeasible else Fraction(-1)  # all up to this is proven not to do
+    if alone is not None or not kept:
+        low = low if alone is None else alone
+        if known := possible(low):
+            return []
+        proven = low if known is False else proven
+    first = max(low, unit or last_digit(low))
+    for raised in (first * 2**n for n in range(1, RAISED)):
+        if known := possible(raised):
             high = raised
-        if known is not False:
             break
-        low = raised
-    while high - low > 1 and (known := possible((low + high) // 2 * size)) is not None:
-        low, high = (low, (low + high) // 2) if known else ((low + high) // 2, high)
-    least = Shortfall(limit.metric, limit.bound, high * size, kept, True, TOGETHER)
-    return [least] if exact and high - low == 1 else [least, open_]
+        low, proven = raised, raised if known is False else proven
+    size = unit or last_digit(high)
+    below, known_not, least = floor(low / size), floor(proven / size), ceil(high / size)
+    while least - below > 1:
+        middle = (below + least) // 2
+        if known := possible(middle * size):
+            least = middle
+        else:
+            below, known_not = middle, middle if known is False else known_not
+    value = Shortfall(limit.metric, limit.bound, least * size, kept, True, TOGETHER)
+    return [value] if least - known_not == 1 else [value, open_]
