@@ -271,5 +271,4 @@ def test_the_command_says_that_a_file_was_edited(tmp_path):
     [("exact", Method.EXACT), ("gp+exact", Method.AUTO), ("exact+cpsat", Method.AUTO)],
 )
 def test_what_one_search_proved_is_proven_again_without_others(recorded, last):
-    """Where integer models fail, no engine that was not needed is asked because of the clock."""
     assert provers(problem(), recorded)[-1] is last
