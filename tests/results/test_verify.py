@@ -181,5 +181,4 @@ def test_shortfalls_are_checked(tmp_path):
     [("exact", Method.EXACT), ("gp+exact", Method.AUTO), ("exact+cpsat", Method.AUTO)],
 )
 def test_what_one_search_proved_is_proven_again_without_others(recorded, last):
-    """Where integer models fail, no engine that was not needed is asked because of the clock."""
     assert provers(problem(), recorded)[-1] is last
