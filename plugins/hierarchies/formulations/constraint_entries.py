@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ithaca.files.errors import InputError
 from ithaca.files.messages import among, quoted, refuse
 
 #: Sections of files that hold constraints.
@@ -162,7 +163,12 @@ def _entries(entry: Any, at: str) -> Iterator[tuple[Any, str]]:
     for place, own in enumerate(entry["constraints"]):
         path = f"{at}.constraints[{place}]"
         if isinstance(own, Mapping):
-            own = {"target": target, **own, **own.get("attributes", {})}
+            attributes = own.get("attributes", {})
+            if not isinstance(attributes, Mapping):
+                raise InputError(
+                    f"{path}.attributes is {quoted(str(attributes))}; allowed: a mapping"
+                )
+            own = {"target": target, **own, **attributes}
         yield own, path
 
 

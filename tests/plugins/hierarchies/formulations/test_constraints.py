@@ -4,6 +4,7 @@ import pytest
 
 from ithaca.files.errors import InputError
 from ithaca.plugins.hierarchies.formulations.architecture_files import read_architecture
+from ithaca.plugins.hierarchies.formulations.constraint_entries import _entries
 from ithaca.plugins.hierarchies.formulations.constraint_files import read_constraints
 from ithaca.plugins.hierarchies.formulations.constraints import FactorRange
 from ithaca.plugins.hierarchies.formulations.design import SpatialDesign
@@ -84,3 +85,9 @@ def test_permutations_without_split_need_one_where_loops_could_lie_differently(
     assert not read(tmp_path, text).directions  # C alone may lie along X or Y
     with pytest.raises(InputError, match="permutation has no split"):
         read(tmp_path, text.replace("M=1", "M<=2"))
+
+
+def test_attributes_of_a_constraint_are_a_mapping():
+    section = [{"name": "DRAM", "constraints": [{"type": "spatial", "attributes": 4}]}]
+    with pytest.raises(InputError, match=r"constraints.0..attributes is '4'; allowed: a mapping"):
+        list(_entries(section[0], "at"))
