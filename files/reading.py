@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import stat
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.resources import files
+from itertools import accumulate
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
@@ -140,6 +142,13 @@ def _opened(path: Path) -> int:
         raise refuse(path, f"cannot be read: {error.strerror}") from None
 
 
+#: Deepest nesting of a JSON document; those of Ithaca have a dozen levels.
+MAX_NESTING = 100
+
+#: All of a JSON text but the brackets of its structure.
+_BESIDE_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[^][{}]')
+
+
 def parse_json(text: str, where: object) -> Any:
     """Parse JSON strictly: no repeated keys, no NaN or Infinity, no endless numbers or nesting.
 
@@ -170,13 +179,18 @@ def parse_json(text: str, where: object) -> Any:
         raise refuse(where, f"number is {name}; allowed: a finite number")
 
     try:
-        return json.loads(
+        document = json.loads(
             text,
             object_pairs_hook=mapping,
             parse_int=integer,
             parse_float=decimal,
             parse_constant=constant,
         )
+        # what writes documents gives up earlier than what reads them
+        brackets = (1 if each in "[{" else -1 for each in _BESIDE_BRACKETS.sub("", text))
+        if max(accumulate(brackets), default=0) > MAX_NESTING:
+            raise RecursionError
+        return document
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         raise refuse(

@@ -33,14 +33,12 @@ from ithaca.solver.tables.frame import (
     LoweredProblem,
     lower,
     lower_problem,
-    piece_sources,
     relax,
-    row_sources,
     saturated,
-    tree_sources,
 )
 from ithaca.solver.tables.lean import Lean, lean, lessened
 from ithaca.solver.tables.model import Nodes, Source, bound_boxes
+from ithaca.solver.tables.sources import piece_sources, row_sources, tree_sources
 from ithaca.solver.tables.table import CandidateTable, joined, pieces, with_columns
 from ithaca.solver.tables.tree import build_tree
 

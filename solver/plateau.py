@@ -20,9 +20,10 @@ from ithaca.formulations.space import Relation
 from ithaca.solver.best_first import TreeSearch
 from ithaca.solver.ranking import Ranking
 from ithaca.solver.tables.configurations import configuration_of
-from ithaca.solver.tables.frame import lower, relax, row_sources, tree_sources
+from ithaca.solver.tables.frame import lower, relax
 from ithaca.solver.tables.granularity import granularity
 from ithaca.solver.tables.model import Nodes, Source
+from ithaca.solver.tables.sources import row_sources, tree_sources
 from ithaca.solver.tables.table import CandidateTable, with_columns
 from ithaca.solver.tables.tree import build_tree
 

@@ -30,7 +30,7 @@ from ithaca.refine.evolution.population import Scorer
 from ithaca.solver.exact.descent import descend
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
-from ithaca.solver.tables.frame import build_model
+from ithaca.solver.tables.frame import build_model, build_tables, lower_problem
 
 #: Candidates per seed that the choice is made among: more is more spread, fewer is better quality.
 CANDIDATES = 2
@@ -150,7 +150,9 @@ def _add_local_optima(
     for variant in variants:
         if stopped():
             return
-        model = build_model(variant)
+        columns = lower_problem(variant).columns
+        # of what the search has no use for some is far from the optimum, and good to begin with
+        model = build_model(variant, tables=build_tables(variant.space, columns, whole=True))
         if not all(model.counts):
             continue
         fruitless = 0

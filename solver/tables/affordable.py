@@ -35,6 +35,8 @@ def affordable_axes(problem: Problem) -> tuple[Axis, ...]:
             continue
         for name in names & free:
             values = range(space.ranges[name][0], most.get(name, space.ranges[name][1]) + 1)
+            if not values:  # rules leave none
+                continue
             fitting = bisect_right(
                 values,
                 bound,

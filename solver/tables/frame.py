@@ -38,9 +38,10 @@ from ithaca.solver.tables.column import Column, Columns, Rows
 from ithaca.solver.tables.configurations import configurations_of
 from ithaca.solver.tables.exact_bound import ExactBound
 from ithaca.solver.tables.granularity import granularity
-from ithaca.solver.tables.model import BoundModel, Source
+from ithaca.solver.tables.model import BoundModel
 from ithaca.solver.tables.program import Program
 from ithaca.solver.tables.relaxation import Relaxation, statistic
+from ithaca.solver.tables.sources import tree_sources
 from ithaca.solver.tables.table import CandidateTable, build_table
 from ithaca.solver.tables.tree import RowTree, build_tree
 
@@ -87,6 +88,8 @@ def build_tables(
     columns: Mapping[str, Sequence[Column]],
     checkpoint: Callable[[], None] = never,
     alike: Callable[[Axis], Sequence[str]] = lambda axis: (),
+    *,
+    whole: bool = False,
 ) -> Iterator[CandidateTable]:
     """The tables of all axes, one after the other, with the columns that a program of bounds uses.
 
@@ -102,10 +105,19 @@ def build_tables(
         Called now and then; what it raises ends the work.
     alike : callable, optional
         The quantities of an axis in which rows must agree to be compared; by default none.
+    whole : bool, optional
+        Whether rows that waste something are made, too (`build_table`).
     """
     prune = not space.entangled
     return (
-        build_table(axis, columns.get(axis.name, ()), checkpoint, prune=prune, alike=alike(axis))
+        build_table(
+            axis,
+            columns.get(axis.name, ()),
+            checkpoint,
+            prune=prune,
+            alike=alike(axis),
+            whole=whole,
+        )
         for axis in space.axes
     )
 
@@ -137,74 +149,6 @@ def bound_model(
         ),
         ExactBound(lowered.objective, trees),
     )
-
-
-def tree_sources(bounds: Program, trees: Sequence[RowTree]) -> tuple[Source, ...]:
-    """The sources of the symbols in a program of bounds: the nodes of trees."""
-    sources: dict[str, Source] = {}
-    for number, tree in enumerate(trees):
-        lows, highs = iter(tree.low), iter(tree.high)
-        for column in tree.table.columns:
-            if column.low:
-                sources[statistic(column.index, False).name] = number, next(lows)
-            if column.high:
-                sources[statistic(column.index, True).name] = number, next(highs)
-    return tuple(sources[symbol] for symbol in bounds.symbols)
-
-
-def row_sources(bounds: Program, tables: Sequence[CandidateTable], axis: int) -> tuple[Source, ...]:
-    """The symbols' sources for boxes of one row of an axis, the first of their nodes, and all rows
-    of the others, 0; no table is empty.
-
-    Parameters
-    ----------
-    bounds : Program
-        The program of the bounds.
-    tables : sequence of CandidateTable
-        The rows of every axis.
-    axis : int
-        The number of the axis of which boxes have one row.
-
-    Returns
-    -------
-    tuple of Source
-        For every symbol of the program, the axis that a box is looked up by (0: rows, 1: all
-        others) and the values.
-    """
-    ends = [(table.values.min(axis=1), table.values.max(axis=1)) for table in tables]
-    columns = [table.columns for table in tables]
-    return piece_sources(bounds, columns, ends, axis, tables[axis].values)
-
-
-def piece_sources(
-    bounds: Program,
-    columns: Sequence[Sequence[Column]],
-    ends: Sequence[tuple[Floats, Floats]],
-    axis: int,
-    values: Floats,
-) -> tuple[Source, ...]:
-    """The symbols' sources as of `row_sources`, for some rows of an axis.
-
-    Parameters
-    ----------
-    bounds : Program
-        The program of the bounds.
-    columns : sequence of sequence of Column
-        The columns of every axis.
-    ends : sequence of tuple of Floats
-        The smallest and the largest value of every axis' columns.
-    axis : int
-        The number of the axis of which boxes have one row.
-    values : Floats
-        The columns of these rows, shape (columns, rows).
-    """
-    sources: dict[str, Source] = {}
-    for number, (own, (low, high)) in enumerate(zip(columns, ends, strict=True)):
-        for place, column in enumerate(own):
-            for end, upper in ((low, False), (high, True)):
-                rows = (0, values[place]) if number == axis else (1, end[place : place + 1])
-                sources[statistic(column.index, upper).name] = rows
-    return tuple(sources[symbol] for symbol in bounds.symbols)
 
 
 @dataclass(frozen=True)

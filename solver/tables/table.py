@@ -68,6 +68,7 @@ def build_table(
     *,
     prune: bool = True,
     alike: Sequence[str] = (),
+    whole: bool = False,
 ) -> CandidateTable:
     """Enumerate the rows of an axis, and evaluate columns.
 
@@ -83,6 +84,8 @@ def build_table(
         Whether dominated rows are dropped.
     alike : Sequence of str, optional
         Quantities in which rows must agree for one to dominate another.
+    whole : bool, optional
+        Whether rows are made of which is known beforehand that others stand for them.
 
     Returns
     -------
@@ -97,7 +100,7 @@ def build_table(
     prepared = Columns(columns, axis)
     kept: list[Part] = []
     settled = 0
-    least = lean(axis, columns) if prune else None
+    least = lean(axis, columns) if prune and not whole else None
     for chunk in axis.rows() if least is None else least.rows():
         for rows in pieces(chunk):
             checkpoint()

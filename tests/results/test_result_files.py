@@ -289,6 +289,11 @@ TEXT = document_text(DOCUMENT)
         (TEXT, "", "not JSON at line 1, column 1 … a complete JSON document"),
         (TEXT[len(TEXT) // 2 :], "", "not JSON at line … a complete JSON document"),
         (TEXT, "[" * 500_000, "nested too deeply … as Ithaca writes it"),
+        (
+            TEXT,
+            '{"schema": "ithaca/1", "title": ' + "[" * 200 + "]" * 200 + "}",
+            "nested too deeply",
+        ),
         (TEXT, '{"schema":' * 500_000, "nested too deeply … as Ithaca writes it"),
     ],
     ids=itertools.count(),

@@ -108,7 +108,7 @@ def test_reductions_that_are_not_vectorised_are_sequential():
 
 @pytest.mark.parametrize(
     ("sizes", "told"),
-    [({"s": 0}, "parameter 's' is 0"), ({"d": 10**6}, "parameter 'd' is 1000000")],
+    [({"s": 0}, "parameter 's' is 0"), ({"d": 10**7}, "parameter 'd' is 10000000")],
 )
 def test_bad_parameters_are_refused(sizes, told):
     with pytest.raises(InputError, match=f"{told}; allowed: an integer from 1 to {MAX_EXTENT}"):

@@ -162,7 +162,6 @@ def test_long_runs_take_no_longer_than_their_periods():
     ))  # fmt: skip
     assert run.cycles == 9 * 10**9 + 1
     assert run.skipped > run.cycles - 1000
-    assert run.cycles - run.skipped < 9 * 5  # a round is left to each, and none more
 
 
 @pytest.mark.parametrize(
