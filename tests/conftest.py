@@ -47,14 +47,14 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
 BUDGETS = {
     "exports": 28,
     "families": 10,
-    "formulations": 50,
+    "formulations": 48,
     "paper": 4,
     "plugins": 90,
     "refine": 6,
     "results": 20,
     "solver": 44,
     "studies": 34,
-    "workloads": 21,
+    "workloads": 23,
     "tests": 33,
 }
 _FAST = "not slow and not ci"
