@@ -20,7 +20,7 @@ QUICK = ("--divisors-only", "--limit", "dsp=400,bram18k=400")
     params=[
         pytest.param((), marks=pytest.mark.ci),
         pytest.param(("--mode", "shared-dataflow"), marks=pytest.mark.ci),
-        ("--mode", "shared-array", "--layers", "mm"),
+        pytest.param(("--mode", "shared-array", "--layers", "mm"), marks=pytest.mark.ci),
     ],
 )
 def reported(tmp_path_factory, request):
