@@ -34,7 +34,7 @@ CASES: Mapping[str, str] = {
 
 
 def measured(command: str, seconds: float | None) -> tuple[Any, float, float]:
-    """What a command answers, its CPU seconds, and the most memory that it had (GB)."""
+    """The answer of a command, its CPU seconds, and the most memory that it had (GB)."""
     with TemporaryDirectory() as folder:
         output = Path(folder, "result.json")
         limit = [] if seconds is None else ["--time-limit", str(seconds)]

@@ -109,7 +109,7 @@ def seconds_of_cases():
 
 
 def some_of(cases, seconds, most, one):
-    """As many cases, a fixed sample, as take so many seconds; if not all, one that takes fewer than
+    """A fixed sample of cases that takes so many seconds; if not all, one that takes fewer than
     ``one``."""
     number = min(len(cases), int(most / seconds) if seconds else len(cases))
     number = number or (len(cases) > 0 and seconds <= one)

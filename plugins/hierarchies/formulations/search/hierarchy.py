@@ -151,8 +151,18 @@ class Hierarchy:
         return tuple(outwards)
 
     def least_words(self, count: Count, parent: int | None, tensor: int) -> int:
-        """What a level that has a tensor without windows counts at least for giving, or taking, all
-        of it once."""
+        """Least count of a level that has a tensor without windows for giving, or taking, all of it
+        once.
+
+        Parameters
+        ----------
+        count : Count
+            The level's count.
+        parent : int or None
+            The level outside of it that keeps the tensor; None where there is none.
+        tensor : int
+            The number of the tensor.
+        """
         whole = self.tensors[tensor]
         weights = count.updates if whole.output else count.reads
         each = 0 if parent is None else weights.get((parent, tensor), 0)

@@ -9,6 +9,7 @@ import pytest
 import ithaca
 from ithaca.files import templates
 from ithaca.files.errors import InputError
+from ithaca.files.inclusions import including
 from ithaca.files.timeloop_files import load_timeloop
 from tests.command_line import refused, succeed
 from tests.refusals import refusals
@@ -77,15 +78,15 @@ def test_more_folders_may_be_included_by_option(folder):
         (folder / "file.yaml").write_text(f"a: {{{{ include_text('{name}') }}}}")
         with pytest.raises(InputError):
             load_timeloop(folder / "file.yaml")
-        with templates.including(folder.parent):
+        with including(folder.parent):
             assert load_timeloop(folder / "file.yaml") == {"a": SECRET}
     (folder / "file.yaml").write_text("a: {{ include_text('secret.txt') }}")
-    with templates.including(folder.parent):
+    with including(folder.parent):
         assert load_timeloop(folder / "file.yaml") == {"a": SECRET}
     (folder / "file.yaml").write_text("a: {{ include_text('../secret.txt') }}")
-    with templates.including([folder]), pytest.raises(InputError, match="outside of"):
+    with including([folder]), pytest.raises(InputError, match="outside of"):
         load_timeloop(folder / "file.yaml")
-    with pytest.raises(InputError, match="allowed: a folder"), templates.including("nowhere"):
+    with pytest.raises(InputError, match="allowed: a folder"), including("nowhere"):
         pass
 
 

@@ -74,7 +74,7 @@ def test_what_pads_differently_is_compared_as_by_enumeration(monkeypatch, seed):
 
 @pytest.mark.ci
 def test_few_labels_are_open_before_the_lanes_of_the_outermost_mesh(monkeypatch):
-    """What passes by a buffer is taken again with every tile of it, whatever lanes are added: a
+    """Tensors that pass by a buffer are taken again with every tile of it, whatever lanes are added: a
     bound that waits for them leaves ten thousand labels of a wide product open."""
     counts, with_step = [], TimeloopStage.with_step
 
