@@ -9,14 +9,13 @@ its process and its largest memory, the slowest last, and the medians by objecti
 from __future__ import annotations
 
 import argparse
-import os
 import random
 import re
 import statistics
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+
+from benchmarks.measured import measured
 
 WORKLOADS = {
     "mm": {"i": (64, 197, 512, 1000, 1024, 4096), "j": (64, 768, 1024, 3072), "k": (64, 768, 2048)},
@@ -35,18 +34,6 @@ WORKLOADS = {
 OBJECTIVES = ("latency", "energy", "edp", "off_chip_words")
 PLATFORMS = ("u250", "u280", "u55c", "vu9p", "zcu102")
 TYPES = ("int8", "int16", "fp32", "bf16")
-
-#: Prints what a process took after it ran a command.
-PROGRAM = """
-import atexit, resource, sys
-def say():
-    usage = resource.getrusage(resource.RUSAGE_SELF)
-    print("@", usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, file=sys.stderr)
-atexit.register(say)
-from ithaca.cli import main
-sys.argv = ["ithaca", *sys.argv[1:]]
-main()
-"""
 
 
 @dataclass(frozen=True)
@@ -94,16 +81,12 @@ def run(question: str, objective: str, limit: float) -> Run:
     limit : float
         Time limit (s).
     """
-    words = [sys.executable, "-c", PROGRAM, *question.split(), "--time-limit", str(limit)]
-    env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    env |= {"OMP_NUM_THREADS": "1", "COLUMNS": "200"}
-    done = subprocess.run(words, capture_output=True, text=True, check=False, env=env)
-    if done.returncode:
-        return Run(question, objective, 0.0, 0.0, done.stderr.splitlines()[0])
-    seconds, memory = map(float, done.stderr.rpartition("@ ")[2].split())
-    verdicts = re.findall(r"│ (optimal|feasible|not better|infeasible|no answer)\b", done.stdout)
+    taken = measured(["-m", "ithaca", *question.split(), "--time-limit", str(limit)])
+    if taken.status:
+        return Run(question, objective, 0.0, 0.0, taken.errors.splitlines()[0])
+    verdicts = re.findall(r"│ (optimal|feasible|not better|infeasible|no answer)\b", taken.output)
     proven = f"{sum(v != 'feasible' for v in verdicts)} of {len(verdicts)}"
-    return Run(question, objective, seconds, memory, proven)
+    return Run(question, objective, taken.seconds, taken.memory / 2**20, proven)
 
 
 if __name__ == "__main__":

@@ -9,17 +9,13 @@ wander by half: compare only figures of one run.
 from __future__ import annotations
 
 import argparse
-import os
-import resource
 import shutil
 import statistics
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-COMMAND = [sys.executable, "-m", "ithaca"]
+from benchmarks.measured import measured
 
 #: A first answer in Python.
 FIRST = "import ithaca; print(ithaca.solve('mm', i=16, j=16, k=16, platform='u250'{}).value)"
@@ -52,21 +48,17 @@ QUESTIONS: tuple[tuple[str, float | None], ...] = (
 
 
 def words(question: str, folder: Path) -> list[str]:
-    """The command of a question, whose words in capitals are files of a folder."""
+    """The words of a question for the interpreter; those in capitals are files of a folder."""
     if question.startswith("import"):
-        return [sys.executable, "-c", question]
-    return [*COMMAND, *(str(folder / w) if w[:4].isupper() else w for w in question.split())]
+        return ["-c", question]
+    return ["-m", "ithaca", *(str(folder / w) if w[:4].isupper() else w for w in question.split())]
 
 
-def seconds(command: list[str], folder: Path) -> float:
-    """User and system time of a command (s), which must succeed."""
-    # as where it is installed, code is compiled once
-    env = {**os.environ, "PYTHONPYCACHEPREFIX": str(folder / "compiled"), "OMP_NUM_THREADS": "1"}
-    env.pop("PYTHONDONTWRITEBYTECODE", None)
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(command, stdout=subprocess.DEVNULL, check=True, env=env)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+def seconds(question: str, folder: Path) -> float:
+    """User and system time of a question (s), which must succeed."""
+    taken = measured(words(question, folder), str(folder / "compiled"))
+    assert not taken.status, taken.errors
+    return taken.seconds
 
 
 def lines(word: str, runs: int) -> Iterator[str]:
@@ -78,16 +70,16 @@ def lines(word: str, runs: int) -> Iterator[str]:
                 continue
             for file in MADE.keys() & set(question.split()):
                 if not (folder / file).exists():
-                    seconds(words(MADE[file], folder), folder)
+                    seconds(MADE[file], folder)
             times = []
             for _ in range(runs + 1):
                 for output in ("HARDWARE", "PROGRAM"):
                     shutil.rmtree(folder / output, ignore_errors=True)
-                times.append(seconds(words(question, folder), folder))
+                times.append(seconds(question, folder))
             own = times[1:]
-            asked = "" if most is None else f" of {most:4.1f}"
+            limit = "" if most is None else f" of {most:4.1f}"
             yield (
-                f"{statistics.median(own):6.2f}{asked:8} s ({min(own):.2f} to {max(own):.2f})  "
+                f"{statistics.median(own):6.2f}{limit:8} s ({min(own):.2f} to {max(own):.2f})  "
                 f"{question}"
             )
 

@@ -8,16 +8,14 @@ process, and the most memory that it had.
 from __future__ import annotations
 
 import argparse
-import os
 import shlex
-import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import ithaca
+from benchmarks.measured import Taken, measured
 
 #: Commands by the names of their rows.
 CASES: Mapping[str, str] = {
@@ -33,19 +31,15 @@ CASES: Mapping[str, str] = {
 }
 
 
-def measured(command: str, seconds: float | None) -> tuple[Any, float, float]:
-    """The answer of a command, its CPU seconds, and the most memory that it had (GB)."""
+def answered(command: str, seconds: float | None) -> tuple[Any, Taken]:
+    """The answer of a command, and what it took."""
     with TemporaryDirectory() as folder:
         output = Path(folder, "result.json")
         limit = [] if seconds is None else ["--time-limit", str(seconds)]
-        words = [sys.executable, "-m", "ithaca", *shlex.split(command), *limit, "-o", str(output)]
-        complaints = Path(folder, "complaints.txt")
-        with complaints.open("w") as written:
-            running = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=written)
-            _, _, used = os.wait4(running.pid, 0)
+        taken = measured(["-m", "ithaca", *shlex.split(command), *limit, "-o", str(output)])
         if not output.is_file():
-            raise SystemExit(complaints.read_text())
-        return ithaca.load(output), used.ru_utime + used.ru_stime, used.ru_maxrss * 1024 / 1e9
+            raise SystemExit(taken.errors)
+        return ithaca.load(output), taken
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -56,14 +50,14 @@ def main(arguments: list[str] | None = None) -> None:
     print("problem | value | bound | gap | status | CPU s | GB")
     for name, command in CASES.items():
         if taken.only in name:
-            answer, seconds, memory = measured(command, taken.seconds)
+            answer, run = answered(command, taken.seconds)
             proof = answer.certificate
             bound, gap = proof.lower_bound, proof.gap
             print(
                 f"{name} | {float(answer.value):,.10g} | "
                 f"{'none' if bound is None else f'{float(bound):,.10g}'} | "
                 f"{'unknown' if gap is None else f'{float(gap):.2%}'} | {answer.status} | "
-                f"{seconds:.1f} | {memory:.2f}",
+                f"{run.seconds:.1f} | {run.memory / 1e9:.2f}",
                 flush=True,
             )
 

@@ -146,7 +146,7 @@ def _opened(path: Path) -> int:
 MAX_NESTING = 100
 
 #: All of a JSON text but the brackets of its structure.
-_BESIDE_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[^][{}]')
+_BESIDE_BRACKETS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[^][{}"]+')
 
 
 def parse_json(text: str, where: object) -> Any:

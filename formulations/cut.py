@@ -27,8 +27,9 @@ class Cut:
     extent: int
     """Iterations of the loop."""
     inner: str
-    """The first factor of a tile, of which the second counts the repetitions."""
+    """The first factor of a tile."""
     outer: str
+    """The second factor: how often the first is repeated."""
     size: str
     """Iterations of a tile."""
     count: str
@@ -57,12 +58,8 @@ class Cut:
         """
         blocks = -(-self.extent // fixed)
         roots = np.sqrt(blocks).astype(np.int64) + 1
-        ends = np.cumsum((2 * roots + 1) * len(widths) + keep)
-        chunks = ends // CHUNK
-        starts = [0, *(np.flatnonzero(np.diff(chunks)) + 1).tolist(), fixed.size]
-        for begin, end in pairwise(starts):
-            some = fixed[begin:end], blocks[begin:end], roots[begin:end]
-            pairs = _pairs(*some, most, widths, keep)
+        for part in _chunks((2 * roots + 1) * len(widths) + keep):
+            pairs = _pairs(fixed[part], blocks[part], roots[part], most, widths, keep)
             yield pairs // (most + 1), pairs % (most + 1)
 
     def like(
@@ -131,15 +128,24 @@ class Cut:
         return spare
 
 
+def counted_up(counts: Integers) -> Integers:
+    """Whole numbers from 0 on, so many for each count, one after the other."""
+    numbers: Integers = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
+    return numbers
+
+
+def _chunks(sizes: Integers) -> Iterator[slice]:
+    """Slices of entries of given sizes that are about `CHUNK` together."""
+    ends = np.flatnonzero(np.diff(np.cumsum(sizes) // CHUNK)) + 1
+    yield from (slice(*each) for each in pairwise([0, *ends.tolist(), sizes.size]))
+
+
 def _ranges(fixed: Integers, low: Integers, high: Integers) -> Iterator[tuple[Integers, Integers]]:
     """Each of some values with all whole numbers of its range, in chunks."""
-    options = np.maximum(high - low + 1, 0)
-    chunks = np.cumsum(options) // CHUNK
-    starts = [0, *(np.flatnonzero(np.diff(chunks)) + 1).tolist(), fixed.size]
-    for begin, end in pairwise(starts):
-        counts = options[begin:end]
-        place = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
-        yield np.repeat(fixed[begin:end], counts), np.repeat(low[begin:end], counts) + place
+    counts = np.maximum(high - low + 1, 0)
+    for part in _chunks(counts):
+        own = counts[part]
+        yield np.repeat(fixed[part], own), np.repeat(low[part], own) + counted_up(own)
 
 
 def _pairs(
@@ -152,10 +158,10 @@ def _pairs(
 ) -> Integers:
     """Codes ``fixed * (most + 1) + factor`` of the pairs of `Cut.least`, ascending."""
     counts = roots + 1
-    place = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
+    place = counted_up(counts)
     first, whole = np.repeat(fixed, counts), np.repeat(blocks, counts)
     # for few tiles by their number, for many by the factor itself; and the first beyond those kept
-    least = np.concatenate([place + 1, -(-whole // (place + 1)), np.maximum(place * 0, keep)])
+    least = np.concatenate([place + 1, -(-whole // (place + 1)), np.full_like(place, keep)])
     owner = np.concatenate([first] * 3)
     codes = []
     for width in widths:

@@ -32,7 +32,7 @@ from ithaca.formulations.algebra.number_systems import (
     exactly,
 )
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.cut import Cut
+from ithaca.formulations.cut import Cut, counted_up
 
 Values = Integers
 
@@ -283,11 +283,13 @@ class Axis:
         if defined is not None and defined.symbols <= set(rows):
             yield self._filtered({**rows, name: _column(defined, rows, count)}, quantity, links)
         elif quantity.kind is QuantityKind.POWER_OF_TWO:
-            parts = [
-                self._filtered({**rows, name: np.full(count, v)}, quantity, links)
-                for v in self.options(name)
-            ]
-            yield {n: np.concatenate([part[n] for part in parts]) for n in (*rows, name)}
+            options = self.options(name)
+            step = max(CHUNK_ROWS // max(options.size, 1), 1)
+            for begin in range(0, max(count, 1), step):
+                some = {n: values[begin : begin + step] for n, values in rows.items()}
+                filled = ({**some, name: np.full(min(step, count - begin), v)} for v in options)
+                parts = [self._filtered(part, quantity, links) for part in filled]
+                yield {n: np.concatenate([part[n] for part in parts]) for n in (*rows, name)}
         else:
             yield from self._repeated(rows, quantity, links, count)
 
@@ -305,8 +307,7 @@ class Axis:
             if not counts.size and chunk:
                 continue
             wider = {name: np.repeat(values[mine], counts) for name, values in rows.items()}
-            total = int(counts.sum())
-            values = np.arange(total) - np.repeat(np.cumsum(counts) - counts, counts) + quantity.low
+            values = counted_up(counts) + quantity.low
             yield self._filtered({**wider, quantity.name: values}, quantity, links)
 
     def _filtered(self, rows: Rows, quantity: Quantity, links: Sequence[Link]) -> Rows:

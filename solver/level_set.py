@@ -9,7 +9,7 @@ of the problem do not prove that these rows stand for the others, bounds below t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
 from math import inf
@@ -39,7 +39,7 @@ from ithaca.solver.tables.frame import (
 from ithaca.solver.tables.lean import Lean, lean, lessened
 from ithaca.solver.tables.model import Nodes, Source, bound_boxes
 from ithaca.solver.tables.sources import piece_sources, row_sources, tree_sources
-from ithaca.solver.tables.table import CandidateTable, joined, pieces, with_columns
+from ithaca.solver.tables.table import CandidateTable, build_table, joined, pieces
 from ithaca.solver.tables.tree import build_tree
 
 #: Share of rows that a pass drops at least, for another pass to pay.
@@ -59,13 +59,11 @@ RowSource = Callable[[], Iterator[Rows]]
 
 
 @dataclass(frozen=True)
-class LevelSet:
-    """The configurations of a problem of at most a value."""
+class LevelSets:
+    """The configurations of a problem of at most some value."""
 
     problem: Problem
     """The problem."""
-    value: Fraction
-    """The largest value of the objective."""
     checkpoint: Callable[[], None]
     """Called now and then; what it raises ends the work."""
 
@@ -77,49 +75,38 @@ class LevelSet:
     @cached_property
     def bounds(self) -> Bounds:
         """The bounds of the problem."""
-        return Bounds(lower_problem(self.problem, self.checkpoint), self.value, self.checkpoint)
+        return Bounds(lower_problem(self.problem, self.checkpoint), self.checkpoint)
 
     @property
     def wide(self) -> bool:
         """Whether an axis has so many rows that they are better not all made."""
         return any(map(_is_wide, self.axes))
 
-    @cached_property
-    def tables(self) -> tuple[CandidateTable, ...] | None:
-        """The rows that the configurations may have; None where there is no configuration."""
+    def tables(self, value: Fraction) -> list[CandidateTable] | None:
+        """The rows that configurations of at most a value may have; None where there is none."""
         sources: Sequence[RowSource] = [axis.rows for axis in self.axes]
         if self.wide:
-            few = self._rising.tables(self.axes, [*map(_rows_of, self.axes, self._lean)])
+            lean_rows = [*map(_rows_of, self.axes, self._lean)]
+            few = self._rising.tables(self.axes, lean_rows, value)
             if few is None:
                 return None
             sources = [
                 partial(_once if own is None else own.like, dict(table.rows))
                 for own, table in zip(self._lean, few, strict=True)
             ]
-        tables = self.bounds.tables(self.axes, sources)
-        return None if tables is None else tuple(tables)
-
-    def at(self, value: Fraction) -> LevelSet:
-        """The level set of another value."""
-        level = replace(self, value=value)
-        known = vars(self)
-        for name in ("axes", "_lean", "proves_lean"):
-            if name in known:
-                vars(level)[name] = known[name]
-        for name in ("bounds", "_rising"):
-            if name in known:
-                vars(level)[name] = replace(known[name], value=value)
-        return level
+        return self.bounds.tables(self.axes, sources, value)
 
     def few_rows(self) -> list[CandidateTable]:
         """Tables of rows that waste nothing, among which there are good configurations."""
         columns = self.bounds.lowered.columns
         return [
-            with_columns(CandidateTable(axis, (), rows, values), columns, prune=False)
+            build_table(
+                axis,
+                columns.get(axis.name, ()),
+                self.checkpoint,
+                chunks=_rows_of(axis, own)(),
+            )
             for axis, own in zip(self.axes, self._lean, strict=True)
-            for rows, values in [
-                joined([(part, np.empty((0, 0))) for part in _rows_of(axis, own)()])
-            ]
         ]
 
     @cached_property
@@ -142,27 +129,35 @@ class LevelSet:
         )
         instead = SymbolicProblem(low(symbolic.objective), constraints, ())
         lowered = lower(problem, relax(problem.space, self.checkpoint), instead=instead)
-        return Bounds(lowered, self.value, self.checkpoint)
+        return Bounds(lowered, self.checkpoint)
 
     @cached_property
     def _lean(self) -> list[Lean | None]:
         return self._rising.lean(self.axes)
 
-    def first(self, keys: Sequence[Expression]) -> tuple[Configuration | None, int] | None:
-        """The configuration of just the value that comes first by some numbers over quantities,
-        compared one after the other, if there is one; and the boxes that were bounded.
+    def first(
+        self, value: Fraction, tables: Sequence[CandidateTable], keys: Sequence[Expression]
+    ) -> tuple[Configuration | None, int] | None:
+        """The configuration of just a value that comes first by some numbers, compared one after
+        the other, if there is one; and the boxes that were bounded.
 
         None where there are too many to look at each.
+
+        Parameters
+        ----------
+        value : Fraction
+            The value of the objective.
+        tables : sequence of CandidateTable
+            The rows that such configurations may have (`tables`).
+        keys : sequence of Expression
+            The numbers, over quantities; smaller ones come first.
         """
-        tables, problem = self.tables, self.problem
-        if tables is None:
-            return None, 0
-        search = _LevelSearch(self.bounds, tables)
+        problem, search = self.problem, _LevelSearch(self.bounds, tables, value)
         if problem.space.entangled or not search.run():
             return None
         leaves = np.concatenate([np.zeros((len(tables), 0), np.int64), *search.leaves], axis=1)
         exact, symbolic = _exactly(tables, leaves), problem.symbolic()
-        beyond = symbolic.objective.evaluate(exact, RATIONAL_ARRAYS) - _rational(self.value)
+        beyond = symbolic.objective.evaluate(exact, RATIONAL_ARRAYS) - _rational(value)
         kept = np.array([not over for over, _ in beyond.entries(leaves.shape[1])], bool)
         rules = [(expression, Fraction(0)) for expression in problem.space.inequalities]
         for used, bound in (*symbolic.constraints, *rules):
@@ -185,8 +180,6 @@ class Bounds:
 
     lowered: LoweredProblem
     """The bounds as programs."""
-    value: Fraction
-    """The value."""
     checkpoint: Callable[[], None]
     """Called now and then; what it raises ends the work."""
 
@@ -195,14 +188,34 @@ class Bounds:
         return [lean(axis, self._columns(axis)) for axis in axes]
 
     def tables(
-        self, axes: Sequence[Axis], sources: Sequence[RowSource]
+        self, axes: Sequence[Axis], sources: Sequence[RowSource], value: Fraction
     ) -> list[CandidateTable] | None:
-        """The rows of each axis that the value leaves, of those that sources make; None where an
-        axis has none."""
-        ends = [self._ends(*each) for each in zip(axes, sources, strict=True)]
+        """The rows of each axis that a value leaves, of those that sources make; None where an axis
+        has none.
+
+        Parameters
+        ----------
+        axes : sequence of Axis
+            The axes.
+        sources : sequence of RowSource
+            What makes the rows of each; those of wide axes are made twice, and never all kept.
+        value : Fraction
+            The largest value of the objective.
+        """
+        whole = [
+            None if _is_wide(axis) else self._whole(axis, source)
+            for axis, source in zip(axes, sources, strict=True)
+        ]
+        ends = [
+            self._ends(axis, source) if table is None else _ends_of(table.values)
+            for axis, source, table in zip(axes, sources, whole, strict=True)
+        ]
         if any(low.size and low.min() == inf for low, _ in ends):
             return None
-        tables = [self._table(axes, n, source, ends) for n, source in enumerate(sources)]
+        tables = [
+            self._part(axes, number, source, ends, value) if table is None else table
+            for number, (source, table) in enumerate(zip(sources, whole, strict=True))
+        ]
         rows, before = sum(table.count for table in tables), inf
         while rows < (1 - WORTHWHILE) * before:
             for axis in range(len(tables)):
@@ -210,19 +223,30 @@ class Bounds:
                     return None
                 self.checkpoint()
                 own = row_sources(self.lowered.bounds, tables, axis)
-                tables[axis] = tables[axis].only(self._open(own, tables[axis].count))
+                tables[axis] = tables[axis].only(self._open(own, tables[axis].count, value))
             rows, before = sum(table.count for table in tables), rows
         return tables if all(table.count for table in tables) else None
 
     def bound(
-        self, sources: Sequence[Source], nodes: NDArray[np.signedinteger]
+        self, sources: Sequence[Source], nodes: NDArray[np.signedinteger], value: Fraction
     ) -> tuple[Floats, Mask]:
-        """Bounds of boxes, and which of them may hold a configuration of at most the value."""
-        bounds, feasible = bound_boxes(self.lowered.bounds, sources, self.lowered.limits, nodes)
-        return bounds, feasible & (bounds <= loosened(self.value))
+        """Bounds of boxes, and which of them may hold a configuration of at most a value.
 
-    def _open(self, sources: Sequence[Source], count: int) -> Mask:
-        return self.bound(sources, np.stack([np.arange(count), np.zeros(count, np.int64)]))[1]
+        Parameters
+        ----------
+        sources : sequence of Source
+            Where the values of symbols come from.
+        nodes : NDArray[np.signedinteger]
+            The node of each axis, shape (axes, boxes).
+        value : Fraction
+            The value.
+        """
+        bounds, feasible = bound_boxes(self.lowered.bounds, sources, self.lowered.limits, nodes)
+        return bounds, feasible & (bounds <= loosened(value))
+
+    def _open(self, sources: Sequence[Source], count: int, value: Fraction) -> Mask:
+        nodes = np.stack([np.arange(count), np.zeros(count, np.int64)])
+        return self.bound(sources, nodes, value)[1]
 
     def _columns(self, axis: Axis) -> Sequence[Column]:
         return self.lowered.columns.get(axis.name, ())
@@ -231,18 +255,29 @@ class Bounds:
         columns = self._columns(axis)
         low, high = np.full(len(columns), inf), np.full(len(columns), -inf)
         for _, values in self._pieces(Columns(columns, axis), source):
-            low = np.minimum(low, values.min(axis=1, initial=inf))
-            high = np.maximum(high, values.max(axis=1, initial=-inf))
+            own = _ends_of(values)
+            low, high = np.minimum(low, own[0]), np.maximum(high, own[1])
         return low, high
 
-    def _table(
-        self, axes: Sequence[Axis], number: int, source: RowSource, ends: Sequence[Ends]
+    def _whole(self, axis: Axis, source: RowSource) -> CandidateTable:
+        """All rows that a source makes."""
+        columns = tuple(self._columns(axis))
+        parts = joined([*self._pieces(Columns(columns, axis), source)])
+        return CandidateTable(axis, columns, *parts)
+
+    def _part(
+        self,
+        axes: Sequence[Axis],
+        number: int,
+        source: RowSource,
+        ends: Sequence[Ends],
+        value: Fraction,
     ) -> CandidateTable:
-        """The rows of one axis that the value leaves, if the others are within their ends."""
+        """The rows of one axis that a value leaves, if the others are within their ends."""
         columns, kept = [self._columns(axis) for axis in axes], list[tuple[Rows, Floats]]()
         for rows, values in self._pieces(Columns(columns[number], axes[number]), source):
             sources = piece_sources(self.lowered.bounds, columns, ends, number, values)
-            open_ = self._open(sources, next(iter(rows.values())).size)
+            open_ = self._open(sources, next(iter(rows.values())).size, value)
             kept.append(({name: v[open_] for name, v in rows.items()}, values[:, open_]))
         return CandidateTable(axes[number], tuple(columns[number]), *joined(kept))
 
@@ -258,8 +293,9 @@ class _LevelSearch(TreeSearch):
 
     batch = 4096
 
-    def __init__(self, bounds: Bounds, tables: Sequence[CandidateTable]) -> None:
+    def __init__(self, bounds: Bounds, tables: Sequence[CandidateTable], value: Fraction) -> None:
         super().__init__(tuple(build_tree(table, bounds.checkpoint) for table in tables))
+        self._value = value
         self._bounds, self._sources = bounds, tree_sources(bounds.lowered.bounds, self._trees)
         self.boxes, self.leaves = 0, list[NDArray[np.int64]]()
         self._count = 0
@@ -276,7 +312,7 @@ class _LevelSearch(TreeSearch):
 
     def _bound(self, nodes: Nodes) -> tuple[Floats, Mask]:
         self.boxes += nodes.shape[1]
-        bounds, open_ = self._bounds.bound(self._sources, nodes)
+        bounds, open_ = self._bounds.bound(self._sources, nodes, self._value)
         return bounds[None], open_
 
     def _improving(self, bounds: Floats) -> Mask:
@@ -287,6 +323,10 @@ class _LevelSearch(TreeSearch):
         if self._count <= MOST_CONFIGURATIONS:
             rows = [t.row.take(own) for t, own in zip(self._trees, nodes, strict=True)]
             self.leaves.append(np.stack(rows).astype(np.int64))
+
+
+def _ends_of(values: Floats) -> Ends:
+    return values.min(axis=1, initial=inf), values.max(axis=1, initial=-inf)
 
 
 def _is_wide(axis: Axis) -> bool:

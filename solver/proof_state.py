@@ -311,7 +311,7 @@ class ProofState:
         try:
             checkpoint()
             with budget.options.building():
-                wide = wide_tables(problem, self.state.value, *rest)
+                wide = wide_tables(problem, self.state, *rest)
                 model = build_model(
                     problem,
                     look_ahead_if_slow,

@@ -19,7 +19,7 @@ from ithaca.files.clock import StoppedError
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.solver.certificate import Status
-from ithaca.solver.level_set import LevelSet
+from ithaca.solver.level_set import LevelSets
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.ranking import Ranking
 from ithaca.solver.solution import Solution, make_solution
@@ -73,18 +73,18 @@ def preferred(
         if known is not None:
             ranking.offer(known)
         checkpoint()
-        level = LevelSet(problem, value, checkpoint)
-        first = level.first(ranking.keys)
-        if first is None:
+        levels = LevelSets(problem, checkpoint)
+        tables = levels.tables(value)
+        first = (None, 0) if tables is None else levels.first(value, tables, ranking.keys)
+        if first is None and tables is not None:
             from ithaca.solver.plateau import PlateauSearch
 
-            assert level.tables is not None
-            search = PlateauSearch(ranking, level.tables, checkpoint)
+            search = PlateauSearch(ranking, tables, checkpoint)
             try:
                 complete = search.run()
             finally:
                 boxes = search.boxes
-        else:
+        elif first is not None:
             complete, boxes = True, first[1]
             if first[0] is not None:
                 ranking.offer(first[0])

@@ -30,7 +30,8 @@ from ithaca.refine.evolution.population import Scorer
 from ithaca.solver.exact.descent import descend
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
-from ithaca.solver.tables.frame import build_model, build_tables, lower_problem
+from ithaca.solver.tables.frame import build_model, lower_problem
+from ithaca.solver.tables.table import build_table
 
 #: Candidates per seed that the choice is made among: more is more spread, fewer is better quality.
 CANDIDATES = 2
@@ -151,8 +152,17 @@ def _add_local_optima(
         if stopped():
             return
         columns = lower_problem(variant).columns
-        # of what the search has no use for some is far from the optimum, and good to begin with
-        model = build_model(variant, tables=build_tables(variant.space, columns, whole=True))
+        # of rows that the search has no use for some are good to begin with
+        tables = [
+            build_table(
+                axis,
+                columns.get(axis.name, ()),
+                prune=not variant.space.entangled,
+                chunks=axis.rows(),
+            )
+            for axis in variant.space.axes
+        ]
+        model = build_model(variant, tables=tables)
         if not all(model.counts):
             continue
         fruitless = 0

@@ -151,12 +151,12 @@ def rising(
             and all(_whole_sign(base) == 1 for base, _ in node.factors)
         ):
             powers = (
-                power(bound(base, outermost), exponent)
+                power(maximum(bound(base, outermost), 0), exponent)
                 if exponent > 0
-                else bound(power(base, exponent), outermost)
+                else maximum(bound(power(base, exponent), outermost), 0)
                 for base, exponent in node.factors
             )
-            parts = multiply(node.coefficient, *(maximum(each, 0) for each in powers))
+            parts = multiply(node.coefficient, *powers)
         return least(node) if parts is None else maximum(parts, least(node))
 
     return bound(expression, True)

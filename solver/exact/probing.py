@@ -68,7 +68,7 @@ def probe(
         if not all(counts) or (before and sum(counts) > (1 - WORTH_IT) * before):
             break
         before = sum(counts)
-        best = best_descent(problem, lowered, left, draw, value)
+        best = _best_descent(problem, lowered, left, draw, value)
         if best is not None:
             value = offer(best)
         for axis in range(len(left)):
@@ -77,28 +77,14 @@ def probe(
     return left
 
 
-def best_descent(
+def _best_descent(
     problem: Problem,
     lowered: LoweredProblem,
     tables: Sequence[CandidateTable],
     draw: np.random.Generator,
     value: Fraction | None,
 ) -> Configuration | None:
-    """The best end of some descents over samples of the rows, if it is better than a value.
-
-    Parameters
-    ----------
-    problem : Problem
-        The problem.
-    lowered : LoweredProblem
-        Its compiled bounds.
-    tables : Sequence of CandidateTable
-        The rows of every axis.
-    draw : Generator
-        Draws where descents begin.
-    value : Fraction or None
-        The value to beat.
-    """
+    """The best end of some descents over samples of the rows, if it is better than a value."""
     samples = [
         table.only(np.arange(table.count) % ceil(table.count / SAMPLE) == 0) for table in tables
     ]

@@ -5,43 +5,59 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
-import numpy as np
-
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.solver.exact.probing import best_descent
-from ithaca.solver.level_set import LevelSet
+from ithaca.solver.exact.probing import probe
+from ithaca.solver.exact.search import Search, SearchState
+from ithaca.solver.level_set import LevelSets
+from ithaca.solver.options import SolveOptions
+from ithaca.solver.tables.frame import bound_model
 from ithaca.solver.tables.table import CandidateTable, without_dominated
+from ithaca.solver.tables.tree import build_tree
+
+#: Boxes of rows that waste nothing that are searched at most.
+MOST_BOXES = 1 << 21
 
 
 def wide_tables(
     problem: Problem,
-    value: Fraction | None,
+    state: SearchState,
     offer: Callable[[Configuration], Fraction | None],
     checkpoint: Callable[[], None],
 ) -> list[CandidateTable] | None:
-    """Tables of the rows that may be part of a configuration no worse than the best of some; None
-    where no axis is wide, columns prove by themselves which rows will do, or none is known.
+    """Tables of the rows that may be part of a configuration no worse than the best among those
+    that waste nothing; None where no axis is wide, columns prove by themselves which rows will do,
+    or nothing is known.
 
     Parameters
     ----------
     problem : Problem
         The problem.
-    value : Fraction or None
-        The objective of the incumbent.
+    state : SearchState
+        What is known, to which boxes are added.
     offer : Callable
-        Takes a configuration that may be better, and returns the best objective.
+        Takes a configuration that may be better into it, and returns the best objective.
     checkpoint : Callable
         Called now and then; what it raises ends the preparation.
     """
-    level = LevelSet(problem, value or Fraction(0), checkpoint)
-    if problem.space.entangled or not level.wide or level.proves_lean:
+    levels = LevelSets(problem, checkpoint)
+    if problem.space.entangled or not levels.wide or levels.proves_lean:
         return None
-    few = level.few_rows()
+    lowered = levels.bounds.lowered
+    few = probe(problem, lowered, levels.few_rows(), state.value, offer, checkpoint)
     if all(table.count for table in few):
-        best = best_descent(problem, level.bounds.lowered, few, np.random.default_rng(0), value)
-        value = value if best is None else offer(best)
-    if value is None:
-        return None
-    tables = level.at(value).tables
+        trees = tuple(build_tree(table, checkpoint) for table in few)
+
+        def enough() -> bool:
+            checkpoint()
+            return search.state.boxes > MOST_BOXES
+
+        search = Search(bound_model(problem, lowered, trees), SolveOptions(stop=enough))
+        try:
+            search.run(state.incumbent)
+        finally:
+            state.boxes += search.state.boxes
+            if search.state.incumbent is not None:
+                offer(search.state.incumbent)
+    tables = None if state.value is None else levels.tables(state.value)
     return None if tables is None else [without_dominated(table) for table in tables]

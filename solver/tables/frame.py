@@ -88,8 +88,6 @@ def build_tables(
     columns: Mapping[str, Sequence[Column]],
     checkpoint: Callable[[], None] = never,
     alike: Callable[[Axis], Sequence[str]] = lambda axis: (),
-    *,
-    whole: bool = False,
 ) -> Iterator[CandidateTable]:
     """The tables of all axes, one after the other, with the columns that a program of bounds uses.
 
@@ -105,19 +103,10 @@ def build_tables(
         Called now and then; what it raises ends the work.
     alike : callable, optional
         The quantities of an axis in which rows must agree to be compared; by default none.
-    whole : bool, optional
-        Whether rows that waste something are made, too (`build_table`).
     """
     prune = not space.entangled
     return (
-        build_table(
-            axis,
-            columns.get(axis.name, ()),
-            checkpoint,
-            prune=prune,
-            alike=alike(axis),
-            whole=whole,
-        )
+        build_table(axis, columns.get(axis.name, ()), checkpoint, prune=prune, alike=alike(axis))
         for axis in space.axes
     )
 
@@ -317,18 +306,15 @@ def relax(space: Space, checkpoint: Callable[[], None] = never) -> Relaxation:
 
     def least(axis: str, expression: Expression) -> float:
         span = bounds_of(expression, ranges)
-        floor = -inf if span is None else float(span.low)
-        if floor > 0:
-            return floor
-        column, smallest = (
-            Columns([Column(0, expression, low=True, high=False)], by_name[axis]),
-            inf,
-        )
+        if span is not None and span.low > 0:
+            return 1.0
+        column = Columns([Column(0, expression, low=True, high=False)], by_name[axis])
+        never_negative, smallest = span is not None and span.low >= 0, inf
         for rows in chunks(axis):
             values = column.values(rows, next(iter(rows.values())).size)
             smallest = min(smallest, float(values.min(initial=inf)))
-            if smallest < 0 or smallest == floor == 0:  # no other row changes the sign
-                break
+            if smallest < 0 or (smallest == 0 and never_negative):
+                break  # no other row changes the sign
         return smallest
 
     return Relaxation(axis_of, least, checkpoint)

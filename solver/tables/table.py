@@ -9,7 +9,7 @@ dominated row. Most are not even made (`ithaca.solver.tables.lean`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -68,7 +68,7 @@ def build_table(
     *,
     prune: bool = True,
     alike: Sequence[str] = (),
-    whole: bool = False,
+    chunks: Iterable[Rows] | None = None,
 ) -> CandidateTable:
     """Enumerate the rows of an axis, and evaluate columns.
 
@@ -84,8 +84,9 @@ def build_table(
         Whether dominated rows are dropped.
     alike : Sequence of str, optional
         Quantities in which rows must agree for one to dominate another.
-    whole : bool, optional
-        Whether rows are made of which is known beforehand that others stand for them.
+    chunks : Iterable of Rows, optional
+        The rows to evaluate; by default all of the axis, without those of which is known beforehand
+        that others stand for them.
 
     Returns
     -------
@@ -100,8 +101,10 @@ def build_table(
     prepared = Columns(columns, axis)
     kept: list[Part] = []
     settled = 0
-    least = lean(axis, columns) if prune and not whole else None
-    for chunk in axis.rows() if least is None else least.rows():
+    if chunks is None:
+        least = lean(axis, columns) if prune else None
+        chunks = axis.rows() if least is None else least.rows()
+    for chunk in chunks:
         for rows in pieces(chunk):
             checkpoint()
             kept.append(_evaluate(prepared, rows, axis, prune))

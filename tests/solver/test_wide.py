@@ -22,7 +22,7 @@ from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.solver import level_set
 from ithaca.solver.certificate import Status
 from ithaca.solver.exact.engine import solve_exact
-from ithaca.solver.level_set import LevelSet
+from ithaca.solver.level_set import LevelSets
 from ithaca.solver.options import SolveOptions, never
 from ithaca.workloads.library import workload
 
@@ -148,7 +148,7 @@ def test_level_sets_keep_all_rows_of_good_configurations(seed, monkeypatch):
         if best.value is None:
             continue
         value = best.value * Fraction(draw.choice([100, 103, 120]), 100)
-        level = LevelSet(problem, value, never)
+        tables = LevelSets(problem, never).tables(value)
         axes = [axis.table() for axis in problem.space.axes]
         for _ in range(300):
             rows = [draw.randrange(next(iter(axis.values())).size) for axis in axes]
@@ -159,15 +159,15 @@ def test_level_sets_keep_all_rows_of_good_configurations(seed, monkeypatch):
             }
             own = problem.feasible_value(point)
             if own is not None and own <= value:
-                assert level.tables is not None
-                for table in level.tables:
+                assert tables is not None
+                for table in tables:
                     assert any(
                         all(table.rows[n][r] == point[n] for n in table.rows)
                         for r in range(table.count)
                     )
         assert all(
             any(all(t.rows[n][r] == best.configuration[n] for n in t.rows) for r in range(t.count))
-            for t in level.tables
+            for t in tables
         )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from ithaca.files.errors import InputError
-from ithaca.formulations.algebra.expression import SYMBOLIC, Symbol
+from ithaca.formulations.algebra.expression import SYMBOLIC, Product, Symbol, walk
 from ithaca.formulations.algebra.interval import Interval, as_interval
 from ithaca.formulations.algebra.number_systems import FRACTION, INTERVAL, NUMPY
 from ithaca.plugins.hierarchies.formulations.architecture_files import read_architecture
@@ -102,6 +102,13 @@ def test_number_systems_agree(architecture, golden):
             assert arrays[name].tolist() == [float(value)] * 2
             assert symbols[name].evaluate(fractions, FRACTION) == value
             assert as_interval(symbols[name].evaluate(intervals, INTERVAL)).low == value
+            assert divides_by_nothing(symbols[name])
+
+
+def divides_by_nothing(expression):
+    """Whether Python's integers value an expression exactly: only ceilings are quotients."""
+    products = [node for node in walk(expression) if isinstance(node, Product)]
+    return all(exponent > 0 for product in products for _, exponent in product.factors)
 
 
 class _Names(dict[str, Any]):

@@ -9,6 +9,7 @@ from random import Random
 import pytest
 
 from ithaca.files.errors import InputError
+from ithaca.formulations.algebra.expression import SYMBOLIC, Product, Symbols, walk
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.configuration import Configuration
@@ -97,6 +98,16 @@ def check(seed):
 @pytest.mark.parametrize("seed", range(214))
 def test_proofs_against_all_mappings(seed):
     check(seed)
+
+
+def test_nothing_divides_in_the_model():
+    """Mappings are valued in Python's integers."""
+    random = Random(3)
+    design = ExplainableDesign(small_machine(random), random_layer(random, surplus=False, most=4))
+    costs, parts = design.priced(Symbols(), SYMBOLIC, design.orders)
+    for expression in (*costs.values(), *parts.values()):
+        products = [node for node in walk(expression) if isinstance(node, Product)]
+        assert all(exponent > 0 for product in products for _, exponent in product.factors)
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -64,6 +64,7 @@ if TYPE_CHECKING:
 
 
 def _whole(number: Fraction) -> Fraction | int:
+    """A number, as Python's own integer where it is one."""
     return number.numerator if number.denominator == 1 else number
 
 
@@ -226,7 +227,10 @@ class TilingDesign(MappingDesign):
         at = factors(self.layer, values)
         levels = reuses(self.layer, at, values, numbers, orders)
         costs, parts = self.pricing(at, numbers)(levels[SPM], levels[DRAM])
-        return (exactly(costs), exactly(parts)) if whole else (costs, parts)
+        if not whole:
+            return costs, parts
+        assert not any(isinstance(n, float) for n in (*costs.values(), *parts.values()))
+        return exactly(costs), exactly(parts)
 
     def least(self, limits: Sequence[Limit]) -> Mapping[str, Fraction]:
         """PEs do all operations, and DRAM moves every word once, one tensor at a time."""
