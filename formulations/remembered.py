@@ -16,12 +16,17 @@ def remembered(
 ) -> Callable[Concatenate[Owner, P], Answer]:
     """A method whose answers its object keeps: it is computed once for each of its arguments."""
 
+    name = f"known {method.__qualname__}"
+
     @wraps(method)
     def known(owner: Owner, /, *arguments: P.args, **named: P.kwargs) -> Answer:
-        answers: dict[Any, Answer] = vars(owner).setdefault(f"known {method.__qualname__}", {})
-        key = (*arguments, *named.items())
-        if key not in answers:
-            answers[key] = method(owner, *arguments, **named)
-        return answers[key]
+        key = (*arguments, *named.items()) if named else arguments
+        answers: dict[Any, Answer] = vars(owner).setdefault(name, {})
+        try:
+            return answers[key]
+        except KeyError:
+            pass
+        answer = answers[key] = method(owner, *arguments, **named)
+        return answer
 
     return known

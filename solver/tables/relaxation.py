@@ -11,7 +11,7 @@ All quantities are positive.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from itertools import starmap
 from operator import itemgetter
@@ -22,6 +22,7 @@ from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
 from ithaca.formulations.algebra.domains import Signs, all_divisors, least
 from ithaca.formulations.algebra.expression import (
+    ONE,
     CeilingDivision,
     Constant,
     Expression,
@@ -37,11 +38,13 @@ from ithaca.formulations.algebra.expression import (
     multiply,
     power,
     split_coefficient,
+    summands,
 )
 from ithaca.formulations.algebra.rounding import bound_of_divisor, ceiling_of_bound, subtracts
 from ithaca.formulations.remembered import remembered
 from ithaca.solver.options import never
 from ithaca.solver.tables.axis_groups import AxisGroups
+from ithaca.solver.tables.granularity import common_divisor
 
 
 class Relaxation(AxisGroups, Signs):
@@ -158,9 +161,47 @@ class Relaxation(AxisGroups, Signs):
         return add(
             *(
                 self._either(term, upper)
-                for term in (*others, *(add(*terms) for terms in single.values()))
+                for term in (*self._joined(others), *(add(*terms) for terms in single.values()))
             )
         )
+
+    def _joined(self, terms: Sequence[Expression]) -> Sequence[Expression]:
+        """Terms of a sum, as one where what one axis contributes is all that they differ in.
+
+        a·f(i)·g(j) + b·h(i)·g(j) is (a·f + b·h)(i)·g(j): fewer products to bound, and of one axis
+        the sum itself is bounded. Terms that may be negative stay apart: their sum may have any
+        sign.
+        """
+        able = [isinstance(t, Product) and t.coefficient > 0 and self.nonnegative(t) for t in terms]
+        if sum(able) < 2:
+            return terms
+        parts = [
+            self._by_axis(term)
+            for term, can in zip(terms, able, strict=True)
+            if can and isinstance(term, Product)
+        ]
+        for axis in sorted({axis for _, part in parts for axis in part} - {""}):
+            alike: dict[frozenset[tuple[str, Expression]], list[tuple[Fraction, Expression]]] = {}
+            for coefficient, part in parts:
+                own = part.pop(axis, ONE)
+                alike.setdefault(frozenset(part.items()), []).append((coefficient, own))
+            parts = []
+            for others, summed in alike.items():
+                # whole coefficients are exact in doubles
+                scale = common_divisor(coefficient for coefficient, _ in summed)
+                own = summed[0][1]
+                if len(summed) > 1:
+                    own = add(*(multiply(c / scale, factor) for c, factor in summed))
+                parts.append((scale, {**dict(others), axis: own}))
+        alone = (term for term, can in zip(terms, able, strict=True) if not can)
+        return [*alone, *(multiply(scale, *part.values()) for scale, part in parts)]
+
+    def _by_axis(self, node: Product) -> tuple[Fraction, dict[str, Expression]]:
+        """The coefficient of a product, and its factors: one of each axis, those that span several
+        under no name."""
+        by_axis, by_axis[""] = self.grouped(node.factors, itemgetter(0))
+        parts = {axis: multiply(*starmap(power, own)) for axis, own in by_axis.items() if own}
+        return node.coefficient, parts
 
     def _product(self, node: Product, upper: bool) -> Expression:
         if node.coefficient < 0:
@@ -178,7 +219,8 @@ class Relaxation(AxisGroups, Signs):
                     rest, *(power(b, e) for i, (b, e) in enumerate(compound) if i != index)
                 )
                 join = {Sum: add, Maximum: maximum, Minimum: minimum}[type(base)]
-                return self._either(join(*(multiply(outer, c) for c in base.children)), upper)
+                parts = self._joined(summands(base)) if isinstance(base, Sum) else base.children
+                return self._either(join(*(multiply(outer, c) for c in parts)), upper)
         factors = [self._bound_power(b, e, upper) for b, e in compound]
         bounds = [
             multiply(
