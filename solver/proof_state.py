@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 METHOD, EXACT, STAGED = "auto", "exact", "staged"
 
 #: Seconds of exact search before other engines are asked, and of preparing it before evolution is
-#: asked for a first incumbent.
-ALONE, PATIENCE = 2.0, 2.0
+#: asked for a first incumbent: so many times as many where time is not limited.
+ALONE, PATIENCE, UNHURRIED = 2.0, 2.0, 5
 
 #: Share of the time left that geometric programs may take, and then evolution; and of evolution's
 #: that programs and their rounding may take where nothing is known.
@@ -297,10 +297,11 @@ class ProofState:
             self._begin(StagedSearch(self.problem, self._stage, budget.options), STAGED)
             return True
         checkpoint = budget.options.checkpoint()
+        patience = PATIENCE * (UNHURRIED if budget.options.time_limit is None else 1)
 
         def look_ahead_if_slow() -> None:
             checkpoint()
-            if self.others and not self._looked_ahead and budget.spent > PATIENCE:
+            if self.others and not self._looked_ahead and budget.spent > patience:
                 ahead = budget.part(EVOLUTION_SHARE)
                 self._look_ahead(ahead, EARLY_STAGES)
                 self._evolve(ahead)

@@ -291,18 +291,21 @@ def relax(space: Space, checkpoint: Callable[[], None] = never) -> Relaxation:
     axis_of = {symbol: axis.name for symbol, axis in space.axis_of.items()}
     by_name = {axis.name: axis for axis in space.axes}
 
-    small: dict[str, list[Rows]] = {}
+    kept: dict[str, tuple[list[Rows], bool]] = {}
     ranges = {
         name: Interval(Fraction(low), Fraction(high)) for name, (low, high) in space.ranges.items()
     }
 
-    def chunks(axis: str) -> Iterable[Rows]:
-        if axis not in small:
-            first: list[Rows] = list(islice(by_name[axis].rows(), 2))
-            small[axis] = (
-                first if len(first) == 1 and next(iter(first[0].values())).size <= KEPT_ROWS else []
-            )
-        return small[axis] or by_name[axis].rows()
+    def chunks(name: str) -> Iterator[Rows]:
+        """All rows of an axis, a few first that are likely to have its sign."""
+        axis = by_name[name]
+        if name not in kept:
+            rows: list[Rows] = list(islice(axis.rows(), 2))
+            whole = len(rows) == 1 and next(iter(rows[0].values())).size <= KEPT_ROWS
+            kept[name] = (rows if whole else [*_sparse(axis).rows()], whole)
+        yield from kept[name][0]
+        if not kept[name][1]:
+            yield from axis.rows()
 
     def least(axis: str, expression: Expression) -> float:
         span = bounds_of(expression, ranges)
@@ -318,6 +321,18 @@ def relax(space: Space, checkpoint: Callable[[], None] = never) -> Relaxation:
         return smallest
 
     return Relaxation(axis_of, least, checkpoint)
+
+
+def _sparse(axis: Axis) -> Axis:
+    """The axis with the least value of every choice but that among most."""
+    widest = max(axis.free, key=lambda q: axis.ranges[q.name][1])
+    return replace(
+        axis,
+        quantities=tuple(
+            replace(q, high=q.low) if q in axis.free and q is not widest else q
+            for q in axis.quantities
+        ),
+    )
 
 
 def used_columns(relaxation: Relaxation, statistics: frozenset[str]) -> dict[str, list[Column]]:

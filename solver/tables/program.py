@@ -29,14 +29,19 @@ from ithaca.formulations.algebra.expression import (
     Symbol,
 )
 from ithaca.formulations.remembered import remembered
+from ithaca.solver.tables.machine_code import LANES, Instruction, instruction, is_running, machine
 
 Array = Floats
 
 #: Entries evaluated at once by `Program.gather`: enough to amortise calls into NumPy, and its work
 #: arrays stay in the cache.
-BLOCK = 8192
+LONG = 8192
 #: Fewer entries are evaluated on fresh arrays, which cost less than the care for others.
 FEW = 512
+
+#: Operations on entries after which a program starts the machine, which takes 0.1 s; a call of
+#: NumPy is as much as so many.
+STARTED, CALL = 10**7, 2000
 
 
 class Program:
@@ -47,6 +52,7 @@ class Program:
         self._steps: list[tuple[str, tuple[int, ...], float]] = []
         self._slots: dict[tuple[str, tuple[int, ...], float], int] = {}
         self._outputs = [self._compile(node) for node in outputs]
+        self._work = 0
 
     def run(self, loaded: Sequence[Array]) -> list[Array]:
         """Evaluate all outputs; ``loaded`` holds the arrays of `symbols`, in their order."""
@@ -68,24 +74,28 @@ class Program:
         ``nodes`` has shape (axes, entries).
         """
         entries = nodes.shape[1]
+        self._work += len(self._plan.steps) * (entries + CALL)
+        if entries and (is_running() or self._work > STARTED) and (code := machine()) is not None:
+            return list(code.run(*self._code, sources, nodes, len(self._outputs)))
         if entries < FEW:
             return self.run([values.take(nodes[axis]) for axis, values in sources])
         outputs = [np.empty(entries) for _ in self._outputs]
         spare: list[Array] = []
-        for begin in range(0, entries, BLOCK):
-            part = nodes[:, begin : begin + BLOCK].astype(np.intp)
-            if part.shape[1] < BLOCK:
+        for begin in range(0, entries, LONG):
+            part = nodes[:, begin : begin + LONG].astype(np.intp)
+            if part.shape[1] < LONG:
                 spare = [array[: part.shape[1]] for array in spare]
             for whole, value in zip(
                 outputs, self._in_place(sources, list(part), spare), strict=True
             ):
-                whole[begin : begin + BLOCK] = value
+                whole[begin : begin + LONG] = value
         return outputs
 
     def part(self, outputs: slice) -> Program:
         """The program of some of the outputs, with the same symbols."""
         program = copy(self)
-        program.__dict__.pop("_plan", None)
+        for derived in ("_plan", "_code"):
+            program.__dict__.pop(derived, None)
         program._outputs = self._outputs[outputs]
         return program
 
@@ -139,6 +149,28 @@ class Program:
             }
             steps.append((number, _OPERATIONS[operation], arguments, tuple(dead)))
         return _Plan(slots, steps)
+
+    @cached_property
+    def _code(self) -> tuple[NDArray[np.int32], Floats, int]:
+        """The steps for the machine (`ithaca.solver.tables.machine_code`), its constants, and how
+        many registers it needs."""
+        plan, code, spare = self._plan, list[Instruction](), list[int]()
+        constants = [slot for slot, value in enumerate(plan.slots) if value is not None]
+        places = {slot: number for number, slot in enumerate(constants)}
+        count = fixed = len(places)
+        for number, function, arguments, dead in plan.steps:
+            own = [places[slot] for slot in arguments] if function else arguments
+            spare += [places[slot] for slot in dead]
+            if not spare:
+                spare.append(count)
+                count += 1
+            places[number] = spare.pop()
+            name = _NAMES[function] if function else "load"
+            code.append(instruction(name, places[number], own[0], own[-1]))
+        for number, slot in enumerate(self._outputs):
+            code.append(instruction("store", number, places[slot]))
+        values = np.repeat([[float(plan.slots[slot])] for slot in constants], LANES, axis=1)
+        return np.array(code, np.int32), values.reshape(-1, LANES), count - fixed
 
     def _emit(self, operation: str, arguments: tuple[int, ...] = (), constant: float = 0.0) -> int:
         key = (operation, arguments, constant)
@@ -212,3 +244,6 @@ _OPERATIONS: dict[str, np.ufunc] = {
     "minimum": np.minimum,
     "ceil": np.ceil,
 }
+
+#: The machine's names of what computes.
+_NAMES = {function: name for name, function in _OPERATIONS.items() if name != "scale"}

@@ -14,7 +14,8 @@ from ithaca.formulations.algebra.expression import (
     minimum,
 )
 from ithaca.formulations.algebra.number_systems import NUMPY
-from ithaca.solver.tables.program import BLOCK, FEW, Program
+from ithaca.solver.tables import program as programs
+from ithaca.solver.tables.program import FEW, LONG, Program
 
 A, B, C = (Symbol(name) for name in "abc")
 
@@ -29,8 +30,22 @@ OUTPUTS = [
 ]
 
 
-@pytest.mark.parametrize("entries", [1, FEW - 1, FEW, BLOCK, 2 * BLOCK + 17])
-def test_gathered_entries_are_what_the_expressions_are(entries):
+@pytest.fixture
+def numpy_alone(monkeypatch):
+    """Programs that no machine code runs."""
+    monkeypatch.setattr(programs, "machine", lambda: None)
+
+
+@pytest.fixture
+def machine_code(monkeypatch):
+    """Programs that are run in machine code from the first time on."""
+    monkeypatch.setattr(programs, "STARTED", -1)
+
+
+@pytest.mark.parametrize("runs", ["numpy_alone", "machine_code"])
+@pytest.mark.parametrize("entries", [1, FEW - 1, FEW, LONG, 2 * LONG + 17])
+def test_gathered_entries_are_what_the_expressions_are(entries, runs, request):
+    request.getfixturevalue(runs)
     random = np.random.default_rng(1)
     columns = {name: random.uniform(0.5, 9, 40) for name in "abc"}
     axes = {"a": 0, "b": 1, "c": 0}
@@ -50,11 +65,48 @@ def test_gathered_entries_are_what_the_expressions_are(entries):
     )  # what was loaded is not written over
 
 
+@pytest.mark.usefixtures("machine_code")
+@pytest.mark.parametrize("seed", range(20))
+def test_machine_code_gives_every_bit_that_numpy_gives(seed):
+    random = np.random.default_rng(seed)
+    nodes = [A, B, C, *(Constant(Fraction(n, 7)) for n in (-3, 1, 9))]
+    for _ in range(60):
+        left, right = (nodes[random.integers(len(nodes))] for _ in range(2))
+        operations = (
+            lambda x, y: x + y,
+            lambda x, y: x * y,
+            lambda x, y: Fraction(-2, 3) * x - y,
+            lambda x, y: x / (A + y * y),
+            maximum,
+            minimum,
+            lambda x, y: ceiling_division(x, A + y * y),
+        )
+        nodes.append(operations[random.integers(len(operations))](left, right))
+    program = Program(nodes[-12:])
+    columns = [random.normal(0, 9, 50) for _ in program.symbols]
+    for column in columns:  # also what overflows, and what is no number
+        column[:4] = np.inf, -np.inf, np.nan, 0.0
+    axes, places = random.integers(0, 2, len(columns)), random.integers(0, 50, (2, 777))
+    with np.errstate(all="ignore"):
+        gathered = program.gather([*zip(axes.tolist(), columns, strict=True)], places)
+        run = program.run([c[places[axis]] for axis, c in zip(axes, columns, strict=True)])
+    for own, other in zip(gathered, run, strict=True):
+        np.testing.assert_array_equal(own, np.broadcast_to(other, 777))
+
+
+@pytest.mark.usefixtures("machine_code")
+def test_no_entries_are_no_values():
+    program = Program([A * B + 1])
+    (nothing,) = program.gather([(0, np.ones(3)), (1, np.ones(3))], np.zeros((2, 0), np.int64))
+    assert nothing.shape == (0,)
+
+
+@pytest.mark.usefixtures("numpy_alone")
 def test_long_programs_on_many_entries_need_few_arrays():
     terms = [(A + Constant(Fraction(n))) * (B + Constant(Fraction(n))) for n in range(200)]
     program = Program([maximum(*terms)])
     columns = [(axis, np.arange(1.0, 9.0)) for axis in range(2)]
-    nodes = np.zeros((2, 8 * BLOCK), np.intp)
+    nodes = np.zeros((2, 8 * LONG), np.intp)
     tracemalloc.start()
     try:
         program.gather(columns, nodes)
@@ -62,5 +114,5 @@ def test_long_programs_on_many_entries_need_few_arrays():
     finally:
         tracemalloc.stop()
     assert (
-        peak < 8 * BLOCK * 8 * 3
+        peak < 8 * LONG * 8 * 3
     )  # the output, and little beside it; every step's array would be 800 times as much
