@@ -29,14 +29,9 @@ from ithaca.solver.best_first import TreeSearch
 from ithaca.solver.tables.affordable import affordable_axes
 from ithaca.solver.tables.column import Column, Columns
 from ithaca.solver.tables.configurations import configuration_of
-from ithaca.solver.tables.frame import (
-    LoweredProblem,
-    lower,
-    lower_problem,
-    relax,
-    saturated,
-)
+from ithaca.solver.tables.frame import lower_problem, saturated
 from ithaca.solver.tables.lean import Lean, lean, lessened
+from ithaca.solver.tables.lowered import LoweredProblem
 from ithaca.solver.tables.model import Nodes, Source, bound_boxes
 from ithaca.solver.tables.sources import piece_sources, row_sources, tree_sources
 from ithaca.solver.tables.table import CandidateTable, build_table, joined, pieces
@@ -128,7 +123,7 @@ class LevelSets:
             for e, bound in symbolic.constraints
         )
         instead = SymbolicProblem(low(symbolic.objective), constraints, ())
-        lowered = lower(problem, relax(problem.space, self.checkpoint), instead=instead)
+        lowered = lower_problem(problem, self.checkpoint, instead)
         return Bounds(lowered, self.checkpoint)
 
     @cached_property

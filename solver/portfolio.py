@@ -15,7 +15,6 @@ from ithaca.solver.engines import Method, engine
 from ithaca.solver.exact.search import not_begun
 from ithaca.solver.executor import Executor, Tell
 from ithaca.solver.executors import open_executor
-from ithaca.solver.infeasibility import shortfalls
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.progress import Report
 from ithaca.solver.solution import Solution
@@ -202,6 +201,8 @@ def solve_design(
         proof = solution.certificate
         trace = tell.trace(solution.value, proof.lower_bound, proof.nodes)
         return replace(solution, certificate=replace(proof, trace=trace))
+    from ithaca.solver.infeasibility import shortfalls
+
     left = options.time_limit
     if left is not None:
         left = max(left - solution.certificate.seconds, 0.0)

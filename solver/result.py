@@ -16,7 +16,6 @@ from ithaca.formulations.family import Profile
 from ithaca.formulations.problem import Limit, Objective, Problem
 from ithaca.solver.certificate import OWN, Certificate, Status, as_stated
 from ithaca.solver.conclusion import conclude_least
-from ithaca.solver.infeasibility import why_infeasible
 from ithaca.solver.runs import Run, basis, outrun, own_run
 from ithaca.solver.solution import Solution
 
@@ -163,6 +162,8 @@ class Result(Answer):
         if not all(s.certificate.status is Status.INFEASIBLE for s in self.designs):
             return self.certificate.failure
         shortfalls = [shortfall for solution in self.designs for shortfall in solution.shortfalls]
+        from ithaca.solver.infeasibility import why_infeasible
+
         return (
             f"infeasible{self.basis}: "
             f"{why_infeasible([solution.problem for solution in self.designs], shortfalls)}"

@@ -19,7 +19,6 @@ from ithaca.solver.certificate import Certificate, Status, relative_gap
 from ithaca.solver.conclusion import conclude, conclude_least
 from ithaca.solver.engines import Method
 from ithaca.solver.executor import Executor, InProcess
-from ithaca.solver.infeasibility import shortfalls
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.portfolio import not_solved, solve_together
 from ithaca.solver.progress import Progress
@@ -316,10 +315,12 @@ def without_restriction(
 
 def all_shortfalls(problems: Sequence[Problem], budget: Budget) -> tuple[Shortfall, ...]:
     """The causes of which no design is feasible, as far as the time that is left tells."""
+    from ithaca.solver import infeasibility
+
     return tuple(
         shortfall
         for position, problem in enumerate(problems)
-        for shortfall in shortfalls(
+        for shortfall in infeasibility.shortfalls(
             problem, replace(budget.share(len(problems) - position), gap=0.0)
         )
     )

@@ -27,6 +27,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # inherited by the processes that share the tests: each has one processor
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+# no test depends on what another, or an earlier run, has kept
+os.environ["ITHACA_CACHE"] = ""
+
 #: Examples are the same in every run, so that a change either breaks a test or does not. CI draws
 #: more of them (``HYPOTHESIS_PROFILE=ci``); ``thorough`` looks at others, and at more.
 NOT_CHECKED = (

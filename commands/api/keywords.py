@@ -142,12 +142,15 @@ class FamilyOptions(OpenOptions):
     def nest(self, workload: Any, sizes: Mapping[str, int]) -> LoopNest:
         """The loop nest of a workload, with the loops inside PEs and of lanes, and the block
         sparsity, that were given."""
+        nest = self.kind(workload).nest(workload, sizes)
+        untiled, simd, sparse = map(self.words.get, ("untiled", "simd", "block_sparse"))
+        if untiled is simd is sparse is None:
+            return nest
         from ithaca.workloads.kernel_files import with_loops, with_sparsity
 
-        untiled, simd = self.words.get("untiled"), self.words.get("simd")
         inside = () if untiled in ("none", (), []) else parse_loops(untiled, "--untiled")
-        nest = with_loops(self.kind(workload).nest(workload, sizes), inside, simd)
-        return with_sparsity(nest, self.words.get("block_sparse"), "--block-sparse")
+        nest = with_loops(nest, inside, simd)
+        return with_sparsity(nest, sparse, "--block-sparse")
 
     def question(self, workload: object = None, objective: Any = None, **own: Any) -> Question:
         """The question about a workload, or about networks. Raises `InputError` if options do not

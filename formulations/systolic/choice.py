@@ -20,7 +20,6 @@ from ithaca.formulations.systolic.systolic_array import (
     SystolicArray,
 )
 from ithaca.formulations.systolic.target import design_obstacles
-from ithaca.formulations.systolic.two_level import with_two_levels
 from ithaca.formulations.target import Target
 from ithaca.workloads.nest import LoopNest
 
@@ -74,6 +73,8 @@ def choose_designs(
     orders = permutations(nest) if permutation is None else (permutation,)
     pairs = [(loops, order) for loops in chosen for order in orders]
     if dram.two_level:
+        from ithaca.formulations.systolic.two_level import with_two_levels
+
         pairs = with_two_levels(nest, pairs)
     alike = any_extents(nest)
     arrays = tuple(derive(alike, loops, order, edition, dram) for loops, order in pairs)

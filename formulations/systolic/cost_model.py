@@ -9,16 +9,17 @@ words, unless said otherwise.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from ithaca.formulations.algebra.number_systems import NumbersByName, NumberSystem
 from ithaca.formulations.data_types import DataType
+from ithaca.formulations.machine import Machine
 from ithaca.formulations.systolic.cycle_arithmetic import BURST_LATENCY
 from ithaca.formulations.systolic.cycle_terms import Cycles
-from ithaca.formulations.systolic.cycles import cycles
+from ithaca.formulations.systolic.cycles import cycles as one_level_cycles
 from ithaca.formulations.systolic.point import Point
 from ithaca.formulations.systolic.quantities import ACCUMULATORS, t2
 from ithaca.formulations.systolic.systolic_array import (
@@ -28,12 +29,20 @@ from ithaca.formulations.systolic.systolic_array import (
     Module,
     SystolicArray,
 )
-from ithaca.formulations.systolic.two_level_cycles import two_level_cycles
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
 
 #: One BRAM18K block: 512 words of 36 bits; of URAM: 4,096 of 72.
 BRAM_WIDTH, BRAM_DEPTH = 36, 512
 URAM_WIDTH, URAM_DEPTH = 72, 4096
+
+
+def _closed_form(array: SystolicArray) -> Callable[[Point, Machine], Cycles]:
+    """The closed form of cycles of an array."""
+    if not array.dram.two_level:
+        return one_level_cycles
+    from ithaca.formulations.systolic.two_level_cycles import two_level_cycles
+
+    return two_level_cycles
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,8 +254,7 @@ def evaluate(
 
     macs = value(array.pe.count) * value(array.pe.simd)
     if array.edition is Edition.CYCLE:
-        closed = two_level_cycles if array.dram.two_level else cycles
-        parts = closed(point, technology.machine)
+        parts = _closed_form(array)(point, technology.machine)
         if technology.memory.bandwidth:  # all DRAM modules share it
             parts = parts.at_least(
                 numbers.ceil_div(off_chip_bytes, constant(technology.memory.bandwidth)), numbers

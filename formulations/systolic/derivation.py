@@ -35,7 +35,6 @@ from ithaca.formulations.systolic.systolic_array import (
     ProcessingElement,
     SystolicArray,
 )
-from ithaca.formulations.systolic.two_level import with_outer_buffers
 from ithaca.workloads.affine import Access, Affine
 from ithaca.workloads.nest import LoopNest
 
@@ -133,6 +132,8 @@ def _derive(
         groups = _merge_drain(groups)
     beside_dram = [g.tensor for g in groups for m in g.modules if m.dram]
     if dram.two_level:
+        from ithaca.formulations.systolic.two_level import with_outer_buffers
+
         groups = with_outer_buffers(groups, nest, dataflow, context.order)
     elif len(beside_dram) == len({*beside_dram}):
         groups = [serialized(group) for group in groups]

@@ -24,7 +24,6 @@ from ithaca.formulations.systolic.systolic_array import (
     GroupRole,
     SystolicArray,
 )
-from ithaca.formulations.systolic.two_level import outer_requirements
 from ithaca.workloads.affine import Access, Affine
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.sparsity import BlockSparsity
@@ -87,7 +86,10 @@ def requirements(nest: LoopNest, array: SystolicArray) -> Iterator[Requirement]:
                 f"SIMD factor of one block of {group.sparse}: AutoSA does not declare its type; "
                 f"allowed: {2 * group.stored} or more",
             )
-    yield from outer_requirements(array)
+    if array.dram.two_level:
+        from ithaca.formulations.systolic.two_level import outer_requirements
+
+        yield from outer_requirements(array)
     for group in array.split_groups:
         more = minimum(array.spread, maximum(lanes(str(group.split)) - 2, 0))
         yield (

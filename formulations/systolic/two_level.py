@@ -228,8 +228,6 @@ def add_outer_tiles(
 def outer_requirements(array: SystolicArray) -> list[tuple[Link, str]]:
     """The requirement of AutoSA on two levels of buffers, as a link with a message: it hoists the
     buffer beside DRAM out of a loop of one tile, and the array starves."""
-    if not array.dram.two_level:
-        return []
     loop = array.order[-1]
     broken = f"loop {loop} is one tile: AutoSA's two-level buffers need 2 or more"
     return [(Link(Constant(Fraction(2)), Relation.AT_MOST, tiles(loop)), broken)]

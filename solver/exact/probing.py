@@ -20,7 +20,7 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.solver.exact.descent import descend
 from ithaca.solver.tables.configurations import configuration_of, configurations_of
-from ithaca.solver.tables.frame import LoweredProblem
+from ithaca.solver.tables.lowered import LoweredProblem
 from ithaca.solver.tables.model import bound_boxes
 from ithaca.solver.tables.sources import row_sources
 from ithaca.solver.tables.table import CandidateTable

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
-from functools import cache, cached_property, lru_cache
+from functools import cache, lru_cache
 from itertools import islice
 from math import ceil, inf
-from typing import Any
 
 import numpy as np
 
@@ -38,6 +37,8 @@ from ithaca.solver.tables.column import Column, Columns, Rows
 from ithaca.solver.tables.configurations import configurations_of
 from ithaca.solver.tables.exact_bound import ExactBound
 from ithaca.solver.tables.granularity import granularity
+from ithaca.solver.tables.kept import keep, recalled
+from ithaca.solver.tables.lowered import LoweredProblem, Signs
 from ithaca.solver.tables.model import BoundModel
 from ithaca.solver.tables.program import Program
 from ithaca.solver.tables.relaxation import Relaxation, statistic
@@ -140,58 +141,58 @@ def bound_model(
     )
 
 
-@dataclass(frozen=True)
-class LoweredProblem:
-    """A problem as programs."""
-
-    bounds: Program
-    """Computes bounds of the objective, of each constraint, and of what else was asked for, from
-    column statistics."""
-    values: Program
-    """Computes objective and constraints from quantities."""
-    limits: Floats
-    """Bounds of the constraints, loosened by the rounding of floats."""
-    step: Fraction
-    """All objective values are multiples of it; 0 if unknown."""
-    objective: Expression
-    """The objective's bound over column statistics, as no rounding has touched it."""
-    columns: Mapping[str, Sequence[Column]]
-    """The columns whose statistics the bounds use, by axis."""
-
-    @cached_property
-    def constraints(self) -> Program:
-        """Computes the bounds of the constraints alone."""
-        return self.bounds.part(slice(1, None))
-
-
 #: Problems whose lowered form is kept: more than a nest has designs.
 KEPT_PROBLEMS = 64
 
 
-def lower_problem(problem: Problem, checkpoint: Callable[[], None] = never) -> LoweredProblem:
+def lower_problem(
+    problem: Problem,
+    checkpoint: Callable[[], None] = never,
+    instead: SymbolicProblem | None = None,
+) -> LoweredProblem:
     """Compile the bounds and the values of a problem.
 
     Problems that cost the same in symbols, as the layers of a network on one design do, share what
-    is compiled, if what it asks about the rows of their spaces has the same answers.
+    is compiled, if what it asks about the rows of their spaces has the same answers; so do those
+    that were solved before (`ithaca.solver.tables.kept`).
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    checkpoint : callable, optional
+        Called now and then; what it raises ends the work.
+    instead : SymbolicProblem, optional
+        Objective and constraints that are bounded instead of its own.
     """
     space, relaxation = problem.space, relax(problem.space, checkpoint)
-    known = _lowered(
-        problem.symbolic(),
-        problem.floors,
-        tuple(_constraints(problem.symbolic(), problem)),
+    symbolic = instead or problem.symbolic()
+    key = (
+        symbolic,
+        () if instead else problem.floors,
+        tuple(_constraints(symbolic, problem)),
         tuple((symbol, axis.name) for symbol, axis in space.axis_of.items()),
         tuple(space.powers.items()),
     )
-    for signs, lowered in known:
-        if all(relaxation.sign(*question) == sign for question, sign in signs.items()):
+    lowered_by = _lowered(*key)
+
+    def fits(signs: Signs) -> bool:
+        return all(relaxation.sign(*question) == sign for question, sign in signs.items())
+
+    for signs, lowered in lowered_by:
+        if fits(signs):
             return lowered
-    lowered = lower(problem, relaxation)
-    known.append((relaxation.signs, lowered))
-    return lowered
+    limits = _limits(symbolic, problem.space)
+    entry = recalled(key, limits)
+    if entry is None or not fits(entry[0]):
+        entry = relaxation.signs, lower(problem, relaxation, instead=instead)
+        keep(key, *entry)
+    lowered_by.append(entry)
+    return entry[1]
 
 
 @lru_cache(KEPT_PROBLEMS)
-def _lowered(*problem: Hashable) -> list[tuple[Mapping[Any, float], LoweredProblem]]:
+def _lowered(*key: Hashable) -> list[tuple[Signs, LoweredProblem]]:
     """The memo of problems that are the same in symbols, filled by who asks."""
     return []
 
@@ -232,11 +233,16 @@ def lower(
     return LoweredProblem(
         program,
         Program([symbolic.objective, *(expression for expression, _ in constraints)]),
-        np.array([loosened(bound) for _, bound in constraints]),
+        _limits(symbolic, problem.space),
         granularity(symbolic.objective, problem.space.powers),
         bounds[0],
         used_columns(relaxation, frozenset(program.symbols)),
     )
+
+
+def _limits(symbolic: SymbolicProblem, space: Space) -> Floats:
+    """Bounds of the constraints, loosened by the rounding of floats."""
+    return np.array([loosened(bound) for _, bound in (*symbolic.constraints, *_rules(space))])
 
 
 def _rules(space: Space) -> list[tuple[Expression, Fraction]]:

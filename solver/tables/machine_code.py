@@ -97,11 +97,6 @@ class Machine:
         return stored[:, :entries]
 
 
-def is_running() -> bool:
-    """Whether somebody asked for the machine before."""
-    return machine.cache_info().currsize > 0
-
-
 @lru_cache(maxsize=1)
 def machine() -> Machine | None:
     """The machine; None where LLVM is not installed."""

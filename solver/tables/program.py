@@ -8,11 +8,12 @@ that stay in the cache.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +30,9 @@ from ithaca.formulations.algebra.expression import (
     Symbol,
 )
 from ithaca.formulations.remembered import remembered
-from ithaca.solver.tables.machine_code import LANES, Instruction, instruction, is_running, machine
+
+if TYPE_CHECKING:
+    from ithaca.solver.tables.machine_code import Machine
 
 Array = Floats
 
@@ -41,7 +44,10 @@ FEW = 512
 
 #: Operations on entries after which a program starts the machine, which takes 0.1 s; a call of
 #: NumPy is as much as so many.
-STARTED, CALL = 10**7, 2000
+STARTED, CALL = 5 * 10**7, 2000
+
+#: The module of the machine.
+MACHINE = "ithaca.solver.tables.machine_code"
 
 
 class Program:
@@ -53,6 +59,24 @@ class Program:
         self._slots: dict[tuple[str, tuple[int, ...], float], int] = {}
         self._outputs = [self._compile(node) for node in outputs]
         self._work = 0
+
+    @property
+    def state(self) -> tuple[list[str], list[tuple[str, tuple[int, ...], float]], list[int]]:
+        """The program as plain data: symbols, steps and the steps whose results are the outputs."""
+        return self.symbols, self._steps, self._outputs
+
+    @classmethod
+    def restored(
+        cls,
+        symbols: list[str],
+        steps: Iterable[tuple[str, Iterable[int], float]],
+        outputs: list[int],
+    ) -> Program:
+        """The program of which that is the state."""
+        program = cls(())
+        program.symbols, program._outputs = symbols, outputs
+        program._steps = [(name, tuple(own), constant) for name, own, constant in steps]
+        return program
 
     def run(self, loaded: Sequence[Array]) -> list[Array]:
         """Evaluate all outputs; ``loaded`` holds the arrays of `symbols`, in their order."""
@@ -75,8 +99,8 @@ class Program:
         """
         entries = nodes.shape[1]
         self._work += len(self._plan.steps) * (entries + CALL)
-        if entries and (is_running() or self._work > STARTED) and (code := machine()) is not None:
-            return list(code.run(*self._code, sources, nodes, len(self._outputs)))
+        if entries and (machine := self._machine):
+            return list(machine.run(*self._code, sources, nodes, len(self._outputs)))
         if entries < FEW:
             return self.run([values.take(nodes[axis]) for axis, values in sources])
         outputs = [np.empty(entries) for _ in self._outputs]
@@ -150,10 +174,21 @@ class Program:
             steps.append((number, _OPERATIONS[operation], arguments, tuple(dead)))
         return _Plan(slots, steps)
 
+    @property
+    def _machine(self) -> Machine | None:
+        """What runs the program in machine code, once somebody has much to run."""
+        if self._work <= STARTED and MACHINE not in sys.modules:
+            return None
+        from ithaca.solver.tables.machine_code import machine
+
+        return machine()
+
     @cached_property
     def _code(self) -> tuple[NDArray[np.int32], Floats, int]:
         """The steps for the machine (`ithaca.solver.tables.machine_code`), its constants, and how
         many registers it needs."""
+        from ithaca.solver.tables.machine_code import LANES, Instruction, instruction
+
         plan, code, spare = self._plan, list[Instruction](), list[int]()
         constants = [slot for slot, value in enumerate(plan.slots) if value is not None]
         places = {slot: number for number, slot in enumerate(constants)}

@@ -14,6 +14,7 @@ from ithaca.formulations.algebra.expression import (
     minimum,
 )
 from ithaca.formulations.algebra.number_systems import NUMPY
+from ithaca.solver.tables import machine_code
 from ithaca.solver.tables import program as programs
 from ithaca.solver.tables.program import FEW, LONG, Program
 
@@ -33,16 +34,16 @@ OUTPUTS = [
 @pytest.fixture
 def numpy_alone(monkeypatch):
     """Programs that no machine code runs."""
-    monkeypatch.setattr(programs, "machine", lambda: None)
+    monkeypatch.setattr(machine_code, "machine", lambda: None)
 
 
 @pytest.fixture
-def machine_code(monkeypatch):
+def running(monkeypatch):
     """Programs that are run in machine code from the first time on."""
     monkeypatch.setattr(programs, "STARTED", -1)
 
 
-@pytest.mark.parametrize("runs", ["numpy_alone", "machine_code"])
+@pytest.mark.parametrize("runs", ["numpy_alone", "running"])
 @pytest.mark.parametrize("entries", [1, FEW - 1, FEW, LONG, 2 * LONG + 17])
 def test_gathered_entries_are_what_the_expressions_are(entries, runs, request):
     request.getfixturevalue(runs)
@@ -65,7 +66,7 @@ def test_gathered_entries_are_what_the_expressions_are(entries, runs, request):
     )  # what was loaded is not written over
 
 
-@pytest.mark.usefixtures("machine_code")
+@pytest.mark.usefixtures("running")
 @pytest.mark.parametrize("seed", range(20))
 def test_machine_code_gives_every_bit_that_numpy_gives(seed):
     random = np.random.default_rng(seed)
@@ -94,7 +95,7 @@ def test_machine_code_gives_every_bit_that_numpy_gives(seed):
         np.testing.assert_array_equal(own, np.broadcast_to(other, 777))
 
 
-@pytest.mark.usefixtures("machine_code")
+@pytest.mark.usefixtures("running")
 def test_no_entries_are_no_values():
     program = Program([A * B + 1])
     (nothing,) = program.gather([(0, np.ones(3)), (1, np.ones(3))], np.zeros((2, 0), np.int64))

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from ithaca.files.errors import InputError
+from ithaca.files.proving_code import proving_code
 from ithaca.files.seals import VARIABLE, own_key, seal
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.systolic.design import SpaceOptions
@@ -17,7 +18,6 @@ from ithaca.solver.certificate import Status
 from ithaca.solver.options import SolveOptions
 from ithaca.studies import store as stores
 from ithaca.studies.best import solve_best
-from ithaca.studies.proving_code import proving_code
 from ithaca.studies.store import Store, Trust, digest, fingerprint
 from ithaca.studies.whatif import run_study
 from tests.command_line import refused, succeed
@@ -184,7 +184,7 @@ def test_other_code_that_proves_finds_nothing_here(tmp_path, monkeypatch):
 
 def test_the_code_that_proves_is_what_its_sources_say(tmp_path, monkeypatch):
     import ithaca
-    from ithaca.studies import proving_code as module
+    from ithaca.files import proving_code as module
 
     monkeypatch.setattr(ithaca, "__file__", str(tmp_path / "__init__.py"))
     for layer in module.LAYERS:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from ithaca.files.documents import find_document
 from ithaca.files.errors import InputError
 from ithaca.files.reading import packaged_names
-from ithaca.workloads.kernel_files import MAX_BYTES
 from ithaca.workloads.library import WorkloadKind
 from ithaca.workloads.nest import LoopNest
 
@@ -40,6 +39,8 @@ def is_recurrence(workload: object) -> bool:
 
 
 def _document(name_or_path: object) -> tuple[dict[str, Any], str]:
+    from ithaca.workloads.kernel_files import MAX_BYTES
+
     read, where = find_document("workload", str(name_or_path), _PACKAGE, MAX_BYTES)
     return (read if isinstance(read, dict) else {}), str(where)
 

@@ -27,8 +27,9 @@ from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.design import Spans, fixed, systolic
 from ithaca.solver.exact.search import Search, SearchState
 from ithaca.solver.options import SolveOptions, never
-from ithaca.solver.tables.frame import LoweredProblem, bound_model, build_tables, lower_problem
+from ithaca.solver.tables.frame import bound_model, build_tables, lower_problem
 from ithaca.solver.tables.granularity import common_step, granularity
+from ithaca.solver.tables.lowered import LoweredProblem
 from ithaca.solver.tables.relaxation import statistic
 from ithaca.solver.tables.table import CandidateTable, without_dominated
 from ithaca.solver.tables.tree import build_tree

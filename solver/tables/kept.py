@@ -1,0 +1,165 @@
+"""Lowered forms of problems that were solved before, kept in the user's cache.
+
+Bounds are rewritten from symbols alone: sizes of layers enter only as far as the cost model folds
+them. So a form made for one size serves the next, also of another process. A form is found by all
+that it was made from and by the code that made it; it carries the user's seal, so that nobody else
+can slip a bound in. It is data, and nothing in it runs. Where it cannot be read, it is made anew.
+
+`ITHACA_CACHE` names the folder, by default ``ithaca`` in ``XDG_CACHE_HOME`` or ``~/.cache``; if it
+is empty, nothing is kept.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import os
+import zlib
+from collections.abc import Hashable, Sequence
+from contextlib import suppress
+from fractions import Fraction
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
+
+from ithaca.files.errors import InputError
+from ithaca.files.proving_code import proving_code
+from ithaca.files.seals import own_key
+from ithaca.formulations.algebra.array_types import Floats
+from ithaca.formulations.algebra.expression import Expression
+from ithaca.formulations.algebra.stored import Encoder, decoded
+from ithaca.formulations.problem import SymbolicProblem
+from ithaca.solver.tables.column import Column
+from ithaca.solver.tables.lowered import LoweredProblem, Signs
+from ithaca.solver.tables.program import Program
+
+#: The environment variable that names the folder.
+VARIABLE = "ITHACA_CACHE"
+
+#: Steps of the shortest program that is worth a file.
+LEAST_STEPS = 150
+
+#: Bytes of all files, and of the largest one that is read.
+MOST_BYTES, LARGEST = 1 << 26, 1 << 24
+
+
+def recalled(key: Sequence[Hashable], limits: Floats) -> tuple[Signs, LoweredProblem] | None:
+    """The form that was made from the same, with the signs on which it depends; None if there is
+    none.
+
+    Parameters
+    ----------
+    key : sequence of Hashable
+        All that it is made from.
+    limits : Floats
+        The limits of its constraints.
+    """
+    path = _place(key)
+    try:
+        if path is None or path.stat().st_size > LARGEST:
+            return None
+        seal, _, packed = path.read_bytes().partition(b"\n")
+        if not hmac.compare_digest(seal, _seal(packed)):
+            return None
+        document = json.loads(zlib.decompress(packed))
+        os.utime(path)
+    except (OSError, InputError):
+        return None
+    nodes = decoded(document["nodes"])
+    columns: dict[str, list[Column]] = {}
+    for axis, index, number, low, high in document["columns"]:
+        columns.setdefault(axis, []).append(Column(index, nodes[number], low, high))
+    signs = {(axis, nodes[number]): sign for axis, number, sign in document["signs"]}
+    return signs, LoweredProblem(
+        Program.restored(*document["bounds"]),
+        Program.restored(*document["values"]),
+        limits,
+        Fraction(document["step"]),
+        nodes[document["objective"]],
+        columns,
+    )
+
+
+def keep(key: Sequence[Hashable], signs: Signs, lowered: LoweredProblem) -> None:
+    """Keep a form for later, if it took long to make; where that cannot be written, nothing is
+    kept."""
+    if len(lowered.bounds.state[1]) < LEAST_STEPS or (path := _place(key)) is None:
+        return
+    encoder = Encoder()
+    document = {
+        "signs": [[axis, encoder.number(node), sign] for (axis, node), sign in signs.items()],
+        "columns": [
+            [axis, c.index, encoder.number(c.expression), c.low, c.high]
+            for axis, columns in lowered.columns.items()
+            for c in columns
+        ],
+        "objective": encoder.number(lowered.objective),
+        "step": str(lowered.step),
+        "bounds": lowered.bounds.state,
+        "values": lowered.values.state,
+    }
+    packed = zlib.compress(json.dumps(document | {"nodes": encoder.nodes}).encode(), 1)
+    with suppress(OSError, InputError):
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        temporary = path.with_name(f".{path.name}-{token_hex(6)}")
+        try:
+            temporary.write_bytes(_seal(packed) + b"\n" + packed)
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+        _make_room(path.parent)
+
+
+def _place(key: Sequence[Hashable]) -> Path | None:
+    """The file of a form; None where nothing is kept."""
+    folder = os.environ.get(VARIABLE)
+    if folder is None:
+        try:
+            caches = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+        except RuntimeError:
+            return None
+        folder = str(Path(caches, "ithaca"))
+    if not folder:
+        return None
+    encoder = Encoder()
+    try:
+        text = json.dumps([proving_code(), _plain(key, encoder), encoder.nodes])
+    except InputError:  # no sources
+        return None
+    return Path(folder, "bounds", sha256(text.encode()).hexdigest()[:40])
+
+
+def _plain(value: Any, encoder: Encoder) -> Any:
+    """All that a form is made from, as JSON."""
+    if isinstance(value, Expression):
+        return encoder.number(value)
+    if isinstance(value, SymbolicProblem):
+        return _plain([value.objective, value.constraints], encoder)
+    if isinstance(value, Fraction):
+        return str(value)
+    if isinstance(value, tuple | list):
+        return [_plain(each, encoder) for each in value]
+    return value
+
+
+@lru_cache(maxsize=1)
+def _key() -> bytes:
+    return own_key()
+
+
+def _seal(packed: bytes) -> bytes:
+    return hmac.digest(_key(), packed, "sha256").hex().encode()
+
+
+def _make_room(folder: Path) -> None:
+    """Remove what nobody has used for longest, down to half, where there is too much."""
+    files = [(path.stat(), path) for path in folder.iterdir()]
+    left = sum(status.st_size for status, _ in files)
+    if left <= MOST_BYTES:
+        return
+    for status, path in sorted(files, key=lambda each: each[0].st_mtime):
+        if left > MOST_BYTES / 2:
+            path.unlink(missing_ok=True)
+            left -= status.st_size
