@@ -73,6 +73,21 @@ def names_in(text: str) -> frozenset[str]:
     )
 
 
+def apart(text: str, parameter: str) -> tuple[str, tuple[str, ...]]:
+    """A statement with a parameter for every loop that one multiplies, and these loops: ``r*s`` and
+    ``c*s`` become ``r*sr`` and ``c*sc``."""
+    loops: dict[str, None] = {}
+
+    def own(match: re.Match[str]) -> str:
+        loop = match[1] or match[2]
+        loops[loop] = None
+        return f"{loop}*{parameter}{loop}"
+
+    name = r"([A-Za-z_]\w*)"
+    pattern = rf"\b{name}\s*\*\s*{parameter}\b|\b{parameter}\s*\*\s*{name}\b"
+    return re.sub(pattern, own, text), tuple(loops)
+
+
 def einsum_statement(text: str, arrays: Sequence[str] = ()) -> str:
     """The statement that an einsum string such as ``ik,jk->ij`` means: one letter per loop, the
     last part for the output.

@@ -97,7 +97,7 @@ def network(
     layered = only_layers(
         find_network(str(name), parse_extents(sizes, parameters)), several(layers)
     )
-    for line in question.remarks(None):
+    for line in (*layered.remarks, *question.remarks(None)):
         note(line)
     with _running(options, keeping) as running:
         budget = Budget(running.search)
