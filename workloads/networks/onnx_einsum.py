@@ -49,11 +49,8 @@ def einsum(equation: str, shapes: Sequence[tuple[int, ...]]) -> KernelUse:
     if lost := {index for index in (left ^ right) - kept if spans[index] > 1}:
         raise InputError(f"{where}: index {min(lost)} of one factor is summed up; allowed: of both")
 
-    def extent(indices: set[str]) -> int:
-        return prod(spans[index] for index in indices)
-
-    batch, inner = extent(left & right & kept), extent((left & right) - kept)
-    rows, columns = extent(left - right), extent(right - left)
+    sides = left & right & kept, left - right, right - left, (left & right) - kept
+    batch, rows, columns, inner = (prod(spans[index] for index in side) for side in sides)
     return matrix_product((batch, rows, inner), (batch, inner, columns))
 
 

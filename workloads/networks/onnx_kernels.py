@@ -325,9 +325,9 @@ def _packed_attention(node: NodeProto, extents: Extents) -> Uses:
     if len(widths) != 3 or sum(widths) != columns or read != features:
         raise InputError(f"weights of {read} × {columns}, but {features} features and {widths}")
     before = extents(node.input[4])[-2] if has(node, 4) else 0
-    made = [_heads((batch, rows, width), heads) for width in widths]
+    query, keys, values = (_heads((batch, rows, width), heads) for width in widths)
     projected = matrix_product((batch * rows, features), (features, columns))
-    return {"projection": projected, **_scores(*made, before)}
+    return {"projection": projected, **_scores(query, keys, values, before)}
 
 
 def _finn_product(node: NodeProto, _: Extents) -> Uses:

@@ -66,8 +66,8 @@ class KernelUse:
     def _nest(self, sizes: Mapping[str, int]) -> LoopNest:
         if self.kernel not in VOLUMES:
             return workload(self.kernel, sizes)
-        document = {"name": self.kernel, "statement": VOLUMES[self.kernel]}
-        document |= {"extents": dict(self.sizes), "parameters": {"s": 1, "d": 1}}
+        fields = {"extents": dict(self.sizes), "parameters": {"s": 1, "d": 1}}
+        document = {"name": self.kernel, "statement": VOLUMES[self.kernel], **fields}
         return kernel_nest(document, self.kernel).with_sizes(sizes)
 
 
@@ -230,7 +230,7 @@ def _steps(parameter: str, along: Sequence[tuple[str, int, int]]) -> tuple[tuple
     not matter along a single element."""
     values = {value for _, value, extent in along if extent > 1} or {1}
     if len(values) == 1:
-        return ((parameter, *values),)
+        return ((parameter, max(values)),)
     return tuple((parameter + loop, value if extent > 1 else 1) for loop, value, extent in along)
 
 
