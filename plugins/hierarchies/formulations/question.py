@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
+from types import MappingProxyType
 from typing import Self
 
 from ithaca.files.errors import InputError
@@ -34,6 +35,7 @@ from ithaca.plugins.hierarchies.formulations.library import (
 )
 from ithaca.plugins.hierarchies.formulations.mapping_design import MappingDesign
 from ithaca.plugins.hierarchies.formulations.mapping_space import MappingOptions, MappingSpace
+from ithaca.plugins.hierarchies.formulations.metrics import PES
 from ithaca.plugins.hierarchies.formulations.options import HierarchyOptions
 from ithaca.plugins.hierarchies.formulations.variation import figures, with_figure
 from ithaca.workloads.nest import LoopNest, Stored
@@ -65,6 +67,7 @@ class MappingQuestion(Question):
     """Whether remarks say what is read."""
 
     places = "architectures"
+    directed = MappingProxyType({PES.name: PES})
     usual = "edp"
     steady = False
 
