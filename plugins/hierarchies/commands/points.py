@@ -7,10 +7,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from ithaca.commands.api.live_line import note
 from ithaca.commands.api.opening import is_result
 from ithaca.commands.api.points import EvaluatedPoints, checked
 from ithaca.files.answer import Answer
-from ithaca.files.csv_text import Rows
+from ithaca.files.csv_text import Rows, unread_columns
 from ithaca.files.errors import InputError
 from ithaca.files.messages import printable
 from ithaca.files.words import parse_choice
@@ -25,12 +26,13 @@ from ithaca.plugins.hierarchies.formulations.mapping_design import mapping_desig
 from ithaca.plugins.hierarchies.formulations.points import (
     SpatialPoint,
     evaluate_points,
+    is_column,
     load_points,
     points_text,
 )
 from ithaca.plugins.hierarchies.formulations.published.dmazerunner.layers import evaluate_layers
 from ithaca.solver.solution import Solution
-from ithaca.workloads.library import read_nest
+from ithaca.workloads.library import PATH_ENDINGS, read_nest
 from ithaca.workloads.nest import LoopNest
 
 
@@ -121,6 +123,11 @@ def read(
         folder = where if where.is_dir() else where.parent
         mapped = load_points(points, hierarchy, folder if nest is None else nest)
         rows = evaluate_points(mapped)
+        metrics = {name for row in rows for name in row["metrics"]}
+        if file is not None and file.suffix.lower() not in PATH_ENDINGS:
+            line = unread_columns(file, lambda name: name in metrics or is_column(name))
+            if line:
+                note(line)
     return MappedPoints(
         tuple(str(number) for number in range(1, len(rows) + 1)), tuple(rows), mapped
     )

@@ -119,6 +119,12 @@ def load_points(
     return tuple(points)
 
 
+def is_column(name: str) -> bool:
+    """Whether a column of a table of mappings is read, or follows from others."""
+    stated = name.startswith(("T:", "S:", "K:")) or name in ("workload", "sizes", "valid")
+    return stated or _COUNTED.fullmatch(name) is not None
+
+
 def _problem_file(folder: Path, workload: str) -> Path:
     if not re.fullmatch(r"[\w.-]+", workload):
         raise InputError(

@@ -133,3 +133,14 @@ def test_a_result_is_evaluated_afresh(tmp_path):
         2,
         "ithaca: the result is of family spatial; allowed here: one of systolic arrays\n",
     )
+
+
+def test_columns_that_are_not_read_are_named(tmp_path):
+    known = [{"speed": "7", "notes": "", **row} for row in rows("simple")[:2]]
+    words = ("evaluate", "--arch", golden() / "simple", "--points")
+    stderr = succeed(*words, written(tmp_path / "more.csv", known)).stderr.replace("\n      ", " ")
+    assert "more.csv: not read:" in stderr
+    assert "'speed', 'notes'" in stderr
+    table = tmp_path / "own.csv"
+    succeed(*words, written(tmp_path / "more.csv", known), "--table", table)
+    assert "not read" not in succeed(*words, table).stderr
