@@ -49,7 +49,8 @@ def network(
         str | PathLike[str],
         Argument(
             metavar="NAME|FILE",
-            help="A network that comes with Ithaca, or a file: .yaml, or a model as .onnx.",
+            help="A network that comes with Ithaca, or a file: .yaml, a model as .onnx, or a table "
+            "of layers (.csv, .m).",
         ),
     ],
     *,

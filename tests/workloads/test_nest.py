@@ -3,7 +3,7 @@
 import pytest
 
 from ithaca.files.errors import InputError
-from ithaca.workloads.kernel_files import kernel_nest
+from ithaca.workloads.kernel_files import kernel_nest, statement_nest
 from ithaca.workloads.library import documented_workload, workload, workload_document
 from ithaca.workloads.nest import MAX_EXTENT, LoopNest
 from ithaca.workloads.statement import parse_statement
@@ -150,3 +150,11 @@ def test_a_parameter_that_is_also_added_stays():
     other = nest.with_sizes({"sj": 1})
     assert other.parameters == (("si", 2), ("sj", 1), ("s", 2))
     assert other.inputs == parse_statement("C[i][j] += A[i*2+k+2][j] * B[k]")[1]
+
+
+@pytest.mark.parametrize("loop", ["lambda", "in", "if", "max", "ceil"])
+def test_loops_may_have_names_that_python_keeps(loop):
+    nest = statement_nest(f"C[i] += A[i+2*{loop}] * is[{loop}]", {"i": 4, loop: 3})
+    plain = statement_nest("C[i] += A[i+2*k] * B[k]", {"i": 4, "k": 3})
+    assert nest.loops == ("i", loop)
+    assert str(nest) == str(plain).replace("k", loop).replace("B", "is")

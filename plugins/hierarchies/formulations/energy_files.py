@@ -25,6 +25,13 @@ from ithaca.plugins.hierarchies.formulations.architecture import (
 )
 from ithaca.plugins.hierarchies.formulations.documents import Sides
 
+#: Actions of levels, and of what computes, the first of them that a table has.
+ACCESSING = ("read", "write", "fill", "update", "access")
+COMPUTING = ("compute", "mac_random", "mac", "multiply", "mult_random", "access")
+
+#: What components do while nothing is asked of them, which is read of levels or counts nothing.
+RESTING = ("leak", "idle")
+
 
 class _Action(InputDocument):
     name: str
@@ -109,7 +116,8 @@ def access_energies(
     stated: Mapping[str, Fraction], otherwise: Fraction | None = None
 ) -> dict[str, Fraction | None]:
     """Energies of a level's accesses, and of what leaks, from a table's actions: writes may be
-    called fills."""
+    called fills, and one of ``access`` is that of reads and writes."""
+    otherwise = stated.get("access", otherwise)
     write = stated.get("write", stated.get("fill", otherwise))
     update = stated.get("update", stated.get("write", otherwise))
     return {
@@ -122,14 +130,18 @@ def access_energies(
 
 def compute_energy(stated: Mapping[str, Fraction]) -> Fraction | None:
     """Energy of a multiply-accumulate, from a table's actions."""
-    return next(
-        (
-            stated[name]
-            for name in ("compute", "mac_random", "mac", "multiply", "mult_random")
-            if name in stated
-        ),
-        None,
-    )
+    return next((stated[name] for name in COMPUTING if name in stated), None)
+
+
+def unread_actions(stated: Mapping[str, Fraction], *, computes: bool) -> list[str]:
+    """The actions of a table that are none of its component: not those of sparse words, which are
+    read where savings are."""
+    known = (*(COMPUTING if computes else ACCESSING), *RESTING)
+    return [
+        action
+        for action in stated
+        if action not in known and not action.startswith(("gated_", "skipped_", "metadata_"))
+    ]
 
 
 _Words = Annotated[str, BeforeValidator(str), Field(pattern="^[1-9][0-9]{0,12}$")]
