@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, Field
 
 from ithaca.files.documents import InputDocument, validated
 from ithaca.files.messages import among, quoted, refuse
-from ithaca.files.numbers import fraction
+from ithaca.files.numbers import fraction, unquoted
 from ithaca.formulations.data_models import PAIRS, built, model_of
 from ithaca.formulations.documents import Count, Positive
 from ithaca.plugins.hierarchies.formulations.architecture import (
@@ -36,7 +36,7 @@ RESTING = ("leak", "idle")
 class _Action(InputDocument):
     name: str
     arguments: dict[str, Any] | list[Any] | None = None
-    energy: float | int
+    energy: Annotated[float | int, BeforeValidator(unquoted)]
 
 
 class _EnergyTable(InputDocument):
@@ -46,7 +46,7 @@ class _EnergyTable(InputDocument):
 
 class _Area(InputDocument):
     name: str
-    area: float | int
+    area: Annotated[float | int, BeforeValidator(unquoted)]
 
 
 class _AreaTables(InputDocument):

@@ -120,6 +120,7 @@ def directives_row(path: Path) -> dict[str, str]:
 
 
 def _words(value: Any) -> str:
-    """Words of a list, or of a text with commas or blanks between."""
+    """Words of a list, of a text with commas or blanks between, or of factors by loop."""
+    value = [f"{loop}={n}" for loop, n in value.items()] if isinstance(value, dict) else value
     words = value if isinstance(value, list) else re.sub(r",(?!\d)", " ", str(value)).split()
     return " ".join(map(str, words))

@@ -17,6 +17,7 @@ from ithaca.formulations.design import Design, Metric
 from ithaca.formulations.problem import Objective, Problem
 from ithaca.formulations.question import LayerProblems, Question, Variable, parse_limits
 from ithaca.plugins.hierarchies.formulations.architecture import Architecture
+from ithaca.plugins.hierarchies.formulations.conflicts import conflict
 from ithaca.plugins.hierarchies.formulations.constraint_files import read_constraints
 from ithaca.plugins.hierarchies.formulations.editions import (
     EDITIONS,
@@ -150,8 +151,11 @@ class MappingQuestion(Question):
             raise refuse(unread[0], "nothing reads it; allowed: without --strict, or without it")
         architecture = replace(architecture, entries=())
         designs = Setting(architecture, nest, self.edition, self.space, constraints, memory).designs
-        if isinstance(first := designs[0], MappingSpace) and not self.space.free_bypass:
-            _check_room(first, nest)
+        if isinstance(first := designs[0], MappingSpace):
+            if not self.space.free_bypass:
+                _check_room(first, nest)
+            if line := conflict(first):
+                raise refuse(f"no mapping onto {architecture.name}", line)
         return designs
 
     def problem(self, design: Design) -> Problem:
