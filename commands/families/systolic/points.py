@@ -246,8 +246,8 @@ def load_any_points(
                 (RTL if device is None else device.technology.machine), stated
             )
         loaded = load_points(path, nest, data, edition, machine, stated, platform=device)
-        known = (*COLUMNS, *OPTIONAL, *FOLLOWING)
-        if isinstance(path, Path) and (line := unread_columns(path, known.__contains__)):
+        columns = {*COLUMNS, *OPTIONAL, *FOLLOWING}
+        if isinstance(path, Path) and (line := unread_columns(path, columns.__contains__)):
             note(line)
         if any(d.options.ports and not d.technology.memory.port for d, _ in loaded):
             note("ports are taken to be as fast as their packs; --platform states the memory's")

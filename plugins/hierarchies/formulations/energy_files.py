@@ -24,9 +24,14 @@ from ithaca.plugins.hierarchies.formulations.architecture import (
     TensorUnit,
 )
 from ithaca.plugins.hierarchies.formulations.documents import Sides
+from ithaca.plugins.hierarchies.formulations.sparse.parts import ACTIONS, COMPUTES
 
 #: Actions of levels, and of what computes, the first of them that a table has.
-ACCESSING = ("read", "write", "fill", "update", "access")
+ACCESSING = {
+    "read": ("read", "random_read", "access"),
+    "write": ("write", "fill", "random_write", "random_fill", "access"),
+    "update": ("update", "write", "random_update", "random_write", "access"),
+}
 COMPUTING = ("compute", "mac_random", "mac", "multiply", "mult_random", "access")
 
 #: What components do while nothing is asked of them, which is read of levels or counts nothing.
@@ -117,15 +122,11 @@ def access_energies(
 ) -> dict[str, Fraction | None]:
     """Energies of a level's accesses, and of what leaks, from a table's actions: writes may be
     called fills, and one of ``access`` is that of reads and writes."""
-    otherwise = stated.get("access", otherwise)
-    write = stated.get("write", stated.get("fill", otherwise))
-    update = stated.get("update", stated.get("write", otherwise))
-    return {
-        "read": stated.get("read", otherwise),
-        "write": write,
-        "update": update,
-        "leak": stated.get("leak"),
+    energies = {
+        access: next((stated[name] for name in names if name in stated), otherwise)
+        for access, names in ACCESSING.items()
     }
+    return {**energies, "leak": stated.get("leak")}
 
 
 def compute_energy(stated: Mapping[str, Fraction]) -> Fraction | None:
@@ -134,14 +135,10 @@ def compute_energy(stated: Mapping[str, Fraction]) -> Fraction | None:
 
 
 def unread_actions(stated: Mapping[str, Fraction], *, computes: bool) -> list[str]:
-    """The actions of a table that are none of its component: not those of sparse words, which are
-    read where savings are."""
-    known = (*(COMPUTING if computes else ACCESSING), *RESTING)
-    return [
-        action
-        for action in stated
-        if action not in known and not action.startswith(("gated_", "skipped_", "metadata_"))
-    ]
+    """The actions of a table that no model reads of its component, which computes or is a level."""
+    tables = (COMPUTES, {"": COMPUTING}) if computes else (ACTIONS, ACCESSING)
+    known = {*RESTING, *(name for each in tables for names in each.values() for name in names)}
+    return [action for action in stated if action not in known]
 
 
 _Words = Annotated[str, BeforeValidator(str), Field(pattern="^[1-9][0-9]{0,12}$")]
