@@ -511,3 +511,20 @@ def test_operators_are_classified_once_and_exist():
     kernels = {name for domain, name in KERNELS if not domain}
     assert not kernels & named
     assert kernels <= known | {"Attention"}
+
+
+def test_words_that_are_rounded_to_are_named(tmp_path):
+    graph = Graph(image=[1, 4, 8, 8])
+    domain = "qonnx.custom_op.general"
+    scale = graph.integers(1)
+    four = graph.add("Quant", "image", scale, scale, graph.integers(4), domain=domain)
+    one = graph.add("BipolarQuant", graph.weight(2, 4, 3, 3), scale, domain=domain)
+    open_ = graph.add("Quant", graph.add("Conv", four, one), scale, scale, "image", domain=domain)
+    graph.add("Relu", open_)
+    path = tmp_path / "quant.onnx"
+    path.write_bytes(without_domains(graph, "", domain).SerializeToString())
+    words = "1 to 1 bits, 1 to 4 bits, 1 to bits that no constant says"
+    _, remark = find_network(str(path)).remarks
+    assert remark == (
+        f"{path} rounds tensors, {words}; --dtype says the words that are computed with"
+    )

@@ -98,6 +98,9 @@ FINN = (
 #: What rounds in these domains: each element for itself, so shapes stay.
 ROUNDING = _names("BinaryQuant BipolarQuant FloatQuant IntQuant MultiThreshold Quant Trunc")
 
+#: The place of the input that says to how many bits; 0: to one.
+BITS = {"Quant": 3, "IntQuant": 3, "Trunc": 4, "BipolarQuant": 0, "BinaryQuant": 0}
+
 #: Other operators there.
 QUANTISED_POOLING = _names("GlobalAveragePool MaxPoolNHWC QuantAvgPool2d QuantAvgPool")
 QUANTISED_MOVEMENT = _names("Im2Col")

@@ -19,13 +19,16 @@ from ithaca.files.messages import escaped, refuse
 from ithaca.files.reading import read_bytes
 from ithaca.workloads.networks.network import chosen_parameters
 from ithaca.workloads.networks.onnx_nodes import attribute, bodies, bodies_reads, has, key
-from ithaca.workloads.networks.onnx_operators import MICROSOFT, QUANTISERS, keeps_shape
+from ithaca.workloads.networks.onnx_operators import BITS, MICROSOFT, QUANTISERS, keeps_shape
 
 if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto, NodeProto, ValueInfoProto
 
 #: Largest model file (bytes): protocol buffers end there.
 MAX_BYTES = 2**31 - 1
+
+#: Words of a width that is computed.
+UNSTATED = "bits that no constant says"
 
 #: Larger tensors are weights; smaller ones may hold shapes, which the inference of others needs.
 MAX_SHAPE_ELEMENTS = 1_024
@@ -106,7 +109,7 @@ def read_model(path: Path, sizes: Mapping[str, int]) -> Model:
 
     model = _parse(path)
     try:
-        remarks = tuple(_import_domains(model))
+        remarks = (*_import_domains(model), *_rounded(model.graph))
         _drop_weights(model.graph)
         model = inliner.inline_local_functions(model)
         symbols = _name_dimensions(model.graph)
@@ -178,6 +181,31 @@ def _import_domains(model: ModelProto) -> Iterator[str]:
             what = f"of domain {escaped(domain)}" if domain else "of ONNX itself"
             if domain in used:
                 yield f"states no operator set {what}; taken for version {version}"
+
+
+def _rounded(graph: GraphProto) -> Iterator[str]:
+    """A remark on the words that quantisers of QONNX and Brevitas round to, where there are any."""
+    from onnx import numpy_helper
+
+    values = {each.name: each for each in graph.initializer if prod(each.dims) == 1}
+    for node in graph.node:
+        if key(node) == ("", "Constant"):
+            tensors = (each.t for each in node.attribute if each.HasField("t"))
+            values.update(zip(node.output, tensors, strict=False))
+    widths: Counter[str] = Counter()
+    for node in graph.node:
+        (domain, operator), inputs = key(node), node.input
+        place = BITS.get(operator) if domain in QUANTISERS else None
+        if place is None:
+            continue
+        bits = 1.0 - bool(place)
+        width = values.get(inputs[place]) if 0 < place < len(inputs) else None
+        if width is not None and not width.external_data and prod(width.dims) == 1:
+            bits = float(numpy_helper.to_array(width).item())
+        widths[f"{bits:g} bits" if bits else UNSTATED] += 1
+    if widths.keys() - {UNSTATED}:
+        words = ", ".join(f"{number} to {bits}" for bits, number in sorted(widths.items()))
+        yield f"rounds tensors, {words}; --dtype says the words that are computed with"
 
 
 def _domains(nodes: Any) -> Iterator[str]:
