@@ -11,6 +11,7 @@ from typing import Any
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import escaped, quoted, refuse
+from ithaca.files.numbers import counted
 
 #: What a spreadsheet takes for the beginning of a formula.
 _FORMULA = ("=", "+", "-", "@")
@@ -18,6 +19,9 @@ _FORMULA = ("=", "+", "-", "@")
 
 #: Most columns of a table that is read.
 MAX_COLUMNS = 4_096
+
+#: Most columns that a line names.
+MAX_UNREAD = 10
 
 #: Rows of a table in Python.
 Rows = Mapping[str, Any] | Iterable[Mapping[str, Any]]
@@ -95,6 +99,24 @@ def read_rows(
         raise refuse(where, f"{error}; allowed: comma-separated values") from None
     if empty:
         raise refuse(file, "has no rows; allowed: at least one")
+
+
+def unread_columns(path: Path, known: Callable[[str], bool]) -> str:
+    """The line that names the columns of a CSV file that say nothing to its reader; empty where all
+    do.
+
+    Parameters
+    ----------
+    path : Path
+        The file, which has been read.
+    known : Callable
+        Whether a column is read, or a result that such tables have.
+    """
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        names = [name.strip() for name in next(csv.reader(file), [])]
+    other = [quoted(name) for name in names if not known(name)]
+    shown = ", ".join(other[:MAX_UNREAD]) + (", …" if len(other) > MAX_UNREAD else "")
+    return f"{path}: not read: {counted(len(other), 'column')} {shown}" if other else ""
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

@@ -61,6 +61,15 @@ def json_ratio(over: int, under: int) -> int | float:
     return over / under if abs(over) < under << 53 else round(Fraction(over, under))
 
 
+def unquoted(value: Any) -> Any:
+    """A number that a file has in quotes, ``K: "16"``, as YAML without them has it; other values as
+    they are."""
+    if not isinstance(value, str) or not re.fullmatch(DECIMAL, value.strip()):
+        return value
+    text = value.strip()
+    return int(text) if text.isdecimal() else float(text)
+
+
 def fraction(number: int | float) -> Fraction:
     """The exact rational a JSON number stands for, by its decimal text: 0.7 is 7/10.
 

@@ -33,7 +33,8 @@ from ithaca.formulations.algebra.interval import Interval, as_interval
 from ithaca.formulations.algebra.monotonicity import bounds, falling
 from ithaca.formulations.algebra.number_systems import FRACTION, INTERVAL, NumbersByName, exactly
 from ithaca.formulations.algebra.parsing import parse_expression, quoted
-from ithaca.formulations.design import Design
+from ithaca.formulations.design import Design, Metric
+from ithaca.formulations.goals import goal, to_minimise
 from ithaca.formulations.remembered import remembered
 from ithaca.formulations.space import Space
 from ithaca.formulations.terms import Terms, terms_of
@@ -102,23 +103,33 @@ class Objective:
         """The text of the first alone."""
         return split_values(self.text)[0].strip()
 
+    @property
+    def goal(self) -> str:
+        """The direction in words: ``minimising latency``."""
+        return goal(split_values(self.text), ",")
+
     def value(self, metrics: NumbersByName) -> Fraction:
         """The objective's exact value for exact metrics."""
         value: Fraction = self.expression.evaluate(metrics, FRACTION)
         return value
 
 
-def read_objective(text: str, where: str, allowed: Collection[str] | None) -> Objective:
+def read_objective(
+    text: str,
+    where: str,
+    allowed: Collection[str] | None,
+    metrics: Mapping[str, Metric] | None = None,
+) -> Objective:
     """Read an objective such as ``latency + 100*dsp``, or several in order: ``latency,energy``.
 
     Parameters
     ----------
-    text : str
-        The objective.
-    where : str
-        What error lines begin with.
+    text, where : str
+        The objective, and what error lines begin with.
     allowed : Collection of str or None
         Names of metrics; None: any.
+    metrics : mapping of str to Metric, optional
+        What is known of metrics: one of which more is better is maximised, by its negative.
 
     Returns
     -------
@@ -131,7 +142,7 @@ def read_objective(text: str, where: str, allowed: Collection[str] | None) -> Ob
         If one is no expression over these names.
     """
     objective: Objective | None = None
-    parts = split_values(text)
+    parts = [to_minimise(part, metrics or {}) for part in split_values(text)]
     for number, part in reversed([*enumerate(parts)]):
         inner = re.fullmatch(r"sum\((.*)\)", part.strip())
         text_of = part.strip() if inner is None else inner[1]

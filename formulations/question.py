@@ -93,6 +93,8 @@ class Question(ABC):
     """The things that designs are for, in the plural."""
     metrics: ClassVar[Collection[str]] = ()
     """Metrics that all its designs have."""
+    directed: ClassVar[Mapping[str, Metric]] = {}
+    """Metrics of which more is better, where they are known before a design is."""
     usual: ClassVar[str] = "latency"
     """The objective unless something else is asked for."""
     steady: ClassVar[bool] = True
@@ -121,7 +123,7 @@ class Question(ABC):
         """An objective, its words, or the usual one."""
         if isinstance(objective, Objective):
             return objective
-        return read_objective(objective or cls.usual, "--objective", None)
+        return read_objective(objective or cls.usual, "--objective", None, cls.directed)
 
     @classmethod
     def named(cls, option: str, nest: LoopNest | None = None) -> Sequence[str]:

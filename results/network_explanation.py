@@ -164,7 +164,7 @@ def network_statements(result: NetworkResult, explained: NetworkExplanation) -> 
     request = result.request
     yield (
         f"Result: {result.network.name} {request.label}, {request.model} model edition, "
-        f"on {request.place}, {result.mode}, minimising {request.objective.text}."
+        f"on {request.place}, {result.mode}, {request.objective.goal}."
     )
     yield f"Counted: {result.share.statement}."
     missing = [r.layer.name for r in result.layers if r.answer.configured is None]

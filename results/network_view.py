@@ -29,7 +29,7 @@ def _view(result: NetworkResult) -> Iterator[Block]:
     what = f"{network.name}{f' ({sizes})' if sizes else ''}"
     what += "".join(f" {fact}" for _, fact in request.terms)
     what += f" on {request.place}, {request.model} model edition, {result.mode}"
-    yield f"{what}, minimising {request.objective.text}"
+    yield f"{what}, {request.objective.goal}"
     if not result.finished:
         yield "the run ended early, by the time limit or an interrupt"
     own = VIEWS.get(result.family)

@@ -32,7 +32,7 @@ def _view(result: Result) -> Iterator[Block]:
     best = result.best
     design = result.problem.design if best is None else best.problem.design
     title = profile_of(design).title
-    yield f"{title}, on {result.platform_name}, minimising {result.objective.text}"
+    yield f"{title}, on {result.platform_name}, {result.objective.goal}"
     yield ""
     if best is None or best.configuration is None:
         yield nothing_found(result)

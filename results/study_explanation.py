@@ -9,6 +9,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from ithaca.files.numbers import counted, number, percent
+from ithaca.formulations.goals import goal
 from ithaca.results.result_view import run_text
 from ithaca.results.view import Table, View, tabled
 from ithaca.results.wording import bound_cells, limited_metrics, metric_label, seconds, unit_cells
@@ -100,7 +101,7 @@ def front_statements(front: Front) -> tuple[str, ...]:
     points = [(point.problem.design.name, point.values) for point in front.points]
     lines = _front(texts, points) if points else [f"No point: {front.failure}."]
     many = f"{counted(len(points), 'point')} ({front.status}{front.basis}{as_stated(front)})"
-    return (f"Front: {front.title}, minimising {', '.join(texts)}; {many}.", *lines)
+    return (f"Front: {front.title}, {goal(texts)}; {many}.", *lines)
 
 
 def front_rows(front: Front) -> list[list[tuple[str, str]]]:
@@ -158,7 +159,7 @@ def study_statements(study: Study) -> tuple[str, ...]:
     known = Counter(cell.certificate.status.value for cell in study.cells.values())
     proofs = ", ".join(f"{count} {status}" for status, count in known.items())
     many = f"{counted(len(study.points), 'point')} ({proofs}{study.basis}{as_stated(study)})"
-    lines = [f"Study: {study.title}, minimising {study.objective}; {many}."]
+    lines = [f"Study: {study.title}, {goal([study.objective])}; {many}."]
     if study.objective != "objective":
         lines += grid_statements(study.objective, study.axes, study.cells)
     return (*lines, *(f"Remark: {line}." for line in study_remarks(study)))

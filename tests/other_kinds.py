@@ -102,6 +102,24 @@ def _models():
     return tuple(graph.model().SerializeToString() for graph in (image, text))
 
 
+#: Tables of layers that other tools have.
+TOPOLOGY = """Layer name, IFMAP Height, IFMAP Width, Filter Height, Filter Width, Channels, Num Filter, Strides,
+Conv1, 8, 9, 3, 3, 4, 8, 2,
+DP1, 8, 8, 3, 3, 4, 1, 1,
+"""
+PRODUCTS = "Layer, M, N, K,\nq, 4, 6, 8,\n"
+COLUMNS = "name,Cin,Cout,H,W,R,S,stride,pad\na,3,16,32,32,3,3,2,1\n"
+
+MAESTRO = """
+Constant T 4; // steps
+Network n {
+  Layer a { Type: CONV Stride { X: 2, Y: 1 } Dimensions { N: T, K: 8, C: 4, R: 3, S: 3, Y: 8, X: 9 }
+    Dataflow { TemporalMap(1,1) K; Cluster(4, P); SpatialMap(1,1) C; } }
+  Layer b { Type: GEMM Dimensions { M: 4, N: T, K: 8 } }
+}
+"""
+
+
 @cache
 def _grids():
     solution = _result().best
@@ -250,6 +268,17 @@ def kinds():
         energies, areas = ((Path(name) / "small" / f"{t}.yaml").read_text() for t in ("ERT", "ART"))
     return [
         Kind("model", ".onnx", (), lambda path: find_network(str(path)), _mutated_model, _models()),
+        Kind(
+            "topology", ".csv", (TOPOLOGY, PRODUCTS, COLUMNS), lambda path: find_network(str(path))
+        ),
+        Kind(
+            "maestro",
+            ".m",
+            (),
+            lambda path: find_network(str(path)),
+            mutated_bytes,
+            (MAESTRO.encode(),),
+        ),
         Kind("grid", ".nc", (), load_grid, _mutated_grid, _grids()),
         Kind("beside", ".yaml", (ENERGIES,), _beside),
         Kind("energies", ".yaml", (energies,), lambda path: _of_space(path, "ERT.yaml")),

@@ -127,3 +127,13 @@ def test_simulated_points_wait_for_the_ports_of_their_table(tmp_path):
         for each in (file, told)
     ]
     assert cycles[0]["cycles"] < cycles[1]["cycles"]
+
+
+def test_columns_that_are_not_read_are_named(tmp_path):
+    nest = ithaca.solve("mm", i=4, j=4, k=4, dataflow="i,j", divisors_only=True)
+    ithaca.evaluate(nest).save_table(tmp_path / "own.csv")
+    assert "not read" not in succeed("evaluate", "mm", "--points", tmp_path / "own.csv").stderr
+    header, row = (tmp_path / "own.csv").read_text().splitlines()
+    (tmp_path / "more.csv").write_text(f"{header},speed,note\n{row},7,x\n")
+    stderr = succeed("evaluate", "mm", "--points", tmp_path / "more.csv").stderr
+    assert "more.csv: not read: 2 columns 'speed', 'note'" in stderr.replace("\n      ", " ")

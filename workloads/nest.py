@@ -13,7 +13,7 @@ from ithaca.files.messages import among, meant, quoted
 from ithaca.workloads.affine import Access
 from ithaca.workloads.densities import Density
 from ithaca.workloads.sparsity import BlockSparsity
-from ithaca.workloads.statement import parse_statement
+from ithaca.workloads.statement import apart, names_in, parse_statement
 
 #: Largest extent of a loop, and largest stride: vocabularies and point clouds fit, and products of
 #: a few extents stay exact where searches count in doubles.
@@ -246,9 +246,15 @@ class LoopNest:
     def with_sizes(self, sizes: Mapping[str, int]) -> LoopNest:
         """Return the nest with some extents and parameters replaced.
 
+        A parameter that multiplies several loops may be stated for each, by the names of both:
+        ``sr`` and ``sc`` instead of ``s`` in ``r*s`` and ``c*s``.
+
         Raises `InputError` if a name is neither a loop nor a parameter of the nest, or a value is
         out of range.
         """
+        if (split := self._apart(sizes)) is not None:
+            nest, rest = split
+            return nest.with_sizes(rest)
         parameters = dict(self.parameters)
         for name in sizes:
             if name not in self.loops and name not in parameters:
@@ -267,6 +273,27 @@ class LoopNest:
             check_size(f"parameter '{name}'", value)
         output, inputs = parse_statement(self.template, chosen)
         return replace(resized, output=output, inputs=inputs, parameters=tuple(chosen.items()))
+
+    def _apart(self, sizes: Mapping[str, int]) -> tuple[LoopNest, dict[str, int]] | None:
+        """The nest with a parameter that is stated for loops in as many, unless they are equal, and
+        the sizes for it; None where none is."""
+        known = (*self.settings, *(access.tensor for access in self.accesses))
+        for name, value in self.parameters:
+            template, loops = apart(self.template, name)
+            own = {name + loop: sizes.get(name, value) for loop in loops}
+            if len(own) < 2 or own.keys() & set(known) or not own.keys() & sizes.keys():
+                continue
+            chosen = {each: sizes.get(each, common) for each, common in own.items()}
+            rest = {each: size for each, size in sizes.items() if each not in own}
+            if len(set(chosen.values())) == 1:
+                return self, rest | {name: min(chosen.values())}
+            kept = {name} & names_in(template)
+            parts = [(p, n) for p, n in self.parameters if p != name or p in kept]
+            place = [p for p, _ in self.parameters].index(name)
+            parameters = (*parts[:place], *own.items(), *parts[place:])
+            nest = replace(self, template=template, parameters=parameters)
+            return nest, {p: n for p, n in rest.items() if p != name or kept} | chosen
+        return None
 
     def __str__(self) -> str:
         return f"{self.output} += " + " * ".join(str(access) for access in self.inputs)

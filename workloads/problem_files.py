@@ -10,6 +10,7 @@ from pydantic import AliasChoices, BeforeValidator, Field
 
 from ithaca.files.documents import InputDocument, validated
 from ithaca.files.messages import MAX_HINTED, among, errors_at, meant, quoted, refuse
+from ithaca.files.numbers import unquoted
 from ithaca.files.timeloop_files import load_timeloop
 from ithaca.workloads.densities import read_densities
 from ithaca.workloads.kernel_files import default_simd
@@ -56,7 +57,7 @@ _FIELDS = ("version", "shape", "densities", "commonDensity")
 
 class _Coefficient(InputDocument):
     name: str
-    default: int | None = None
+    default: Annotated[int | None, BeforeValidator(unquoted)] = None
 
 
 def _ranks(projection: Any) -> Any:
@@ -106,7 +107,8 @@ def problem_nest(document: Any, where: object) -> LoopNest:
     """The loop nest of a problem; error lines start with ``where``."""
     unread: list[str] = []
     read = validated(ProblemDocument, _whole(document, where), where, unread=unread)
-    shape, numbers = read.shape, dict(read.instance)
+    shape = read.shape
+    numbers = {name: unquoted(value) for name, value in read.instance.items()}
     coefficients = {c.name: numbers.pop(c.name, c.default) for c in shape.coefficients}
     for name, value in (*coefficients.items(), *((d, numbers.get(d)) for d in shape.dimensions)):
         if isinstance(value, bool) or not isinstance(value, int):

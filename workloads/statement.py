@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import keyword
 import re
 from collections.abc import Mapping, Sequence
 
@@ -14,6 +15,9 @@ from ithaca.workloads.affine import Access, Affine
 MAX_LENGTH, MAX_NUMBER = 500, 65_536
 
 _EINSUM = re.compile(r"([a-zA-Z]*)((?:,[a-zA-Z]*)*)->([a-zA-Z]*)")
+#: Keywords of Python but values, and what makes names of them.
+_KEYWORD = re.compile(rf"\b({'|'.join(word for word in keyword.kwlist if word.islower())})\b")
+_MARK = "\N{MIDDLE DOT}"
 _ALLOWED = "sums of loops, each times an integer or parameter"
 
 
@@ -73,6 +77,21 @@ def names_in(text: str) -> frozenset[str]:
     )
 
 
+def apart(text: str, parameter: str) -> tuple[str, tuple[str, ...]]:
+    """A statement with a parameter for every loop that one multiplies, and these loops: ``r*s`` and
+    ``c*s`` become ``r*sr`` and ``c*sc``."""
+    loops: dict[str, None] = {}
+
+    def own(match: re.Match[str]) -> str:
+        loop = match[1] or match[2]
+        loops[loop] = None
+        return f"{loop}*{parameter}{loop}"
+
+    name = r"([A-Za-z_]\w*)"
+    pattern = rf"\b{name}\s*\*\s*{parameter}\b|\b{parameter}\s*\*\s*{name}\b"
+    return re.sub(pattern, own, text), tuple(loops)
+
+
 def einsum_statement(text: str, arrays: Sequence[str] = ()) -> str:
     """The statement that an einsum string such as ``ik,jk->ij`` means: one letter per loop, the
     last part for the output.
@@ -120,13 +139,21 @@ def _sides(text: str) -> tuple[ast.expr, ast.expr]:
             f"statement {quoted(text)} does not accumulate; write 'output += input * input'"
         )
     try:
-        return ast.parse(left.strip(), mode="eval").body, ast.parse(right.strip(), mode="eval").body
+        return _parsed(left), _parsed(right)
     except SyntaxError as error:
         raise InputError(f"statement {quoted(text)} cannot be read: {error.msg}") from None
     except (ValueError, RecursionError, MemoryError):
         raise InputError(
             f"statement {quoted(text)} cannot be read; write 'output += input * input'"
         ) from None
+
+
+def _parsed(text: str) -> ast.expr:
+    """A side of a statement, in which names may be keywords of Python, such as ``lambda``."""
+    body = ast.parse(_KEYWORD.sub(rf"\1{_MARK}", text.strip()), mode="eval").body
+    for name in (node for node in ast.walk(body) if isinstance(node, ast.Name)):
+        name.id = name.id.removesuffix(_MARK)
+    return body
 
 
 def _factors(node: ast.expr) -> list[ast.expr]:

@@ -46,7 +46,7 @@ def evaluate(
         Option(
             "--points",
             help="CSV with one configuration a row (of a graph: its parameters), a result of "
-            "solve -o (JSON), or with --arch a mapping of Timeloop's (.yaml).",
+            "solve -o (JSON), or with --arch a mapping of Timeloop's (.yaml, .map.txt).",
         ),
     ] = None,
     dtype: Annotated[

@@ -57,7 +57,7 @@ def statements(result: Result, explanation: Explanation) -> list[str]:
 
 def _statements(result: Result, explanation: Explanation) -> Iterator[str]:
     objective, solution = result.objective.text, explanation.solution
-    yield (f"Result: {result.profile.title}, on {result.platform_name}, minimising {objective}.")
+    yield f"Result: {result.profile.title}, on {result.platform_name}, {result.objective.goal}."
     if solution is None or solution.value is None or explanation.certificate is None:
         yield f"No configuration: {explanation.failure}{as_stated(result)}."
         return

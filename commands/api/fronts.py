@@ -15,6 +15,7 @@ from ithaca.commands.api.parsing import check_sizes, parse_extents, parse_provin
 from ithaca.files.errors import InputError
 from ithaca.files.words import parse_integer, split_values
 from ithaca.formulations.design import Metric
+from ithaca.formulations.goals import to_minimise
 from ithaca.formulations.problem import Objective
 from ithaca.studies.front import Front, check_objectives, pareto_front
 
@@ -83,7 +84,8 @@ def parse_objectives(
     """Read ``--objectives``: expressions over metrics, separated by commas outside parentheses."""
     parts = split_objectives(objectives)
     try:
-        return check_objectives(parts, vocabulary)
+        wanted = [to_minimise(p, vocabulary) if isinstance(p, str) else p for p in parts]
+        return check_objectives(wanted, vocabulary)
     except InputError as error:
         raise InputError(f"--objectives: {str(error).removeprefix('--objective: ')}") from None
 

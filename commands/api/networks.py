@@ -49,7 +49,8 @@ def network(
         str | PathLike[str],
         Argument(
             metavar="NAME|FILE",
-            help="A network that comes with Ithaca, or a file: .yaml, or a model as .onnx.",
+            help="A network that comes with Ithaca, or a file: .yaml, a model as .onnx, or a table "
+            "of layers (.csv, .m).",
         ),
     ],
     *,
@@ -97,7 +98,7 @@ def network(
     layered = only_layers(
         find_network(str(name), parse_extents(sizes, parameters)), several(layers)
     )
-    for line in question.remarks(None):
+    for line in (*layered.remarks, *question.remarks(None)):
         note(line)
     with _running(options, keeping) as running:
         budget = Budget(running.search)

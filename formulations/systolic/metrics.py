@@ -320,7 +320,7 @@ def parse_objective(text: str) -> Objective:
 
     Raises `InputError` if it is no expression, or names an unknown metric.
     """
-    return read_objective(text, "--objective", tuple(METRICS))
+    return read_objective(text, "--objective", tuple(METRICS), METRICS)
 
 
 def parse_limit(metric: str, bound: Fraction) -> Limit:

@@ -65,6 +65,9 @@ OPTIONAL = (
     *("dtype", "technology"),
 )
 
+#: Columns of tables of points that say what follows from others.
+FOLLOWING = ("app", "descriptor", "meets_bounds", *METRICS)
+
 #: How a column states what is true or not.
 BOOLEANS = ("true", "false")
 

@@ -3,7 +3,8 @@
 import pytest
 
 from ithaca.files.errors import InputError
-from ithaca.workloads.library import workload
+from ithaca.workloads.kernel_files import kernel_nest, statement_nest
+from ithaca.workloads.library import documented_workload, workload, workload_document
 from ithaca.workloads.nest import MAX_EXTENT, LoopNest
 from ithaca.workloads.statement import parse_statement
 from tests.refusals import refusals
@@ -121,3 +122,39 @@ def test_unknown_sizes_list_loops_and_parameters():
         match="unknown loop 'x' in sizes: conv2d has loops o, r, c, i, p, q and parameters s, d",
     ):
         workload("conv2d", {"x": 2})
+
+
+def test_a_parameter_of_several_loops_is_stated_for_each():
+    """Steps that differ along rows and columns, against a statement that says them in numbers."""
+    nest = workload("conv2d", {"sr": 2, "dq": 3})
+    statement = "cout[r][c][o] += cin[r*2+p][c+q*3][i] * w[o][p][q][i]"
+    assert nest.inputs == parse_statement(statement)[1]
+    assert nest.parameters == (("sr", 2), ("sc", 1), ("dp", 1), ("dq", 3))
+    assert nest.with_sizes({"sc": 5}).inputs[0].subscripts[1].coefficient("c") == 5
+    assert workload("conv2d", {"s": 4, "sc": 3}).settings["sr"] == 4
+    assert workload("conv2d", {"sr": 2, "sc": 2}) == workload("conv2d", {"s": 2})
+    with pytest.raises(InputError, match="unknown loop 'so' in sizes: conv2d has loops"):
+        workload("conv2d", {"so": 2})
+    document = workload_document(nest)
+    assert (
+        documented_workload(
+            document["name"], document["sizes"], document["parameters"], document["kernel"]
+        )
+        == nest
+    )
+
+
+def test_a_parameter_that_is_also_added_stays():
+    fields = {"name": "n", "statement": "C[i][j] += A[i*s+k+s][j*s] * B[k]"}
+    nest = kernel_nest(fields | {"extents": {"i": 4, "j": 4, "k": 3}, "parameters": {"s": 2}}, "n")
+    other = nest.with_sizes({"sj": 1})
+    assert other.parameters == (("si", 2), ("sj", 1), ("s", 2))
+    assert other.inputs == parse_statement("C[i][j] += A[i*2+k+2][j] * B[k]")[1]
+
+
+@pytest.mark.parametrize("loop", ["lambda", "in", "if", "max", "ceil"])
+def test_loops_may_have_names_that_python_keeps(loop):
+    nest = statement_nest(f"C[i] += A[i+2*{loop}] * is[{loop}]", {"i": 4, loop: 3})
+    plain = statement_nest("C[i] += A[i+2*k] * B[k]", {"i": 4, "k": 3})
+    assert nest.loops == ("i", loop)
+    assert str(nest) == str(plain).replace("k", loop).replace("B", "is")

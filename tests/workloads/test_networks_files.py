@@ -10,6 +10,7 @@ from ithaca.workloads.library import workload
 from ithaca.workloads.networks.find import find_network
 from ithaca.workloads.networks.network import OmissionKind
 from ithaca.workloads.networks.network_files import read_network
+from ithaca.workloads.statement import parse_statement
 from tests.refusals import refusals
 
 
@@ -122,3 +123,23 @@ def test_repeated_blocks_are_limited():
         inner = f"{{op: block, name: {name}, repeat: 9999, layers: [{inner}]}}"
     with pytest.raises(InputError, match="more than 10000"):
         read(f"name: n\n{IMAGE}layers: [{inner}]")
+
+
+@pytest.mark.parametrize(
+    ("fields", "nest", "operations"),
+    [
+        ("kernel: [3, 5], stride: [2, 1], padding: [1, 2]", "r*2+p c+q", 8 * 16 * 24 * 4 * 15),
+        ("kernel: 3, stride: [1, 3], padding: 1", "r+p c*3+q", 8 * 32 * 8 * 4 * 9),
+        ("kernel: 3, padding: 2, dilation: [1, 2]", "r+p c+q*2", 8 * 34 * 24 * 4 * 9),
+    ],
+)
+def test_steps_may_differ_along_rows_and_columns(fields, nest, operations):
+    network = read(f"""
+        name: n
+        input: {{batch: 1, channels: 4, height: 32, width: 24}}
+        layers: [{{op: conv, name: c, channels: 8, {fields}}}]
+        """)
+    rows, columns = nest.split()
+    statement = f"cout[r][c][o] += cin[{rows}][{columns}][i] * w[o][p][q][i]"
+    assert network.operations == operations
+    assert network.layers[0].nest.inputs == parse_statement(statement)[1]

@@ -1,5 +1,7 @@
 """Convolutions and matrix products as kernels: counted, and compared with NumPy's rules."""
 
+from itertools import pairwise, product
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,27 +10,20 @@ from hypothesis import strategies as st
 from ithaca.files.errors import InputError
 from ithaca.workloads.networks.network_documents import quantity
 from ithaca.workloads.networks.operators import (
-    FeatureMap,
+    Axis,
     convolution,
     matrix_product,
     output_extent,
+    phases,
 )
 
 extents = st.integers(1, 4)
 
 
-def convolved(
-    batch,
-    inputs,
-    outputs,
-    size,
-    *window,
-    **rest,
-):
-    """The kernel of a convolution with an output of a size; window, stride and dilation follow."""
-    return convolution(
-        FeatureMap(batch, inputs, 99, 99), FeatureMap(batch, outputs, *size), *window, **rest
-    )
+def convolved(batch, inputs, outputs, size, window, stride=(1, 1), dilation=(1, 1), groups=1):
+    """The kernel of a convolution with an output of a size."""
+    axes = [Axis(*each) for each in zip(size, window, stride, dilation, strict=True)]
+    return convolution(batch, inputs, outputs, axes, groups)
 
 
 @given(
@@ -109,14 +104,53 @@ def test_depthwise_convolutions_are_one_nest_over_all_channels():
 
 
 def test_strides_and_dilations_count_only_where_there_is_a_choice():
-    row = convolved(1, 4, 4, (1, 8), (1, 3), (5, 2), (7, 3))
-    assert (dict(row.sizes)["s"], dict(row.sizes)["d"]) == (2, 3)
-    point = convolved(1, 4, 4, (1, 1), (1, 1), (5, 2), (7, 3))
-    assert (dict(point.sizes)["s"], dict(point.sizes)["d"]) == (1, 1)
-    with pytest.raises(InputError, match="stride differs along rows and columns: 5 and 2"):
-        convolved(1, 4, 4, (2, 8), (1, 3), (5, 2))
-    with pytest.raises(InputError, match="dilation differs along rows and columns: 7 and 3"):
-        convolved(1, 4, 4, (2, 8), (3, 3), (1, 1), (7, 3))
+    row = convolved(1, 4, 4, (1, 8), (1, 3), (5, 2), (7, 3)).layer("l").nest
+    assert dict(row.parameters) == {"s": 2, "d": 3}
+    point = convolved(1, 4, 4, (1, 1), (1, 1), (5, 2), (7, 3)).layer("l").nest
+    assert dict(point.parameters) == {"s": 1, "d": 1}
+
+
+@given(
+    st.lists(st.tuples(extents, extents, extents, extents), min_size=1, max_size=3), st.booleans()
+)
+def test_a_window_reads_what_its_strides_and_dilations_say(axes, depthwise):
+    """Places that are read, step by step of each dimension, against the subscripts of the nest."""
+    groups = 3 if depthwise else 1
+    nest = convolution(1, 3, 3, [Axis(*axis) for axis in axes], groups).layer("l").nest
+    read = nest.inputs[0].subscripts[:-1]
+    places = sorted(
+        sorted(
+            sum(c * at for c, at in zip(coefficients, each, strict=True))
+            for each in product(*(range(nest.sizes[loop]) for loop in loops))
+        )
+        for loops, coefficients in (zip(*subscript.terms, strict=True) for subscript in read)
+    )
+    expected = [sorted(y * s + p * d for y in range(n) for p in range(w)) for n, w, s, d in axes]
+    kept = [each for each in expected if len(each) > 1]
+    assert [each for each in places if len(each) > 1] == sorted(kept)
+
+
+@given(st.integers(1, 12), st.integers(1, 6), extents, extents, st.integers(0, 5))
+def test_phases_of_a_transposed_convolution_have_all_its_products(
+    outputs, window, stride, dilation, before
+):
+    """Every pair of an output and an element of the window that an input lies on, one by one."""
+    pairs = [
+        (y, p)
+        for y in range(outputs)
+        for p in range(window)
+        if (y + before - p * dilation) % stride == 0
+    ]
+    made = phases(Axis(outputs, window, stride, dilation), before)
+    assert sum(axis.outputs * axis.window for axis in made) == len(pairs)
+    assert sum(axis.outputs for axis in made) == len({y for y, _ in pairs})
+    # neighbours in the window of an output read inputs so far apart
+    steps = {
+        (b - a) * dilation // stride
+        for y in range(outputs)
+        for a, b in pairwise([p for at, p in pairs if at == y])
+    }
+    assert steps <= {axis.dilation for axis in made}
 
 
 def test_quantities_are_exact():

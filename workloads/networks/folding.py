@@ -63,6 +63,8 @@ def _chain(layer: Layer) -> Sequence[Layer]:
                 break
         except InputError:
             break
+        if not {*how.loops.values()} <= nest.settings.keys():  # strides that differ
+            break
         target = workload(how.kernel)
         sizes = {
             name: nest.settings[how.loops[name]] if name in how.loops else 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
 from math import prod
@@ -126,6 +126,8 @@ class Network:
     """Its own layers in the order they run; empty where that is not known."""
     unordered: str = "it is no network file"
     """Why the order is not known, where it is not."""
+    remarks: tuple[str, ...] = field(default=(), compare=False)
+    """Lines on its file: the kind it is taken for, and faults that are tolerated."""
 
     def __repr__(self) -> str:
         return f"<Network {self.name}: {len(self.layers)} distinct layers>"

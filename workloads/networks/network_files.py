@@ -59,8 +59,14 @@ from ithaca.workloads.networks.network_documents import (
     PoolDocument,
     SizedDocument,
 )
-from ithaca.workloads.networks.onnx_work import COUNTS
-from ithaca.workloads.networks.operators import FeatureMap, KernelUse, convolution, matrix_product
+from ithaca.workloads.networks.onnx_kernels import KERNELS, SAMPLED
+from ithaca.workloads.networks.operators import (
+    Axis,
+    FeatureMap,
+    KernelUse,
+    convolution,
+    matrix_product,
+)
 
 #: Largest network file (bytes); the packaged ones have up to 5,000.
 MAX_BYTES = 262_144
@@ -139,7 +145,7 @@ class _Step:
 def _kind(operator: str) -> OmissionKind:
     """The kind of an operation that a file lists beside its layers: what multiplies, by its name in
     ONNX, is none of a few operations per element."""
-    multiplies = ("", operator) in COUNTS
+    multiplies = ("", operator) in KERNELS or ("", operator) in SAMPLED
     return OmissionKind.UNSUPPORTED if multiplies else OmissionKind.ELEMENTWISE
 
 
@@ -253,7 +259,9 @@ def _compute(
             after = replace(
                 before.after(window, stride, dilation, operator.padding), channels=outputs
             )
-            return convolution(before, after, window, stride, dilation, groups), after
+            along = zip(after.size, window, stride, dilation, strict=True)
+            axes = [Axis(*each) for each in along]
+            return convolution(before.batch, before.channels, outputs, axes, groups), after
         case PoolDocument():
             return None, before.after(
                 operator.kernel, operator.stride or operator.kernel, padding=operator.padding

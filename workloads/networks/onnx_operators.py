@@ -50,22 +50,74 @@ ELEMENTWISE = _names(
 #: reads the former, as it were.
 PASSING = _names(
     """
-    BatchNormalization Clip Dropout Elu Erf Flatten Gelu HardSigmoid HardSwish Identity
-    InstanceNormalization LRN LayerNormalization LeakyRelu LogSoftmax Mish PRelu QuantizeLinear
-    Relu Reshape Selu Sigmoid Softmax Softplus Softsign Squeeze Swish Tanh ThresholdedRelu
-    Unsqueeze
+    BatchNormalization Clip DequantizeLinear Dropout Elu Erf Flatten Gelu HardSigmoid HardSwish
+    Identity InstanceNormalization LRN LayerNormalization LeakyRelu LogSoftmax Mish PRelu
+    QuantizeLinear Relu Reshape Selu Sigmoid Softmax Softplus Softsign Squeeze Swish Tanh
+    ThresholdedRelu Unsqueeze
     """
 )
 
-#: The same of operators that ONNX Runtime adds, in its domain ``com.microsoft`` or in none.
-FUSED_ELEMENTWISE = _names(
+#: Domain of the operators that ONNX Runtime adds.
+MICROSOFT = "com.microsoft"
+
+#: Of these, what keeps the shape of its first input.
+RUNTIME_KEEPING = _names(
     """
-    BiasAdd BiasDropout BiasGelu BiasSoftmax BiasSplitGelu DequantizeLinear EmbedLayerNormalization
-    FastGelu GatherBlockQuantized Gelu GroupNorm QLinearAdd QLinearAveragePool
-    QLinearGlobalAveragePool QLinearLeakyRelu QLinearMul QLinearSigmoid QLinearSoftmax
-    QuantizeLinear QuickGelu RotaryEmbedding
+    BiasAdd BiasDropout BiasGelu BiasSoftmax DequantizeLinear FastGelu Gelu GroupNorm
+    QLinearLeakyRelu QLinearSigmoid QLinearSoftmax QuantizeLinear QuickGelu RotaryEmbedding
     SimplifiedLayerNormalization SkipGroupNorm SkipLayerNormalization
     SkipSimplifiedLayerNormalization
+    """
+)
+
+#: What ONNX Runtime adds of a few operations per element, in its domain or in none.
+FUSED_ELEMENTWISE = RUNTIME_KEEPING | _names(
+    """
+    BiasSplitGelu EmbedLayerNormalization GatherBlockQuantized QLinearAdd QLinearAveragePool
+    QLinearGlobalAveragePool QLinearMul
+    """
+)
+
+#: Domains of Brevitas, QONNX and FINN with operators that round.
+QUANTISERS = (
+    "onnx.brevitas",
+    "qonnx.custom_op.general",
+    "finn.custom_op.general",
+    "qonnx.custom_op",
+    "finn",
+)
+
+#: Domains of FINN with hardware.
+FINN = (
+    "finn.custom_op.fpgadataflow",
+    "finn.custom_op.fpgadataflow.hls",
+    "finn.custom_op.fpgadataflow.rtl",
+    "finn",
+)
+
+#: What rounds in these domains: each element for itself, so shapes stay.
+ROUNDING = _names("BinaryQuant BipolarQuant FloatQuant IntQuant MultiThreshold Quant Trunc")
+
+#: The place of the input that says to how many bits; 0: to one.
+BITS = {"Quant": 3, "IntQuant": 3, "Trunc": 4, "BipolarQuant": 0, "BinaryQuant": 0}
+
+#: Other operators there.
+QUANTISED_POOLING = _names("GlobalAveragePool MaxPoolNHWC QuantAvgPool2d QuantAvgPool")
+QUANTISED_MOVEMENT = _names("Im2Col")
+
+#: Hardware of FINN by what it does, without the endings of its languages.
+FINN_ELEMENTWISE = _names(
+    """
+    AddStreams ChannelwiseOp ElementwiseAdd ElementwiseMul GlobalAccPool LabelSelect Pool
+    StreamingEltwise StreamingMaxPool Thresholding
+    """
+)
+FINN_MOVEMENT = _names(
+    """
+    ConvolutionInputGenerator ConvolutionInputGenerator1D CheckSum DownSampler DuplicateStreams
+    FMPadding FMPadding_Pixel InnerShuffle IODMA Lookup OuterShuffle Shuffle StreamingConcat
+    StreamingDataWidthConverter StreamingFIFO StreamingSplit TLastMarker
+    UpsampleNearestNeighbour
     """
 )
 
@@ -74,24 +126,37 @@ REASONS = {
     **dict.fromkeys(
         ("If", "Loop", "Scan", "SequenceMap"), "control flow; its body is not looked into"
     ),
-    **dict.fromkeys(("LSTM", "GRU", "RNN"), "recurrent; only Conv, Gemm and MatMul are imported"),
-    **dict.fromkeys(
-        ("ConvInteger", "MatMulInteger", "QLinearConv", "QLinearMatMul"),
-        "quantised operator; export the model with QuantizeLinear and DequantizeLinear instead",
-    ),
+    "DeformConv": "places of its window are computed",
 }
 
 
 def omission(domain: str, operator: str) -> tuple[OmissionKind, str]:
     """The kind of omission that an operator is, and why it is not supported."""
-    if domain in ("", "com.microsoft") and operator in FUSED_ELEMENTWISE:
+    if domain in ("", MICROSOFT) and operator in FUSED_ELEMENTWISE:
         return OmissionKind.ELEMENTWISE, ""
+    if domain in QUANTISERS and operator in ROUNDING | QUANTISED_POOLING:
+        return OmissionKind.ELEMENTWISE, ""
+    if domain in QUANTISERS and operator in QUANTISED_MOVEMENT:
+        return OmissionKind.MOVEMENT, ""
+    if domain in FINN:
+        core = operator
+        for ending in ("_Batch", "_hls", "_rtl"):
+            core = core.removesuffix(ending)
+        if core in FINN_ELEMENTWISE:
+            return OmissionKind.ELEMENTWISE, ""
+        if core in FINN_MOVEMENT:
+            return OmissionKind.MOVEMENT, ""
     if domain not in ("", "ai.onnx"):
         return OmissionKind.UNSUPPORTED, f"operator of domain {domain}, not of ONNX"
     if operator in MOVEMENT:
         return OmissionKind.MOVEMENT, ""
     if operator in ELEMENTWISE:
         return OmissionKind.ELEMENTWISE, ""
-    return OmissionKind.UNSUPPORTED, REASONS.get(
-        operator, "only Conv, Gemm and MatMul are imported"
-    )
+    return OmissionKind.UNSUPPORTED, REASONS.get(operator, "no kernel is known for it")
+
+
+def keeps_shape(domain: str, operator: str) -> bool:
+    """Whether an operator that is none of ONNX's own keeps the shape of its first input."""
+    if domain in QUANTISERS:
+        return operator in ROUNDING
+    return domain == MICROSOFT and operator in RUNTIME_KEEPING

@@ -2,25 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
+from math import gcd, prod
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import errors_at
-from ithaca.workloads.kernel_files import with_sparsity
+from ithaca.workloads.kernel_files import kernel_nest, with_sparsity
 from ithaca.workloads.library import workload
+from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.networks.network import Layer
 
 #: Along rows and columns.
 Pair = tuple[int, int]
 
+#: Statements of kernels that only networks have, by name: convolutions of volumes.
+VOLUMES = {
+    "conv3d": "cout[z][r][c][o] += cin[z*s+m*d][r*s+p*d][c*s+q*d][i] * w[o][m][p][q][i]",
+    "depthwise_conv3d": "cout[z][r][c][o] += cin[z*s+m*d][r*s+p*d][c*s+q*d][o] * w[m][p][q][o]",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class KernelUse:
-    """A kernel of the library, its extents, stride and dilation, and its runs in a layer."""
+    """A kernel, its extents, strides and dilations, and its runs in a layer."""
 
     kernel: str
+    """One of the library, or of `VOLUMES`."""
     sizes: tuple[tuple[str, int], ...]
+    """Extents by loop."""
     count: int = 1
+    steps: tuple[tuple[str, int], ...] = ()
+    """Strides and dilations by the parameters of the kernel."""
+
+    @property
+    def operations(self) -> int:
+        """Multiply-accumulates of all runs, whether or not a nest can have the extents."""
+        return self.count * prod(extent for _, extent in self.sizes)
+
+    def repeated(self, times: int) -> KernelUse:
+        """The kernel, so many times as often."""
+        return replace(self, count=self.count * times)
 
     def layer(self, name: str, blocks: str | None = None) -> Layer:
         """The layer of this name, with block sparsity such as ``w=2/4``.
@@ -31,7 +54,7 @@ class KernelUse:
         """
         sizes = dict(self.sizes)
         with errors_at(f"layer {name}"):
-            nest = with_sparsity(workload(self.kernel, sizes), blocks, "block_sparse")
+            nest = with_sparsity(self._nest(sizes | dict(self.steps)), blocks, "block_sparse")
         for loop in nest.loops:
             if loop not in sizes:
                 raise InputError(
@@ -39,6 +62,27 @@ class KernelUse:
                     f"sizes of {', '.join(nest.loops)}"
                 )
         return Layer(name, nest, self.count, (name,))
+
+    def _nest(self, sizes: Mapping[str, int]) -> LoopNest:
+        if self.kernel not in VOLUMES:
+            return workload(self.kernel, sizes)
+        fields = {"extents": dict(self.sizes), "parameters": {"s": 1, "d": 1}}
+        document = {"name": self.kernel, "statement": VOLUMES[self.kernel], **fields}
+        return kernel_nest(document, self.kernel).with_sizes(sizes)
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A dimension along which a window slides."""
+
+    outputs: int
+    """Places of the window."""
+    window: int
+    """Elements of the window."""
+    stride: int = 1
+    """Elements from one place to the next."""
+    dilation: int = 1
+    """Elements from one element of the window to the next."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,28 +172,22 @@ def output_extent(extent: int, window: int, stride: int, dilation: int, padding:
 
 
 def convolution(
-    before: FeatureMap,
-    after: FeatureMap,
-    window: Pair,
-    stride: Pair = (1, 1),
-    dilation: Pair = (1, 1),
-    groups: int = 1,
+    batch: int, inputs: int, outputs: int, axes: Sequence[Axis], groups: int = 1
 ) -> KernelUse:
     """The kernel that computes a convolution, and how often.
 
-    A depthwise convolution is one ``depthwise_conv2d`` over all its channels; with a channel
-    multiplier it runs once per output channel of an input channel. Any other convolution is a
-    ``conv2d`` per group, a 1×1 convolution too: it shares the loops and the design space. The
-    images of a batch are separate runs, since the kernels have no loop for them.
+    A depthwise convolution is one kernel over all its channels; with a channel multiplier it runs
+    once per output channel of an input channel. Any other convolution is a kernel per group, a 1×1
+    convolution too: it shares the loops and the design space. The images of a batch are separate
+    runs, since the kernels have no loop for them. One along a single dimension has columns of one
+    element.
 
     Parameters
     ----------
-    before, after : FeatureMap
-        The maps that it reads and writes.
-    window : pair of int
-        Height and width of the window (elements).
-    stride, dilation : pair of int, optional
-        Along height and width (elements).
+    batch, inputs, outputs : int
+        Images, and channels that are read and written.
+    axes : sequence of Axis
+        Dimensions, outermost first.
     groups : int, optional
         Groups of channels.
 
@@ -161,38 +199,81 @@ def convolution(
     Raises
     ------
     InputError
-        If groups do not divide the channels, or rows and columns have different strides or
-        dilations, which the kernels cannot express.
+        If groups do not divide the channels, or there are no or more than three dimensions.
     """
-    inputs, outputs = before.channels, after.channels
     if inputs % groups or outputs % groups:
         raise InputError(
             f"{groups} groups do not divide {inputs} input and {outputs} output channels"
         )
-    # a single row or column of windows has no stride, a window of one element no dilation
-    steps = (
-        ("s", _common("stride", stride, after.size)),
-        ("d", _common("dilation", dilation, window)),
-    )
-    space = (("r", after.height), ("c", after.width))
-    rest = (("p", window[0]), ("q", window[1]), *steps)
+    if not 1 <= len(axes) <= 3:
+        raise InputError(f"convolution along {len(axes)} dimensions; allowed: 1 to 3")
+    used = [axis for axis in axes if axis.outputs > 1 or axis.window > 1]
+    used = [*axes] if len(axes) == 2 or len(used) > 2 else used
+    used += [Axis(1, 1)] * (2 - len(used))
+    loops = [("z", "m"), ("r", "p"), ("c", "q")][-len(used) :]
+    along = list(zip(loops, used, strict=True))
+    # a single place of the window has no stride, a window of one element no dilation
+    strides = _steps("s", [(r, axis.stride, axis.outputs) for (r, _), axis in along])
+    dilations = _steps("d", [(p, axis.dilation, axis.window) for (_, p), axis in along])
+    places = tuple((r, axis.outputs) for (r, _), axis in along)
+    windows = tuple((p, axis.window) for (_, p), axis in along)
+    kernel, steps = f"conv{len(used)}d", strides + dilations
     if groups == inputs > 1:
-        return KernelUse(
-            "depthwise_conv2d", (*space, ("o", inputs), *rest), before.batch * outputs // inputs
-        )
-    return KernelUse(
-        "conv2d",
-        (("o", outputs // groups), ("i", inputs // groups), *space, *rest),
-        before.batch * groups,
-    )
+        sizes = (("o", inputs), *places, *windows)
+        return KernelUse(f"depthwise_{kernel}", sizes, batch * outputs // inputs, steps)
+    sizes = (("o", outputs // groups), *places, ("i", inputs // groups), *windows)
+    return KernelUse(kernel, sizes, batch * groups, steps)
 
 
-def _common(what: str, along: Pair, extents: Pair) -> int:
-    """The value along both dimensions; it does not matter along one of a single element."""
-    values = {value for value, extent in zip(along, extents, strict=True) if extent > 1}
-    if len(values) > 1:
-        raise InputError(f"{what} differs along rows and columns: {along[0]} and {along[1]}")
-    return values.pop() if values else 1
+def _steps(parameter: str, along: Sequence[tuple[str, int, int]]) -> tuple[tuple[str, int], ...]:
+    """A parameter, or one for each loop where they differ; of loops, values and extents. It does
+    not matter along a single element."""
+    values = {value for _, value, extent in along if extent > 1} or {1}
+    if len(values) == 1:
+        return ((parameter, max(values)),)
+    return tuple((parameter + loop, value if extent > 1 else 1) for loop, value, extent in along)
+
+
+def transposed_convolution(
+    batch: int, inputs: int, outputs: int, axes: Sequence[Sequence[Axis]], groups: int = 1
+) -> Iterator[KernelUse]:
+    """The kernels that compute a transposed convolution: one for each phase of its output, the
+    elements that the same elements of the window reach.
+
+    Parameters
+    ----------
+    batch, inputs, outputs : int
+        Images, and channels that are read and written.
+    axes : sequence of sequence of Axis
+        Phases along each dimension, as of `phases`.
+    groups : int, optional
+        Groups of channels.
+    """
+    for phase in product(*axes):
+        yield convolution(batch, inputs, outputs, phase, groups)
+
+
+def phases(axis: Axis, before: int) -> tuple[Axis, ...]:
+    """The phases of a transposed convolution along a dimension, as convolutions of stride 1.
+
+    Output ``y`` takes input ``x`` times element ``p`` where ``y + before = x·stride + p·dilation``,
+    so only elements that have the remainder of ``y + before``; phases without any are left out.
+
+    Parameters
+    ----------
+    axis : Axis
+        Elements of the output and of the window, stride and dilation.
+    before : int
+        Elements of padding before the first.
+    """
+    stride, dilation = axis.stride, axis.dilation
+    made = []
+    for phase in range(stride):
+        places = len(range((phase - before) % stride, axis.outputs, stride))
+        window = sum(p * dilation % stride == phase for p in range(axis.window))
+        if places and window:
+            made.append(Axis(places, window, 1, dilation // gcd(stride, dilation)))
+    return tuple(made)
 
 
 def matrix_product(left: tuple[int, ...], right: tuple[int, ...]) -> KernelUse:
@@ -223,9 +304,7 @@ def matrix_product(left: tuple[int, ...], right: tuple[int, ...]) -> KernelUse:
             columns *= b
         else:
             raise InputError(f"{where}: batch dimensions {a} and {b} differ")
-    product = (("i", rows), ("j", columns), ("k", inner))
-    return (
-        KernelUse("mm", product)
-        if batch == 1
-        else KernelUse("batched_mm", (("b", batch), *product))
-    )
+    sizes = (("i", rows), ("j", columns), ("k", inner))
+    if batch == 1:
+        return KernelUse("mm", sizes)
+    return KernelUse("batched_mm", (("b", batch), *sizes))

@@ -12,7 +12,7 @@ from ithaca.commands.api.live_line import note
 from ithaca.commands.api.opening import opened_layers, solutions_of
 from ithaca.commands.api.points import EvaluatedPoints
 from ithaca.commands.display import loop_nest
-from ithaca.files.csv_text import Rows
+from ithaca.files.csv_text import Rows, unread_columns
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted, refuse
 from ithaca.files.numbers import counted, number
@@ -26,7 +26,15 @@ from ithaca.formulations.platform_files import read_platform
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.machine_options import changed_machine, machine_changes
-from ithaca.formulations.systolic.points import Point, evaluate_points, load_points, points_text
+from ithaca.formulations.systolic.points import (
+    COLUMNS,
+    FOLLOWING,
+    OPTIONAL,
+    Point,
+    evaluate_points,
+    load_points,
+    points_text,
+)
 from ithaca.formulations.systolic.question import read_data_type, read_edition
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.results.wording import unit_cells
@@ -238,6 +246,9 @@ def load_any_points(
                 (RTL if device is None else device.technology.machine), stated
             )
         loaded = load_points(path, nest, data, edition, machine, stated, platform=device)
+        columns = {*COLUMNS, *OPTIONAL, *FOLLOWING}
+        if isinstance(path, Path) and (line := unread_columns(path, columns.__contains__)):
+            note(line)
         if any(d.options.ports and not d.technology.memory.port for d, _ in loaded):
             note("ports are taken to be as fast as their packs; --platform states the memory's")
         return loaded

@@ -10,6 +10,7 @@ from fractions import Fraction
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import counted, number, percent
 from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.goals import goal
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.space import Quantity
 from ithaca.plugins.codesign.results.layers import (
@@ -115,11 +116,8 @@ def _cost(
 def statements(result: CodesignResult) -> Iterator[str]:
     """A co-design in plain words, one statement a line, without what to change."""
     question, best = result.question, result.best
-    space, objectives = (
-        question.space,
-        ", ".join(objective.text for objective in question.objectives),
-    )
-    yield f"Result: {space.name} for {', '.join(question.workloads)}, minimising {objectives}."
+    space, objectives = question.space, goal([each.text for each in question.objectives])
+    yield f"Result: {space.name} for {', '.join(question.workloads)}, {objectives}."
     yield f"Counted: {question.share.statement}."
     if best is None:
         return

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ithaca.files.numbers import counted, number, percent
+from ithaca.formulations.goals import goal
 from ithaca.plugins.codesign.results.layers import cost_text, front_rows, limit_uses
 from ithaca.plugins.codesign.studies.result import CodesignResult, HardwarePoint
 from ithaca.results.network_view import layers_view, left_out_facts
@@ -20,15 +21,12 @@ def codesign_view(result: CodesignResult) -> View:
 
 def _view(result: CodesignResult) -> Iterator[Block]:
     question, counts = result.question, result.counts
-    objectives = ", ".join(objective.text for objective in question.objectives)
+    objectives = goal([objective.text for objective in question.objectives])
     weights = {work.workload: work.weight for work in question.works}
     workloads = ", ".join(
         name if weight == 1 else f"{name} × {number(weight)}" for name, weight in weights.items()
     )
-    yield (
-        f"{question.space.name}: {counts.points:,} accelerators, for "
-        f"{workloads}, minimising {objectives}"
-    )
+    yield (f"{question.space.name}: {counts.points:,} accelerators, for {workloads}, {objectives}")
     yield from result.trail
     if len(question.objectives) > 1:
         yield from _front(result)

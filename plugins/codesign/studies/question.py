@@ -301,7 +301,8 @@ def make_question(
     known = [*space.accelerator.metrics, *space.costs]
     if not works:
         raise InputError(f"space {space.name}: there are no layers; allowed: at least one workload")
-    parsed = tuple(read_objective(text, "--objective", known) for text in objectives)
+    metrics = space.accelerator.metrics
+    parsed = tuple(read_objective(text, "--objective", known, metrics) for text in objectives)
     if not parsed:
         raise InputError("--objective is missing; allowed: an expression over " + ", ".join(known))
     check_distinct(parsed)

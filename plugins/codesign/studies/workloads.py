@@ -22,6 +22,7 @@ from ithaca.workloads.library import workload, workload_names
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.networks.find import find_network, network_names
 from ithaca.workloads.networks.network import Layer, Network
+from ithaca.workloads.networks.tables import states_extents
 
 #: A workload: what it is called or where it is, or itself.
 Workload = str | LoopNest | Network
@@ -121,12 +122,12 @@ def positive_weight(workload: Workload, weight: object) -> Fraction:
 
 def _works(workload: Workload, layers: Sequence[str]) -> Iterator[Work]:
     """The layers of a workload."""
-    if isinstance(workload, str) and (workload in LAYER_FILES or workload.lower().endswith(".csv")):
-        own = (
-            Path(str(files(__package__).joinpath(f"{workload}.csv")))
-            if workload in LAYER_FILES
-            else Path(workload)
-        )
+    own = None
+    if isinstance(workload, str) and workload in LAYER_FILES:
+        own = Path(str(files(__package__).joinpath(f"{workload}.csv")))
+    elif isinstance(workload, str) and workload.lower().endswith(".csv"):
+        own = Path(workload) if states_extents(Path(workload)) else None
+    if own is not None:
         read = read_layers(own)
         rows = {row.cells.get("name") or f"layer{place}": row for place, row in enumerate(read, 1)}
         if len(rows) < len(read):

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from math import prod
 from pathlib import Path
 from typing import Any
 
+from ithaca.commands.api.live_line import note
 from ithaca.commands.api.opening import is_result
 from ithaca.commands.api.points import EvaluatedPoints, checked
 from ithaca.files.answer import Answer
-from ithaca.files.csv_text import Rows
+from ithaca.files.csv_text import Rows, unread_columns
 from ithaca.files.errors import InputError
 from ithaca.files.messages import printable
+from ithaca.files.numbers import percent
 from ithaca.files.words import parse_choice
 from ithaca.files.writing import write_text_atomically
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
+from ithaca.plugins.hierarchies.formulations.architecture import Architecture
 from ithaca.plugins.hierarchies.formulations.design import SpatialDesign
 from ithaca.plugins.hierarchies.formulations.drawing import loop_lines
 from ithaca.plugins.hierarchies.formulations.editions import TILED, TIMELOOP
@@ -25,12 +30,13 @@ from ithaca.plugins.hierarchies.formulations.mapping_design import mapping_desig
 from ithaca.plugins.hierarchies.formulations.points import (
     SpatialPoint,
     evaluate_points,
+    is_column,
     load_points,
     points_text,
 )
 from ithaca.plugins.hierarchies.formulations.published.dmazerunner.layers import evaluate_layers
 from ithaca.solver.solution import Solution
-from ithaca.workloads.library import read_nest
+from ithaca.workloads.library import PATH_ENDINGS, read_nest
 from ithaca.workloads.nest import LoopNest
 
 
@@ -121,9 +127,47 @@ def read(
         folder = where if where.is_dir() else where.parent
         mapped = load_points(points, hierarchy, folder if nest is None else nest)
         rows = evaluate_points(mapped)
+        for line in _remarks(file, hierarchy, mapped, rows):
+            note(line)
     return MappedPoints(
         tuple(str(number) for number in range(1, len(rows) + 1)), tuple(rows), mapped
     )
+
+
+def _remarks(
+    file: Path | None,
+    architecture: Architecture,
+    mapped: Sequence[SpatialPoint],
+    rows: Sequence[Mapping[str, Any]],
+) -> Iterator[str]:
+    """Lines on columns that are not read, energies that nothing says, and padding."""
+    metrics = {name for row in rows for name in row["metrics"]}
+    if file is not None and file.suffix.lower() not in (*PATH_ENDINGS, ".txt"):
+        line = unread_columns(file, lambda name: name in metrics or is_column(name))
+        if line:
+            yield line
+    if architecture.unpriced:
+        actions = [path.partition(": ")[2] for path in architecture.unread if ": ERT." in path]
+        also = f"; not read: {', '.join(actions)}" if actions else ""
+        parts = ", ".join(architecture.unpriced)
+        yield f"{architecture.name}: no energies, as nothing says those of {parts}{also}"
+    padded = {
+        number: {
+            loop: f"{loop} runs {runs} for {point.design.nest.sizes[loop]}"
+            for loop, runs in point.mapping.padded(point.design.nest).items()
+            if runs > point.design.nest.sizes[loop]
+        }
+        for number, point in enumerate(mapped, 1)
+    }
+    many = [number for number, loops in padded.items() if loops]
+    if many:
+        first, point = many[0], mapped[many[0] - 1]
+        runs = prod(point.mapping.padded(point.design.nest).values())
+        share = percent(1 - Fraction(prod(point.design.nest.sizes.values()), runs))
+        yield (
+            f"{len(many)} of {len(mapped)} mappings have factors beyond extents; of mapping "
+            f"{first} {', '.join(padded[first].values())}: {share} of its operations are padding"
+        )
 
 
 def configurations(

@@ -42,6 +42,7 @@ from ithaca.plugins.hierarchies.formulations.energy_files import (
     compute_energy,
     read_tables,
     read_tensorized,
+    unread_actions,
 )
 from ithaca.plugins.hierarchies.formulations.sparse.documents import read_sparsity
 
@@ -177,6 +178,8 @@ def architecture_of(
     levels, compute = tuple(_level(part, table) for part in storage), _compute(units[0], table)
     for part in (*storage, *units):
         tree.unread += part.finish()
+        actions = unread_actions(table.get(part.name, {}), computes=part in units)
+        tree.unread += [f"{where}: ERT.{part.name}.{action}" for action in actions]
     unpriced = (*(part.name for part in (*storage, *units) if part.unpriced), *networks)
     sections = {name: own for name in SECTIONS if (own := getattr(read, name)) is not None}
     tree.entries += entries_of(sections, where, tree.unread)

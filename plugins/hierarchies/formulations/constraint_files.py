@@ -175,11 +175,11 @@ class _ConstraintsReader:
                 self.unread.append(f"{where}.factors.{loop}={value}, beyond the extent of {loop}")
                 continue
             low, high = (value if relation != "<=" else 1), (value if relation != ">=" else None)
-            self.factors.append(FactorRange(level, kind, loop, low, high))
+            self.factors.append(FactorRange(level, kind, loop, low, high, where))
         stated = {span.loop for span in self.factors if span.at[:2] == (level, kind)}
         for loop in self.nest.loops if only is not None else ():
             if loop not in stated:
-                self.factors.append(FactorRange(level, kind, loop, 1, 1))
+                self.factors.append(FactorRange(level, kind, loop, 1, 1, where))
 
     def _split(
         self, entry: Mapping[str, Any], level: str, order: Sequence[str], where: str

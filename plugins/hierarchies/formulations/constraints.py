@@ -26,11 +26,21 @@ class FactorRange:
     """At least."""
     high: int | None = None
     """At most; None: anything."""
+    where: str = field(default="", compare=False)
+    """The place of its entry in a file."""
 
     @property
     def at(self) -> tuple[str, str, str]:
         """The level, kind (temporal or spatial) and loop of the factor."""
         return self.level, self.kind, self.loop
+
+    def __str__(self) -> str:
+        """The range, and its place: ``R=1 of DRAM (c.yaml: targets[0])``."""
+        size = f"={self.low}"
+        if self.low != self.high:
+            size = f">={self.low}" if self.high is None else f"<={self.high}"
+        spatial, place = "spatial " * (self.kind == "spatial"), self.where and f" ({self.where})"
+        return f"{spatial}{self.loop}{size} of {self.level}{place}"
 
 
 @dataclass(frozen=True)
@@ -155,9 +165,10 @@ class Constraints:
                     )
             least = prod(span.low for span in ranges)
             if least >= 2 * extent and least > 1:
+                asked = [str(s) for s in self.factors if s.loop == loop and s.low > 1]
                 yield (
-                    f"factors of {loop} multiply to at least {least}; allowed: its "
-                    f"extent {extent}, or a little more"
+                    f"factors of {loop} multiply to at least {least}: {', '.join(asked)}; allowed: "
+                    f"its extent {extent}, or a little more"
                 )
         if not 0 <= self.least_used <= 1:
             yield f"utilization is to be at least {self.least_used}; allowed: 0 to 1"

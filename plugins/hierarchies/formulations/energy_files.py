@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, Field
 
 from ithaca.files.documents import InputDocument, validated
 from ithaca.files.messages import among, quoted, refuse
-from ithaca.files.numbers import fraction
+from ithaca.files.numbers import fraction, unquoted
 from ithaca.formulations.data_models import PAIRS, built, model_of
 from ithaca.formulations.documents import Count, Positive
 from ithaca.plugins.hierarchies.formulations.architecture import (
@@ -24,12 +24,24 @@ from ithaca.plugins.hierarchies.formulations.architecture import (
     TensorUnit,
 )
 from ithaca.plugins.hierarchies.formulations.documents import Sides
+from ithaca.plugins.hierarchies.formulations.sparse.parts import ACTIONS, COMPUTES
+
+#: Actions of levels, and of what computes, the first of them that a table has.
+ACCESSING = {
+    "read": ("read", "random_read", "access"),
+    "write": ("write", "fill", "random_write", "random_fill", "access"),
+    "update": ("update", "write", "random_update", "random_write", "access"),
+}
+COMPUTING = ("compute", "mac_random", "mac", "multiply", "mult_random", "access")
+
+#: What components do while nothing is asked of them, which is read of levels or counts nothing.
+RESTING = ("leak", "idle")
 
 
 class _Action(InputDocument):
     name: str
     arguments: dict[str, Any] | list[Any] | None = None
-    energy: float | int
+    energy: Annotated[float | int, BeforeValidator(unquoted)]
 
 
 class _EnergyTable(InputDocument):
@@ -39,7 +51,7 @@ class _EnergyTable(InputDocument):
 
 class _Area(InputDocument):
     name: str
-    area: float | int
+    area: Annotated[float | int, BeforeValidator(unquoted)]
 
 
 class _AreaTables(InputDocument):
@@ -109,27 +121,24 @@ def access_energies(
     stated: Mapping[str, Fraction], otherwise: Fraction | None = None
 ) -> dict[str, Fraction | None]:
     """Energies of a level's accesses, and of what leaks, from a table's actions: writes may be
-    called fills."""
-    write = stated.get("write", stated.get("fill", otherwise))
-    update = stated.get("update", stated.get("write", otherwise))
-    return {
-        "read": stated.get("read", otherwise),
-        "write": write,
-        "update": update,
-        "leak": stated.get("leak"),
+    called fills, and one of ``access`` is that of reads and writes."""
+    energies = {
+        access: next((stated[name] for name in names if name in stated), otherwise)
+        for access, names in ACCESSING.items()
     }
+    return {**energies, "leak": stated.get("leak")}
 
 
 def compute_energy(stated: Mapping[str, Fraction]) -> Fraction | None:
     """Energy of a multiply-accumulate, from a table's actions."""
-    return next(
-        (
-            stated[name]
-            for name in ("compute", "mac_random", "mac", "multiply", "mult_random")
-            if name in stated
-        ),
-        None,
-    )
+    return next((stated[name] for name in COMPUTING if name in stated), None)
+
+
+def unread_actions(stated: Mapping[str, Fraction], *, computes: bool) -> list[str]:
+    """The actions of a table that no model reads of its component, which computes or is a level."""
+    tables = (COMPUTES, {"": COMPUTING}) if computes else (ACTIONS, ACCESSING)
+    known = {*RESTING, *(name for each in tables for names in each.values() for name in names)}
+    return [action for action in stated if action not in known]
 
 
 _Words = Annotated[str, BeforeValidator(str), Field(pattern="^[1-9][0-9]{0,12}$")]

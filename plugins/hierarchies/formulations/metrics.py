@@ -16,6 +16,9 @@ from ithaca.workloads.nest import LoopNest
 if TYPE_CHECKING:
     from ithaca.formulations.problem import Limit
 
+#: The metric of all editions of which more is better.
+PES = Metric("pes", "PEs", "multipliers that work", most=True)
+
 #: What a level counts of every tensor (words of an instance).
 COUNTS = {
     "reads": "read",
@@ -51,7 +54,7 @@ def common_metrics(architecture: Architecture) -> tuple[Metric, ...]:
         Metric("energy", "pJ", "all accesses and multiply-accumulates"),
         Metric("edp", "pJ·cycles", "energy times latency"),
         Metric("computes", "MACs", "multiply-accumulates, padding included"),
-        Metric("pes", "PEs", "multipliers that work", most=True),
+        PES,
     ]
     for level in architecture.levels:
         metrics += [

@@ -8,8 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from ithaca.files.messages import quoted, refuse
+from ithaca.files.reading import read_text
 from ithaca.files.timeloop_files import load_timeloop
 from ithaca.plugins.hierarchies.formulations.architecture import Architecture
+
+#: The line of a level in a mapping that Timeloop prints, and that of a loop.
+_LEVEL = re.compile(r"([A-Za-z_][\w.-]*) \[(.*)\]")
+_LOOP = re.compile(r"for (\w+) in \[0:(\d+(?:,\d+)?)\)(?: \(Spatial-([XY])\))?")
 
 
 def stated_row(row: Mapping[str, Any], architecture: Architecture) -> dict[str, Any]:
@@ -34,6 +39,52 @@ def tiled_row(row: Mapping[str, Any]) -> Mapping[str, Any]:
             cells[f"S:{level}.factors"] = " ".join((*x, *y))
             cells |= {f"S:{level}.X": " ".join(names[1]), f"S:{level}.Y": " ".join(names[2])}
     return cells
+
+
+def printed_row(path: Path, max_bytes: int) -> dict[str, str]:
+    """The row of a mapping as Timeloop prints it (``.map.txt``): under every level what it keeps
+    and its loops, outermost first, those of its mesh marked.
+
+    Raises `InputError` if it is no such file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    max_bytes : int
+        Its largest size.
+    """
+    cells: dict[str, list[str]] = {}
+    level = ""
+    for number, line in enumerate(read_text(path, max_bytes).splitlines(), 1):
+        if head := _LEVEL.fullmatch(line.strip()):
+            level = head[1]
+            if f"K:{level}" in cells:
+                raise refuse(f"{path} line {number}", f"{level} is there twice; allowed: once")
+            cells[f"K:{level}"] = [
+                each.partition(":")[0] for each in head[2].split() if ":" in each
+            ]
+            cells |= {f"T:{level}.factors": [], f"T:{level}.permutation_innermost_first": []}
+        elif loop := _LOOP.fullmatch(line.strip(" |")):
+            if not level:
+                raise refuse(f"{path} line {number}", "a loop is of no level; allowed: below one")
+            name, along = loop[1], loop[3]
+            kind = f"S:{level}" if along else f"T:{level}"
+            cells.setdefault(f"{kind}.factors", []).append(f"{name}={loop[2]}")
+            if along:
+                cells.setdefault(f"{kind}.{along}", []).append(name)
+            else:
+                cells[f"{kind}.permutation_innermost_first"].insert(0, name)
+        elif " for " in line or line.startswith("for "):
+            where = f"{path} line {number}"
+            raise refuse(where, f"{quoted(line.strip())} is no loop; allowed: for X in [0:N)")
+    if not cells:
+        raise refuse(
+            path,
+            "has no level with loops; allowed: a mapping that Timeloop prints (.map.txt), its "
+            "mapping as .yaml, or a table of mappings as .csv",
+        )
+    return {name: " ".join(words) for name, words in cells.items()}
 
 
 def directives_row(path: Path) -> dict[str, str]:
@@ -69,6 +120,7 @@ def directives_row(path: Path) -> dict[str, str]:
 
 
 def _words(value: Any) -> str:
-    """Words of a list, or of a text with commas or blanks between."""
+    """Words of a list, of a text with commas or blanks between, or of factors by loop."""
+    value = [f"{loop}={n}" for loop, n in value.items()] if isinstance(value, dict) else value
     words = value if isinstance(value, list) else re.sub(r",(?!\d)", " ", str(value)).split()
     return " ".join(map(str, words))

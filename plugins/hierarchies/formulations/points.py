@@ -33,7 +33,12 @@ from ithaca.plugins.hierarchies.formulations.design import SpatialDesign
 from ithaca.plugins.hierarchies.formulations.library import fitted, keeps_of, namesake
 from ithaca.plugins.hierarchies.formulations.mapping import Mapping as LoopMapping
 from ithaca.plugins.hierarchies.formulations.mapping import Slot, slots
-from ithaca.plugins.hierarchies.formulations.point_rows import directives_row, stated_row, tiled_row
+from ithaca.plugins.hierarchies.formulations.point_rows import (
+    directives_row,
+    printed_row,
+    stated_row,
+    tiled_row,
+)
 from ithaca.plugins.hierarchies.formulations.sparse.formats import UnsuitedError
 from ithaca.plugins.hierarchies.formulations.sparse.model import SparseModel
 from ithaca.plugins.hierarchies.formulations.sparse.parts import Sparsity
@@ -91,6 +96,9 @@ def load_points(
     if isinstance(path, str | Path) and Path(path).suffix.lower() in (".yaml", ".yml"):
         file = Path(path)
         text = table_text([stated_row(directives_row(file), architecture)])
+    elif isinstance(path, str | Path) and Path(path).suffix.lower() == ".txt":
+        file = Path(path)
+        text = table_text([stated_row(printed_row(file, MAX_BYTES), architecture)])
     elif isinstance(path, str | Path):
         file = Path(path)
         text = read_text(file, MAX_BYTES)
@@ -117,6 +125,12 @@ def load_points(
                 )
             points.append(SpatialPoint(designs[key], reader.mapping(row, designs[key]), workload))
     return tuple(points)
+
+
+def is_column(name: str) -> bool:
+    """Whether a column of a table of mappings is read, or follows from others."""
+    stated = name.startswith(("T:", "S:", "K:")) or name in ("workload", "sizes", "valid")
+    return stated or _COUNTED.fullmatch(name) is not None
 
 
 def _problem_file(folder: Path, workload: str) -> Path:

@@ -78,8 +78,9 @@ class MappingProfile(Profile[M]):
         self, configuration: Mapping[str, int], metrics: Mapping[str, Fraction]
     ) -> Breakdown | None:
         """The words that each level moves of each tensor, with cycles and energy."""
-        rows = []
-        for level in self.design.architecture.levels:
+        rows, levels = [], self.design.architecture.levels
+        priced = any(f"{level.name}.energy" in metrics for level in levels)
+        for level in levels:
             first = True
             for tensor in (access.tensor for access in self.design.nest.accesses):
                 counts = {
@@ -95,8 +96,9 @@ class MappingProfile(Profile[M]):
                     ("held" if what == "capacity" else what, number(count))
                     for what, count in counts.items()
                 ]
-                if energy is not None:
-                    row.append(("energy (µJ)", rounded(energy / 10**6) if first else ""))
+                if priced:
+                    own = "–" if energy is None else rounded(energy / 10**6)
+                    row.append(("energy (µJ)", own if first else ""))
                     row.append(("", share if first else ""))
                 row.append(("cycles", number(metrics[f"{level.name}.cycles"]) if first else ""))
                 rows.append(tuple(row))

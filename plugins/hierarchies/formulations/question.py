@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
+from types import MappingProxyType
 from typing import Self
 
 from ithaca.files.errors import InputError
@@ -16,6 +17,7 @@ from ithaca.formulations.design import Design, Metric
 from ithaca.formulations.problem import Objective, Problem
 from ithaca.formulations.question import LayerProblems, Question, Variable, parse_limits
 from ithaca.plugins.hierarchies.formulations.architecture import Architecture
+from ithaca.plugins.hierarchies.formulations.conflicts import conflict
 from ithaca.plugins.hierarchies.formulations.constraint_files import read_constraints
 from ithaca.plugins.hierarchies.formulations.editions import (
     EDITIONS,
@@ -34,6 +36,7 @@ from ithaca.plugins.hierarchies.formulations.library import (
 )
 from ithaca.plugins.hierarchies.formulations.mapping_design import MappingDesign
 from ithaca.plugins.hierarchies.formulations.mapping_space import MappingOptions, MappingSpace
+from ithaca.plugins.hierarchies.formulations.metrics import PES
 from ithaca.plugins.hierarchies.formulations.options import HierarchyOptions
 from ithaca.plugins.hierarchies.formulations.variation import figures, with_figure
 from ithaca.workloads.nest import LoopNest, Stored
@@ -65,6 +68,7 @@ class MappingQuestion(Question):
     """Whether remarks say what is read."""
 
     places = "architectures"
+    directed = MappingProxyType({PES.name: PES})
     usual = "edp"
     steady = False
 
@@ -147,8 +151,11 @@ class MappingQuestion(Question):
             raise refuse(unread[0], "nothing reads it; allowed: without --strict, or without it")
         architecture = replace(architecture, entries=())
         designs = Setting(architecture, nest, self.edition, self.space, constraints, memory).designs
-        if isinstance(first := designs[0], MappingSpace) and not self.space.free_bypass:
-            _check_room(first, nest)
+        if isinstance(first := designs[0], MappingSpace):
+            if not self.space.free_bypass:
+                _check_room(first, nest)
+            if line := conflict(first):
+                raise refuse(f"no mapping onto {architecture.name}", line)
         return designs
 
     def problem(self, design: Design) -> Problem:

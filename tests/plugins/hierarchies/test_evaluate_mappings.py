@@ -133,3 +133,75 @@ def test_a_result_is_evaluated_afresh(tmp_path):
         2,
         "ithaca: the result is of family spatial; allowed here: one of systolic arrays\n",
     )
+
+
+def test_columns_that_are_not_read_are_named(tmp_path):
+    known = [{"speed": "7", "notes": "", **row} for row in rows("simple")[:2]]
+    words = ("evaluate", "--arch", golden() / "simple", "--points")
+    stderr = succeed(*words, written(tmp_path / "more.csv", known)).stderr.replace("\n      ", " ")
+    assert "more.csv: not read:" in stderr
+    assert "'speed', 'notes'" in stderr
+    table = tmp_path / "own.csv"
+    succeed(*words, written(tmp_path / "more.csv", known), "--table", table)
+    assert "not read" not in succeed(*words, table).stderr
+
+
+def printed(row, levels):
+    """A row as Timeloop prints its mapping, levels and loops outermost first."""
+    lines = []
+    for level in levels:
+        kept = {name.split(".")[1] for name in row if name.startswith(f"{level}.") and row[name]}
+        tensors = sorted(kept & {"Weights", "Inputs", "Outputs"})
+        head = f"{level} [ {' '.join(f'{tensor}:1 (1)' for tensor in tensors)} ] "
+        lines += ["", head, "-" * len(head)]
+        factors = dict(f.split("=") for f in row[f"T:{level}.factors"].split())
+        order = row[f"T:{level}.permutation_innermost_first"][::-1]
+        loops = [(name, factors[name], "") for name in order if name in factors]
+        lanes = dict(f.split("=") for f in row.get(f"S:{level}.factors", "").split())
+        for along in "XY":
+            names = row.get(f"S:{level}.{along}", "")
+            loops += [(n, lanes[n], f" (Spatial-{along})") for n in names]
+        lines += [f"| {'  ' * d}for {n} in [0:{f}){on}" for d, (n, f, on) in enumerate(loops)]
+    return "\n".join([*lines, "|   << Compute >>", ""])
+
+
+def test_a_mapping_as_timeloop_prints_it_has_the_figures_of_the_tool(tmp_path):
+    known = [row for row in rows("simple") if row["valid"] == "1"][:8]
+    for row in known:
+        path = tmp_path / "timeloop-mapper.map.txt"
+        path.write_text(printed(row, ("DRAM", "Buffer", "RF")))
+        problem = golden() / "simple" / f"problem_{row['workload']}.yaml"
+        read = ithaca.evaluate(problem, arch=golden() / "simple", points=path)
+        (point,) = read.document["points"]
+        table = written(tmp_path / "row.csv", [row])
+        stated = ithaca.evaluate(arch=golden() / "simple", points=table).document["points"]
+        assert stated == [point]
+        assert point["metrics"]["energy"] == pytest.approx(float(row["energy_pJ"]))
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("Total cycles: 7\n", "has no level with loops; allowed: a mapping that Timeloop prints"),
+        ("| for K in [0:2)\n", "line 1: a loop is of no level"),
+        ("DRAM [ A:1 (1) ]\n| for K in range(2)\n", "line 2: '| for K in range(2)' is no loop"),
+        ("DRAM [ A:1 (1) ]\nDRAM [ A:1 (1) ]\n", "line 2: DRAM is there twice"),
+    ],
+)
+def test_a_text_that_is_no_mapping_is_refused(tmp_path, text, told):
+    (tmp_path / "t.map.txt").write_text(text)
+    found = refused("evaluate", "--arch", golden() / "simple", "--points", tmp_path / "t.map.txt")
+    assert told in found.replace("\n      ", " ")
+
+
+def test_factors_beyond_extents_are_told(tmp_path):
+    """Four times the rows of a mapping are three quarters padding."""
+    row = next(row for row in rows("simple") if row["valid"] == "1")
+    factors = dict(f.split("=") for f in row["T:DRAM.factors"].split())
+    more = factors | {"M": str(4 * int(factors["M"]))}
+    changed = row | {"T:DRAM.factors": " ".join(f"{n}={f}" for n, f in more.items())}
+    words = ("evaluate", "--arch", golden() / "simple", "--points")
+    table = written(tmp_path / "p.csv", [row, changed])
+    stderr = succeed(*words, table).stderr.replace("\n      ", " ")
+    assert "1 of 2 mappings have factors beyond extents; of mapping 2 M runs 256 for 64" in stderr
+    assert "75.0 % of its operations are padding" in stderr

@@ -28,22 +28,29 @@ def succeed(*words):
 
 
 def model(folder, *, known=True):
-    """A product, and a quarter of the arithmetic: three times as much is in packed weights, or in
-    a node that nobody knows."""
-    packed = helper.make_node(
-        "MatMulNBits", ["x", "b", "s"], ["h"], domain="com.microsoft", K=8, N=24, bits=4
-    )
+    """A product, and a quarter of the arithmetic: three times as much is in a window whose places
+    are computed, or in a node that nobody knows."""
+    deformed = helper.make_node("DeformConv", ["m", "b", "s"], ["h"])
     unknown = helper.make_node("Mystery", ["x"], ["h"], domain="some.vendor")
-    nodes = [packed if known else unknown, helper.make_node("MatMul", ["x", "w"], ["y"], name="mm")]
+    nodes = [
+        deformed if known else unknown,
+        helper.make_node("MatMul", ["x", "w"], ["y"], name="mm"),
+    ]
 
     def tensor(name, *shape):
         return helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
 
-    inputs = [tensor("x", 8, 8), tensor("w", 8, 8), tensor("b", 24, 1, 16), tensor("s", 24)]
-    graph = helper.make_graph(nodes, "g", inputs, [tensor("y", 8, 8), tensor("h", 8, 24)])
+    inputs = [
+        tensor("m", 1, 1, 8, 8),
+        tensor("x", 8, 8),
+        tensor("w", 8, 8),
+        tensor("b", 24, 1, 1, 1),
+        tensor("s", 1, 2, 8, 8),
+    ]
+    graph = helper.make_graph(nodes, "g", inputs, [tensor("y", 8, 8), tensor("h", 1, 24, 8, 8)])
     domains = [helper.make_opsetid(name, 1) for name in ("com.microsoft", "some.vendor")]
     path = folder / "part.onnx"
-    save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17), *domains]), str(path))
+    save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 19), *domains]), str(path))
     return path
 
 
@@ -62,7 +69,7 @@ def test_a_total_says_how_much_is_counted(part):
     text = part.with_suffix(".txt").read_text()
     assert "(optimal of the 25.0 % counted)" in text
     assert f"25.0 % of the multiply-accumulates: {COUNTED} of {COUNTED + LEFT_OUT:,}" in text
-    assert f"MatMulNBits × 1, {LEFT_OUT:,} multiply-accumulates" in text
+    assert f"DeformConv × 1, {LEFT_OUT:,} multiply-accumulates" in text
     assert "proven     1 of 1 layers, 1 more operator not counted" in text
 
 

@@ -50,7 +50,7 @@ def view(result: Result) -> Iterator[Block]:
     yield (
         f"{design.nest.name} ({design.nest.shown_sizes}) {design.data.name} "
         f"on {result.platform_name}, "
-        f"{design.array.edition.value} model edition, minimising {result.objective.text}"
+        f"{design.array.edition.value} model edition, {result.objective.goal}"
     )
     if "kernel" in workload_document(design.nest):  # not as the library has it
         inside = ", ".join(loop for loop in design.nest.loops if loop in design.nest.untiled)

@@ -13,6 +13,7 @@ from ithaca.plugins.hierarchies.formulations.constraint_files import read_constr
 from ithaca.plugins.hierarchies.formulations.library import fitted
 from ithaca.workloads.problem_files import read_problem
 from tests.command_line import ithaca as command
+from tests.command_line import succeed
 from tests.refusals import refusals
 
 BASE = """
@@ -341,3 +342,45 @@ architecture:
     )
     dram, glb = read_architecture(tmp_path).levels
     assert (dram.word_bits, dram.block, glb.word_bits) == (16, 4, 32)
+
+
+ACCESSED = """
+architecture:
+  version: 0.3
+  subtree:
+  - name: top
+    local:
+    - {name: DRAM, class: DRAM, attributes: {word-bits: 8}}
+    - {name: reg, class: regfile, attributes: {depth: 4, word-bits: 8}}
+    - {name: mac, class: intmac, attributes: {datawidth: 8}}
+ERT:
+  version: 0.3
+  tables:
+  - {name: top.DRAM, actions: [{name: read, energy: 100}, {name: write, energy: 100}]}
+  - {name: top.reg, actions: [{name: access, energy: 2}]}
+  - {name: top.mac, actions: [{name: compute, energy: 3}]}
+"""
+
+
+def test_an_access_is_a_read_and_a_write(tmp_path):
+    """Energies of accesses counted by hand: a product of 2 × 2 matrices, Z alone in registers."""
+    (tmp_path / "arch.yaml").write_text(ACCESSED)
+    row = {"T:DRAM.factors": "k=2", "T:reg.factors": "i=2 j=2", "K:reg": "C", "K:DRAM": "A B C"}
+    asked = {"points": [row], "arch": tmp_path / "arch.yaml"}
+    nest = ithaca.nest("C[i,j] += A[i,k] * B[k,j]", i=2, j=2, k=2)
+    (point,) = ithaca.evaluate(nest, **asked).document["points"]
+    counts = {name: n for name, n in point["metrics"].items() if name.endswith(("reads", "fills"))}
+    inner = counts["reg.C.reads"] + counts["reg.C.fills"] + point["metrics"]["reg.C.updates"]
+    outer = counts["DRAM.A.reads"] + counts["DRAM.B.reads"] + point["metrics"]["DRAM.C.updates"]
+    assert point["metrics"]["energy"] == 8 * 3 + 2 * inner + 100 * outer
+
+
+def test_actions_of_no_access_are_named(tmp_path):
+    (tmp_path / "arch.yaml").write_text(ACCESSED.replace("name: access", "name: read_random"))
+    table = "T:DRAM.factors,T:reg.factors,sizes\nk=2,i=2 j=2,i=2 j=2 k=2\n"
+    (tmp_path / "p.csv").write_text(table)
+    words = ("evaluate", "mm", "--arch", tmp_path / "arch.yaml", "--points", tmp_path / "p.csv")
+    stderr = succeed(*words).stderr.replace("\n      ", " ")
+    assert "no energies, as nothing says those of reg; not read: ERT.reg.read_random" in stderr
+    done = succeed("map", "mm", "-s", "i=2,j=2,k=2", *words[2:4], "--objective", "latency")
+    assert "nothing here depends on ERT.reg.read_random" in done.stderr.replace("\n      ", " ")

@@ -9,7 +9,7 @@ from onnx import TensorProto, helper
 
 from ithaca.files.errors import InputError
 from ithaca.workloads.networks.onnx_import import import_onnx
-from ithaca.workloads.networks.onnx_work import multiplications
+from ithaca.workloads.networks.onnx_kernels import multiplications
 from tests.workloads.graphs import LIGHT
 
 

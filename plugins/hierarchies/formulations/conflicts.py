@@ -1,0 +1,118 @@
+"""Contradictions among constraints, an architecture and a nest that need no search: each with the
+entries at fault, none of which could be left out, and the arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from math import prod
+
+from ithaca.plugins.hierarchies.formulations.constraints import FactorRange
+from ithaca.plugins.hierarchies.formulations.editions import TIMELOOP
+from ithaca.plugins.hierarchies.formulations.mapping_space import MappingSpace
+
+
+def conflict(design: MappingSpace) -> str:
+    """The line on a loop that cannot run to its extent, a mesh that is too small, or a level
+    without room for the smallest tiles; empty where there is none. Without any of the entries that
+    it names there would be no such line."""
+    if not any(_lines(design)):
+        return ""
+    for entry in design.constraints.factors:
+        kept = tuple(each for each in design.constraints.factors if each is not entry)
+        fewer = replace(design, constraints=replace(design.constraints, factors=kept))
+        design = fewer if any(_lines(fewer)) else design
+    return next(_lines(design))
+
+
+def _lines(design: MappingSpace) -> Iterator[str]:
+    for loop in design.nest.loops:
+        yield from _short(design, loop)
+    dense = design.edition == TIMELOOP and design.architecture.sparsity is None
+    for place in range(len(design.architecture.levels)):
+        yield from _narrow(design, place)
+        if dense:
+            yield from _full(design, place)
+
+
+def _named(entries: Sequence[FactorRange]) -> str:
+    return ", ".join(map(str, entries))
+
+
+def _short(design: MappingSpace, loop: str) -> Iterator[str]:
+    """The line on a loop whose factors are all bounded, by less than its extent; of divisors those
+    on fixed factors that do not divide it."""
+    extent, levels = design.nest.sizes[loop], design.architecture.levels
+    own = [span for span in design.constraints.factors if span.loop == loop]
+    slots = [
+        (level.name, kind, None if kind == "temporal" else prod(mesh or ()))
+        for place, level in enumerate(levels)
+        for mesh in [design.architecture.inner_mesh(place)]
+        for kind in ("temporal", "spatial")[: 1 + (mesh is not None)]
+    ]
+    most: int | None = 1
+    for level, kind, lanes in slots:
+        highs = [lanes, *(e.high for e in own if e.at == (level, kind, loop))]
+        bounds = [high for high in highs if high is not None]
+        most = most * min(bounds) if bounds and most is not None else None
+    if most is not None and most < extent:
+        yield (
+            f"loop {loop} cannot run to its extent {extent}: all its factors are bounded, to "
+            f"{most} together: {_named(own)}"
+        )
+    for entry in own:
+        if design.options.divisors_only and entry.low == entry.high and extent % entry.low:
+            yield f"{entry} is no divisor of the extent {extent}, as --divisors-only asks"
+
+
+def _narrow(design: MappingSpace, place: int) -> Iterator[str]:
+    """The line on a mesh with fewer instances than spatial factors ask for, in all or along a
+    direction."""
+    level, mesh = design.architecture.levels[place], design.architecture.inner_mesh(place)
+    if mesh is None:
+        return
+    own = [e for e in design.constraints.factors if e.at[:2] == (level.name, "spatial")]
+    sides = {loop: side for at, loop, side in design.constraints.directions if at == level.name}
+    for size, along, words in (
+        (prod(mesh), own, f"{mesh[0]} × {mesh[1]} instances"),
+        (mesh[0], [e for e in own if sides.get(e.loop) == "x"], f"{mesh[0]} instances along X"),
+        (mesh[1], [e for e in own if sides.get(e.loop) == "y"], f"{mesh[1]} instances along Y"),
+    ):
+        lanes = prod(_lows(along).values())
+        if lanes > size:
+            yield f"{level.name} has {words} inside, not {lanes}: {_named(along)}"
+            return
+
+
+def _full(design: MappingSpace, place: int) -> Iterator[str]:
+    """The line on a level without room for the least tiles of the tensors that it keeps."""
+    nest, levels, level = design.nest, design.architecture.levels, design.architecture.levels[place]
+    if level.words is None or level.resident:
+        return
+    fixed = design.constraints.kept(level.name)
+    keeps = fixed if design.options.free_bypass else design.keeps(place)
+    room, inside = level.usable(level.words), {each.name for each in levels[place:]}
+    kept = [access for access in nest.accesses if access.tensor in keeps]
+    own = [e for e in design.constraints.factors if e.level in inside and e.low > 1]
+
+    least = _lows(own)
+    sides = {loop: min(least.get(loop, 1), n) for loop, n in nest.extents}
+    words = {access.tensor: access.box(sides) for access in kept}
+    if sum(words.values()) > room:
+        parts = " + ".join(f"{n} of {tensor}" for tensor, n in words.items())
+        why = f": {_named(own)}" if own else ""
+        yield (
+            f"{level.name} has room for {room} words, not for the {sum(words.values())} of the "
+            f"tiles that it keeps, {parts}{why}"
+        )
+
+
+def _lows(entries: Sequence[FactorRange]) -> dict[str, int]:
+    """The least trips of each loop: of slots the most that entries ask for, multiplied."""
+    slots: dict[tuple[str, str, str], int] = {}
+    for entry in entries:
+        slots[entry.at] = max(slots.get(entry.at, 1), entry.low)
+    loops: dict[str, int] = {}
+    for (_, _, loop), low in slots.items():
+        loops[loop] = loops.get(loop, 1) * low
+    return loops

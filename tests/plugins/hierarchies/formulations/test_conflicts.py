@@ -1,0 +1,106 @@
+"""Contradictions that are named before a search, against enumeration of the spaces."""
+
+import random
+import re
+from dataclasses import replace
+
+import pytest
+
+import ithaca
+from ithaca.files.errors import InputError
+from ithaca.plugins.hierarchies.formulations.conflicts import conflict
+from ithaca.plugins.hierarchies.formulations.constraints import Constraints, FactorRange
+from ithaca.plugins.hierarchies.formulations.mapping import slots
+from tests.plugins.hierarchies.formulations.drawn import drawn_problem, enumerated, posed
+
+
+def constrained(design, entries):
+    return replace(design, constraints=Constraints(factors=tuple(entries)))
+
+
+def drawn_entries(rng, design):
+    """Ranges of many factors, each told by its place."""
+    places = {(slot.level, slot.kind) for slot in slots(design.architecture)}
+    entries = []
+    for level, kind in sorted(places):
+        for loop, extent in design.nest.extents:
+            if rng.random() < 0.7:
+                n = rng.choice((1, 1, 1, 2, min(extent, 3)))
+                low, high = rng.choice(((n, n), (n, n), (1, n), (n, None)))
+                entries.append(FactorRange(level, kind, loop, low, high, f"e{len(entries)}"))
+    return entries
+
+
+@pytest.mark.ci(every=24)
+@pytest.mark.slow(every=4)
+@pytest.mark.parametrize("seed", range(240))
+def test_a_conflict_leaves_no_mapping_and_names_no_entry_too_many(seed):
+    rng, problem = random.Random(seed), drawn_problem(seed)
+    while True:  # until one contradicts, as most do
+        entries = drawn_entries(rng, problem.design)
+        try:
+            design = constrained(problem.design, entries)
+        except InputError:  # more than the extents, which needs no space
+            continue
+        if line := conflict(design):
+            break
+    if design.space.axes:
+        assert enumerated(posed(design, "latency")) is None
+    named = [entry for entry in entries if f"({entry.where})" in line]
+    assert len(named) == len(set(re.findall(r"\(e\d+\)", line)))
+    assert conflict(constrained(design, named)) == line
+    for entry in named:
+        assert not conflict(constrained(design, [each for each in named if each is not entry]))
+
+
+ARCHITECTURE = """
+architecture:
+  version: 0.4
+  nodes:
+  - !Component {name: DRAM, class: DRAM, attributes: {datawidth: 8}}
+  - !Component {name: GLB, class: SRAM, attributes: {datawidth: 8, width: 8, depth: 4096}}
+  - !Container {name: PE, spatial: {meshX: 4, meshY: 4}}
+  - !Component {name: RF, class: regfile, attributes: {datawidth: 8, width: 8, depth: 64}}
+  - !Component {name: mac, class: intmac}
+"""
+
+
+@pytest.mark.parametrize(
+    ("targets", "told"),
+    [
+        (
+            "[{target: DRAM, type: temporal, factors: k=1}, {target: GLB, type: temporal, factors: "
+            "k=1}, {target: GLB, type: spatial, factors: k<=2}, {target: RF, type: temporal, "
+            "factors: k=1 i<=2}]",
+            "loop k cannot run to its extent 8: all its factors are bounded, to 2 together: k=1 of "
+            "DRAM (c.yaml: constraints[0]), k=1 of GLB (c.yaml: constraints[1]), spatial k<=2 of "
+            "GLB (c.yaml: constraints[2]), k=1 of RF (c.yaml: constraints[3])",
+        ),
+        (
+            "[{target: GLB, type: spatial, factors: k=8 i=8 j=1}]",
+            "GLB has 4 × 4 instances inside, not 64: spatial k=8 of GLB (c.yaml: constraints[0]), "
+            "spatial i=8 of GLB (c.yaml: constraints[0])",
+        ),
+        (
+            "[{target: GLB, type: spatial, factors: k=8, permutation: ki, split: 1}]",
+            "GLB has 4 instances along X inside, not 8: spatial k=8 of GLB",
+        ),
+        (
+            "[{target: RF, type: temporal, factors: k=8 i=8 j=1}]",
+            "RF has room for 64 words, not for the 80 of the tiles that it keeps, 64 of A + 8 of B "
+            "+ 8 of C: k=8 of RF (c.yaml: constraints[0]), i=8 of RF (c.yaml: constraints[0])",
+        ),
+        (
+            "[{target: RF, type: temporal, factors: k=3}]",
+            "k=3 of RF (c.yaml: constraints[0]) is no",
+        ),
+    ],
+)
+def test_what_contradicts_is_named_with_its_arithmetic(tmp_path, targets, told, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "arch.yaml").write_text(ARCHITECTURE)
+    (tmp_path / "c.yaml").write_text(f"constraints: {targets}\n")
+    options = {"arch": "arch.yaml", "constraints": "c.yaml", "divisors_only": True}
+    with pytest.raises(InputError) as error:
+        ithaca.map("mm", i=8, j=8, k=8, objective="latency", **options)
+    assert told in str(error.value)

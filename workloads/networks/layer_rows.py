@@ -1,0 +1,142 @@
+"""Layers that tables of other tools state, one after the other, as a network.
+
+Tables say nothing of what a layer reads, so the order of layers is no order of runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+
+from ithaca.files.errors import InputError
+from ithaca.files.messages import escaped, refuse
+from ithaca.workloads.networks.network import (
+    Layer,
+    Network,
+    Omission,
+    OmissionKind,
+    merge,
+)
+from ithaca.workloads.networks.network_documents import MAX_LAYERS
+from ithaca.workloads.networks.operators import (
+    Axis,
+    KernelUse,
+    convolution,
+    matrix_product,
+    output_extent,
+    phases,
+    transposed_convolution,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LayerRow:
+    """A layer as a table states it: a matrix product, or a convolution of two dimensions."""
+
+    where: str
+    """What errors about it begin with."""
+    name: str
+    """Its name."""
+    numbers: Mapping[str, int]
+    """``rows``, ``columns`` and ``inner`` of a product, which has no ``inputs``. Of a convolution
+    channels ``inputs`` and ``outputs``, and as pairs along rows and columns, named ``height_0`` and
+    ``height_1``, say: extents of the input, ``map``, or of the output, ``places``, and the
+    ``window``, which must be there, and ``stride``, ``dilation`` and ``padding`` (of each side).
+    ``batch``, ``groups`` and ``count`` are 1 unless stated."""
+    transposed: bool = False
+    """Whether a convolution is transposed."""
+
+    def uses(self) -> Iterable[KernelUse]:
+        """The kernels of the layer. Raises `InputError` if a number is missing, or a window does
+        not fit."""
+        numbers = self.numbers
+        count, batch = numbers.get("count", 1), numbers.get("batch", 1)
+        if "inputs" not in numbers:
+            rows, columns, inner = (self._number(n) for n in ("rows", "columns", "inner"))
+            return [matrix_product((batch * rows, inner), (inner, columns)).repeated(count)]
+        groups = numbers.get("groups", 1)
+        inputs, outputs = self._number("inputs"), self._number("outputs")
+        if self.transposed:
+            axes = [phases(self._transposed_axis(d), numbers.get(f"padding_{d}", 0)) for d in "01"]
+            uses = transposed_convolution(batch, inputs, outputs, axes, groups)
+            return [use.repeated(count) for use in uses]
+        along = [self._axis(d) for d in "01"]
+        if groups == 1:  # a window with one place sums a dimension up, as channels are
+            inputs *= prod(axis.window for axis in along if axis.outputs == 1)
+            along = [axis for axis in along if axis.outputs > 1]
+            if not along:
+                return [matrix_product((batch, inputs), (inputs, outputs)).repeated(count)]
+        return [convolution(batch, inputs, outputs, along, groups).repeated(count)]
+
+    def _number(self, name: str, default: int | None = None) -> int:
+        value = self.numbers.get(name, default)
+        if value is None:
+            raise refuse(self.where, f"{name} is missing; allowed: a positive integer")
+        return value
+
+    def _axis(self, d: str) -> Axis:
+        window = self._number(f"window_{d}")
+        stride, dilation = (self._number(f"{name}_{d}", 1) for name in ("stride", "dilation"))
+        places = self.numbers.get(f"places_{d}")
+        if places is None:
+            padding = 2 * self._number(f"padding_{d}", 0)
+            places = output_extent(self._number(f"map_{d}"), window, stride, dilation, padding)
+        return Axis(places, window, stride, dilation)
+
+    def _transposed_axis(self, d: str) -> Axis:
+        window = self._number(f"window_{d}")
+        stride, dilation = (self._number(f"{name}_{d}", 1) for name in ("stride", "dilation"))
+        padding = 2 * self._number(f"padding_{d}", 0)
+        whole = (self._number(f"map_{d}") - 1) * stride + (window - 1) * dilation + 1 - padding
+        return Axis(max(whole, 0), window, stride, dilation)
+
+
+def network_of(
+    path: Path, rows: Iterable[LayerRow], what: str, remarks: Iterable[str] = (), **more: object
+) -> Network:
+    """The network of a table of layers; those that cannot be layers are listed with the reason.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    rows : iterable of LayerRow
+        Its layers.
+    what : str
+        The kind of file, in words.
+    remarks : iterable of str, optional
+        Further lines on it.
+    **more : object
+        Further fields of the network.
+    """
+    layers: list[Layer] = []
+    omissions: list[Omission] = []
+    names: set[str] = set()
+    for number, row in enumerate(rows, 1):
+        if number > MAX_LAYERS:
+            raise refuse(path, f"has more than {MAX_LAYERS} layers; allowed: at most {MAX_LAYERS}")
+        plain = escaped(row.name) or f"layer{number}"
+        name = f"{plain}.{number}" if plain in names else plain
+        names.add(name)
+        try:
+            made = list(row.uses())
+            own = [f"{name}.phase{n}" if len(made) > 1 else name for n in range(len(made))]
+            layers += [use.layer(label) for use, label in zip(made, own, strict=True)]
+        except InputError as error:
+            reason = str(error).removeprefix(f"layer {name}: ").removeprefix(f"{row.where}: ")
+            kind = OmissionKind.UNSUPPORTED
+            omissions.append(Omission("layer", 1, kind, f"{row.where}: {reason}", (name,)))
+    if not layers:
+        reason = omissions[0].reason if omissions else "it has no rows"
+        raise refuse(path, f"is {what}, of which no row can be a layer: {reason}")
+    return Network(
+        escaped(path.stem),
+        merge(layers),
+        what,
+        tuple(omissions),
+        unordered=f"{path.name} is {what}, which says nothing of what layers read",
+        remarks=(f"{path} is taken for {what}", *(f"{path}: {line}" for line in remarks)),
+        **more,  # type: ignore[arg-type]
+    )
