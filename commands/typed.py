@@ -15,7 +15,6 @@ from typer.models import ArgumentInfo
 
 from ithaca.commands.api.keywords import Declared, declared, gathered
 from ithaca.commands.api.outputs import Written
-from ithaca.commands.completion import completed
 from ithaca.files.errors import InputError
 from ithaca.files.inclusions import including
 from ithaca.files.words import REPEATED
@@ -110,7 +109,7 @@ def _parameter(option: Declared) -> Parameter:
         kind = str | None if default is None else str
         default = default if default in (None, Parameter.empty) else str(default)
     info = copy(info)
-    info.autocompletion = completed(option.name)
+    info.autocompletion = _completed(option.name)
     if _is_path(option.hint) and not isinstance(info, ArgumentInfo):
         info.metavar = info.metavar or "PATH"
     return Parameter(
@@ -151,3 +150,14 @@ def _refuse_one_file(outputs: dict[str, Path]) -> None:
         if place in places and (path.is_file() or not path.exists()):
             raise InputError(f"{option} is '{path}', like {places[place]}; allowed: another file")
         places[place] = option
+
+
+def _completed(option: str) -> Callable[[Any, str], list[str]]:
+    """What completes an option; shells ask for it, commands do not."""
+
+    def complete(ctx: Any, incomplete: str) -> list[str]:
+        from ithaca.commands.completion import completed
+
+        return completed(option)(ctx, incomplete)
+
+    return complete

@@ -9,7 +9,6 @@ from enum import Enum
 from fractions import Fraction
 
 from ithaca.solver.certificate import Status, TracePoint
-from ithaca.solver.infeasibility import shortfalls
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.progress import Report
 from ithaca.solver.proof_state import ALONE, ProofState
@@ -132,6 +131,8 @@ def advance(entry: Entry, step: Step, options: SolveOptions, report: Report) -> 
         return replace(solution, certificate=replace(proof, trace=entry.trace))
     if step is not Step.PROOF:
         return solution
+    from ithaca.solver.infeasibility import shortfalls
+
     return replace(
         solution, shortfalls=shortfalls(course.problem, replace(budget.share(), gap=0.0))
     )

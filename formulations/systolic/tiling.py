@@ -12,7 +12,6 @@ from ithaca.formulations.algebra.number_systems import exactly
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.systolic_array import Edition, GroupRole, SystolicArray
-from ithaca.formulations.systolic.two_level import outer_loops
 
 
 @dataclass(frozen=True)
@@ -66,7 +65,12 @@ class Tiling:
             outer, inner = self.array_part[loop], self.t2(array, loop)
             if outer % inner:
                 raise InputError(f"loop '{loop}': t2 = {inner} does not divide t1 = {outer}")
-        _check_names("array_part_l2", self.array_part_l2, outer_loops(array))
+        loops: tuple[str, ...] = ()
+        if array.dram.two_level:
+            from ithaca.formulations.systolic.two_level import outer_loops
+
+            loops = outer_loops(array)
+        _check_names("array_part_l2", self.array_part_l2, loops)
         values = {name: int(factor) for name, factor in self.factors(array, sizes).items()}
         for loop, inner in self.array_part_l2.items():
             if (tiles := values[quantities.tiles(loop).name]) % inner:
