@@ -20,8 +20,8 @@ from ithaca.files.errors import DisagreementError as DisagreementError
 from ithaca.files.errors import InputError as InputError
 from ithaca.files.errors import NothingFoundError as NothingFoundError
 from ithaca.formulations.data_types import DataType
+from ithaca.formulations.goals import Objective
 from ithaca.formulations.platform import Platform as Platform
-from ithaca.formulations.problem import Objective
 from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.plugins.codesign.commands.spaces import list_spaces as list_spaces
 from ithaca.plugins.codesign.commands.study import CodesignStudy as CodesignStudy
@@ -252,6 +252,7 @@ def map(
     drains: str = "charged",
     off_chip: str = "free",
     limit: Mapping[str, float | str | None] | Sequence[str] | None = None,
+    require: str | Sequence[str] | None = None,
     divisors_only: bool = False,
     remainders: bool = False,
     strict: bool = False,
@@ -309,6 +310,7 @@ def network(
     dtype: str | DataType = "fp32",
     accumulator: int | None = None,
     limit: Mapping[str, float | str | None] | Sequence[str] | None = None,
+    require: str | Sequence[str] | None = None,
     dataflow: str | Sequence[str] | None = None,
     permutation: str | None = None,
     edition: str | None = None,
@@ -360,6 +362,7 @@ def pareto(
     dtype: str | DataType = "fp32",
     accumulator: int | None = None,
     limit: Mapping[str, float | str | None] | Sequence[str] | None = None,
+    require: str | Sequence[str] | None = None,
     dataflow: str | Sequence[str] | None = None,
     permutation: str | None = None,
     edition: str | None = None,
@@ -425,6 +428,7 @@ def seed(
     dtype: str | DataType = "fp32",
     accumulator: int | None = None,
     limit: Mapping[str, float | str | None] | Sequence[str] | None = None,
+    require: str | Sequence[str] | None = None,
     dataflow: str | Sequence[str] | None = None,
     permutation: str | None = None,
     edition: str | None = None,
@@ -483,6 +487,7 @@ def solve(
     dtype: str | DataType = "fp32",
     accumulator: int | None = None,
     limit: Mapping[str, float | str | None] | Sequence[str] | None = None,
+    require: str | Sequence[str] | None = None,
     dataflow: str | Sequence[str] | None = None,
     permutation: str | None = None,
     edition: str | None = None,
@@ -558,6 +563,7 @@ def whatif(
     dtype: str | DataType = "fp32",
     accumulator: int | None = None,
     limit: Mapping[str, float | str | None] | Sequence[str] | None = None,
+    require: str | Sequence[str] | None = None,
     dataflow: str | Sequence[str] | None = None,
     permutation: str | None = None,
     edition: str | None = None,

@@ -19,8 +19,8 @@ from ithaca.files.messages import quoted
 from ithaca.files.numbers import DECIMAL, scaled_number
 from ithaca.files.words import several, split_values
 from ithaca.formulations.algebra.array_types import Floats
-from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.design import Design, Metric
+from ithaca.formulations.goals import is_requirement, parse_requirements, read_limited
 from ithaca.formulations.platform import Bound, Share
 from ithaca.formulations.problem import Limit, Objective, Problem, read_objective
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
@@ -114,7 +114,7 @@ class Question(ABC):
     @classmethod
     def read(cls, options: Any, objective: str | Objective | None = None) -> Self:
         """The question that options state. Raises `InputError` if they cannot."""
-        return cls(objective=cls.minimised(objective), bounds=parse_limits(options.limit or []))
+        return cls(objective=cls.minimised(objective), bounds=stated_bounds(options))
 
     @classmethod
     def minimised(cls, objective: str | Objective | None) -> Objective:
@@ -144,7 +144,8 @@ class Question(ABC):
     def problem(self, design: Design) -> Problem:
         """The problem that a design poses."""
         for name in self.bounds:
-            parse_expression(name, where="--limit", allowed=design.vocabulary)
+            where = "--require" if is_requirement(name) else "--limit"
+            read_limited(name, where, design.names)
         read_objective(self.objective.text, "--objective", design.vocabulary)
         return Problem(design, self.limits, self.objective)
 
@@ -254,6 +255,11 @@ class Question(ABC):
     def with_figure(self, name: str, value: Fraction | None) -> Self:
         """The question with another value of a figure of the hardware; None lifts the figure."""
         raise KeyError(name)
+
+
+def stated_bounds(options: Any) -> dict[str, Bound]:
+    """The limits and requirements that options state."""
+    return parse_limits(options.limit or []) | parse_requirements(options.require)
 
 
 def parse_limits(words: Mapping[str, object] | Sequence[str]) -> dict[str, Bound]:

@@ -14,6 +14,7 @@ from ithaca.formulations.algebra.expression import ZERO
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.data_types import DataType
 from ithaca.formulations.design import Metric
+from ithaca.formulations.goals import is_requirement
 from ithaca.formulations.problem import Limit, Objective, read_objective
 from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.cost_model import Costs
@@ -315,6 +316,14 @@ def by_part(costs: Costs) -> dict[str, dict[str, Any]]:
     }
 
 
+def named_parts(costs: Costs) -> dict[str, Any]:
+    """Parts of metrics by the names that requirements use: words by tensor; DSP blocks, block RAMs
+    and cycles of work by module."""
+    own = {kind.partition("_by_")[0]: each for kind, each in by_part(costs).items()}
+    words = {f"words.{name}": number for name, number in own.pop("off_chip_words").items()}
+    return words | {f"{kind}.{name}": n for kind, each in own.items() for name, n in each.items()}
+
+
 def parse_objective(text: str) -> Objective:
     """Read an objective such as ``latency`` or ``latency + 100*dsp``.
 
@@ -329,5 +338,6 @@ def parse_limit(metric: str, bound: Fraction) -> Limit:
     Raises `InputError` if it is no expression, names an unknown metric, or limits a metric to less
     than 0.
     """
-    parse_expression(metric, where="limit", allowed=tuple(METRICS))
+    if not is_requirement(metric):
+        parse_expression(metric, where="limit", allowed=tuple(METRICS))
     return Limit(metric, bound)

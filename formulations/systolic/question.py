@@ -15,7 +15,7 @@ from ithaca.formulations.design import Metric
 from ithaca.formulations.machine import Sums
 from ithaca.formulations.platform_files import platform_names, read_platform
 from ithaca.formulations.problem import Limit, Objective, Problem
-from ithaca.formulations.question import LayerProblems, Question, Variable, parse_limits
+from ithaca.formulations.question import LayerProblems, Question, Variable, stated_bounds
 from ithaca.formulations.systolic.choice import choose_designs, hanging_text
 from ithaca.formulations.systolic.dataflows import dataflows, find_dataflow, loop_order
 from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign
@@ -77,7 +77,7 @@ class ArrayQuestion(Question):
             data=data if options.accumulator is None else data.accumulating(options.accumulator),
             platform=platform,
             machine=machine_changes(options.regime, sums=options.sums),
-            bounds=parse_limits(options.limit or []),
+            bounds=stated_bounds(options),
             objective=cls.minimised(objective),
             dataflow=parse_loops(options.dataflow),
             permutation=options.permutation,
@@ -169,7 +169,10 @@ class ArrayQuestion(Question):
 
     def problems(self, nest: LoopNest, memory: Stored = ()) -> tuple[Problem, ...]:
         limits = self.limits
-        return tuple(Problem(design, limits, self.objective) for design in self.designs(nest))
+        problems = [Problem(design, limits, self.objective) for design in self.designs(nest)]
+        for problem in problems if any(limit.required for limit in limits) else ():
+            problem.check_names()
+        return tuple(problems)
 
     def pose(self, network: Network) -> tuple[LayerProblems, ...]:
         layers = super().pose(network)

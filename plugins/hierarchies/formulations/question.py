@@ -14,7 +14,7 @@ from ithaca.files.messages import refuse
 from ithaca.files.words import parse_choice
 from ithaca.formulations.design import Design, Metric
 from ithaca.formulations.problem import Objective, Problem
-from ithaca.formulations.question import LayerProblems, Question, Variable, parse_limits
+from ithaca.formulations.question import LayerProblems, Question, Variable, stated_bounds
 from ithaca.plugins.hierarchies.formulations.architecture import Architecture
 from ithaca.plugins.hierarchies.formulations.constraint_files import read_constraints
 from ithaca.plugins.hierarchies.formulations.editions import (
@@ -97,7 +97,7 @@ class MappingQuestion(Question):
             edition=edition,
             space=space,
             objective=cls.minimised(objective),
-            bounds=parse_limits(options.limit or []),
+            bounds=stated_bounds(options),
             constraints=options.constraints,
             of_library=of_library,
             like=None if like is None else like.name,
