@@ -144,8 +144,9 @@ class Question(ABC):
     def problem(self, design: Design) -> Problem:
         """The problem that a design poses."""
         for name in self.bounds:
-            where = "--require" if is_requirement(name) else "--limit"
-            read_limited(name, where, design.names)
+            required = is_requirement(name)
+            known = design.names if required else design.vocabulary
+            read_limited(name, "--require" if required else "--limit", known)
         read_objective(self.objective.text, "--objective", design.vocabulary)
         return Problem(design, self.limits, self.objective)
 
