@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from typer import Option
 
@@ -22,6 +22,7 @@ from ithaca.commands.api.options import (
     Workload,
 )
 from ithaca.commands.api.parsing import check_sizes, parse_engines, parse_extents
+from ithaca.exports.programs.solutions import configurations_of, is_solution
 from ithaca.files.csv_text import Rows
 from ithaca.files.errors import InputError
 from ithaca.formulations.configuration import Configuration
@@ -39,11 +40,12 @@ from ithaca.studies.runs import RUNNING, kept_share, with_runs
 from ithaca.workloads.nest import LoopNest
 
 Start = Annotated[
-    str | Path | Loaded | Rows | None,
+    str | Path | Loaded | Rows | Any,
     Option(
         "--start",
         help="Configurations to improve on: a result, which gives the data type unless --dtype "
-        "does; a CSV file of evaluate; or a mapping of Timeloop's (.yaml).",
+        "does; a CSV file of evaluate; a solution of its program by another solver (.sol); or a "
+        "mapping of Timeloop's (.yaml).",
     ),
 ]
 
@@ -72,7 +74,8 @@ def solve(
     """Find the best configuration of a workload, and prove it.
 
     ``start`` is a result, or its file; a CSV file as ``evaluate`` writes; a mapping of Timeloop's;
-    or rows in Python: dictionaries, or a table of pandas, as `Result.to_dataframe` makes.
+    a model as `ithaca.model` makes, with values, or a file of these (``.sol``); or rows in Python:
+    dictionaries, or a table of pandas, as `Result.to_dataframe` makes.
     """
     engine, second = parse_engines(method, prove_with)
     own = parse_extents(sizes, extents)
@@ -217,6 +220,8 @@ def starts_of(
             for solution in start.solutions
             if solution.configuration is not None
         ]
+    elif is_solution(start):
+        pairs = configurations_of(start, problems)
     else:
         from ithaca.commands.api.points import points_of
 
