@@ -70,6 +70,13 @@ class Limit:
         return used
 
 
+class OpenNames(frozenset[str]):
+    """Names of metrics, and names with points, of which a design says whether it has them."""
+
+    def __contains__(self, name: object) -> bool:
+        return super().__contains__(name) or "." in str(name)
+
+
 def is_requirement(text: str) -> bool:
     """Whether what is limited is a comparison."""
     return _COMPARISON.search(text) is not None

@@ -21,6 +21,7 @@ from ithaca.files.words import several, split_values
 from ithaca.formulations.algebra.array_types import Floats
 from ithaca.formulations.design import Design, Metric
 from ithaca.formulations.goals import is_requirement, parse_requirements, read_limited
+from ithaca.formulations.own_metrics import parse_metrics, spelled_out
 from ithaca.formulations.platform import Bound, Share
 from ithaca.formulations.problem import Limit, Objective, Problem, read_objective
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
@@ -114,7 +115,22 @@ class Question(ABC):
     @classmethod
     def read(cls, options: Any, objective: str | Objective | None = None) -> Self:
         """The question that options state. Raises `InputError` if they cannot."""
-        return cls(objective=cls.minimised(objective), bounds=stated_bounds(options))
+        objective, bounds = cls.stated(options, objective)
+        return cls(objective=objective, bounds=bounds)
+
+    @classmethod
+    def stated(
+        cls, options: Any, objective: str | Objective | None
+    ) -> tuple[Objective, dict[str, Bound]]:
+        """The objective, and the limits and requirements that options state."""
+        own = parse_metrics(options.metric)
+        if taken := sorted(own.keys() & {*cls.metrics}):
+            raise InputError(
+                f"--metric: {quoted(taken[0])} is a metric already; allowed: new names"
+            )
+        limits, required = (spelled_out(x, own) for x in (options.limit, options.require))
+        bounds = parse_limits(limits or []) | parse_requirements(required)
+        return cls.minimised(spelled_out(objective, own)), bounds
 
     @classmethod
     def minimised(cls, objective: str | Objective | None) -> Objective:
@@ -145,9 +161,10 @@ class Question(ABC):
         """The problem that a design poses."""
         for name in self.bounds:
             required = is_requirement(name)
-            known = design.names if required else design.vocabulary
+            plain = "." not in name and not required
+            known = design.vocabulary if plain else design.names
             read_limited(name, "--require" if required else "--limit", known)
-        read_objective(self.objective.text, "--objective", design.vocabulary)
+        read_objective(self.objective.text, "--objective", design.names)
         return Problem(design, self.limits, self.objective)
 
     @property
@@ -256,11 +273,6 @@ class Question(ABC):
     def with_figure(self, name: str, value: Fraction | None) -> Self:
         """The question with another value of a figure of the hardware; None lifts the figure."""
         raise KeyError(name)
-
-
-def stated_bounds(options: Any) -> dict[str, Bound]:
-    """The limits and requirements that options state."""
-    return parse_limits(options.limit or []) | parse_requirements(options.require)
 
 
 def parse_limits(words: Mapping[str, object] | Sequence[str]) -> dict[str, Bound]:

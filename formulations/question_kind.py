@@ -28,6 +28,19 @@ Require = Annotated[
 ]
 
 
+#: Metrics of one's own as options state them, and the option.
+Metrics = Annotated[
+    Mapping[str, str] | Sequence[str] | None,
+    Option(
+        "--metric",
+        metavar="NAME=EXPR",
+        help="A metric of your own, for objectives, limits and requirements: 'pes=lanes.i*lanes.j' "
+        "(repeatable).",
+    ),
+    REPEATED,
+]
+
+
 @dataclass(frozen=True)
 class QuestionOptions:
     """Options that a family reads; those of all families together are what commands take."""
@@ -36,6 +49,7 @@ class QuestionOptions:
         Limits, Option("--limit", help="Upper limits on metrics, e.g. latency=1e6."), REPEATED
     ] = None
     require: Require = None
+    metric: Metrics = None
 
 
 def _no_workload(workload: object) -> bool:

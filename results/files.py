@@ -125,7 +125,7 @@ class _ResultReader:
     def __init__(self, family: Family[Any], read: Any) -> None:
         self.read, self.family = read, family
         self.setting = family.setting(read)
-        known = family.vocabulary(self.setting)
+        known = family.names(self.setting)
         self.objective = read_objective(read.objective.expression, "objective.expression", known)
         self.limits: tuple[Limit, ...] = read.platform.upper_limits(known)
 

@@ -50,7 +50,8 @@ def pareto(
     own = parse_extents(sizes, extents)
     nest = family.nest(workload, own)
     question = family.question(workload)
-    minimised = parse_objectives(objectives, question.vocabulary(nest))
+    spelled = family.spelled_out(objectives)
+    minimised = parse_objectives(spelled, question.vocabulary(nest))
     question = replace(question, objective=minimised[0])
     for remark in question.remarks(nest):
         note(remark)

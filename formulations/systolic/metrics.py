@@ -14,7 +14,7 @@ from ithaca.formulations.algebra.expression import ZERO
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.data_types import DataType
 from ithaca.formulations.design import Metric
-from ithaca.formulations.goals import is_requirement
+from ithaca.formulations.goals import OpenNames, is_requirement
 from ithaca.formulations.problem import Limit, Objective, read_objective
 from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.cost_model import Costs
@@ -269,6 +269,10 @@ METRICS: Mapping[str, CostMetric] = {
 }
 
 
+#: All that objectives and limits may speak of.
+NAMES = OpenNames(METRICS)
+
+
 def metric_values(costs: Costs, names: Collection[str] | None = None) -> dict[str, Any]:
     """Values of metrics, all that the technology knows unless named, in the number system of
     ``costs``.
@@ -329,7 +333,7 @@ def parse_objective(text: str) -> Objective:
 
     Raises `InputError` if it is no expression, or names an unknown metric.
     """
-    return read_objective(text, "--objective", tuple(METRICS))
+    return read_objective(text, "--objective", NAMES)
 
 
 def parse_limit(metric: str, bound: Fraction) -> Limit:
@@ -339,5 +343,5 @@ def parse_limit(metric: str, bound: Fraction) -> Limit:
     than 0.
     """
     if not is_requirement(metric):
-        parse_expression(metric, where="limit", allowed=tuple(METRICS))
+        parse_expression(metric, where="limit", allowed=NAMES)
     return Limit(metric, bound)

@@ -185,3 +185,49 @@ def test_several_requirements_in_one_option():
     ]
     with pytest.raises(InputError, match="allowed: 0, as it is a requirement"):
         Limit("a <= b", Fraction(1))
+
+
+def test_metrics_of_ones_own(tmp_path):
+    """Names stand for expressions in the objective, limits and requirements; files state these."""
+    path, more = tmp_path / "r.json", ("--edition", "exact", "--limit", "dsp=500")
+    own = ("--metric", "pes=lanes.i*lanes.j", "--metric", "each=latency/pes")
+    rules = ("--limit", "pes<=6", "--require", "each >= 4")
+    sizes = ("mm", "-s", "i=5,j=4,k=6", *MM[3:])
+    succeed("solve", *sizes, *more, *own, *rules, "--objective", "latency + 3*pes", "-o", str(path))
+    stated = json.loads(path.read_text())
+    assert stated["objective"]["expression"] == "latency + 3*(lanes.i*lanes.j)"
+    assert stated["platform"]["limits"]["(lanes.i*lanes.j)"] == 6
+    assert stated["platform"]["limits"]["(latency/(lanes.i*lanes.j)) >= 4"] == 0
+    least = np.inf
+    for point, costs, metrics in points((5, 4, 6)):
+        pes = point["lanes.i"] * point["lanes.j"]
+        meets = (pes <= 6) & (metrics["dsp"] <= 500) & (metrics["latency"] >= 4 * pes)
+        meets &= (metrics["bram18k"] <= 3763.2) & (costs.accumulation >= 0)
+        meets &= metrics_within_bandwidth(costs)
+        value = np.where(meets, metrics["latency"] + 3 * pes, np.inf)
+        least = min(least, float(value.min()))
+    assert stated["objective"]["value"] == least
+    assert "optimal" in succeed("verify", str(path)).stdout
+
+
+def metrics_within_bandwidth(costs):
+    """The points within 77 GB/s at 300 MHz, of words of four bytes."""
+    return costs.off_chip_words * 4 * 0.3 <= 77 * costs.latency
+
+
+@pytest.mark.parametrize(
+    ("words", "refusal"),
+    [
+        (["x"], "--metric is 'x'; allowed: NAME=EXPRESSION such as pes=lanes.i*lanes.j"),
+        (["a.b=dsp"], "--metric is 'a.b=dsp'; allowed: NAME=EXPRESSION"),
+        (["max=dsp"], "--metric is 'max=dsp'"),
+        (["latency=dsp"], "'latency' is a metric already"),
+        (["x=dsp", "x=dsp"], "'x' is given twice"),
+        (["x=dsp +"], "misses a number or name at its end"),
+        (["x=dps"], "uses the unknown name 'dps'"),
+        (["x=lanes.q"], "uses the unknown name 'lanes.q'"),
+    ],
+)
+def test_refused_metrics(words, refusal):
+    own = [word for each in words for word in ("--metric", each)]
+    assert refusal in refused("solve", *MM, *own, "--objective", "x")

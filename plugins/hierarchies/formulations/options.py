@@ -10,7 +10,7 @@ from typing import Annotated
 from typer import Option
 
 from ithaca.files.words import REPEATED
-from ithaca.formulations.question_kind import Limits, QuestionKind, Require
+from ithaca.formulations.question_kind import Limits, Metrics, QuestionKind, Require
 from ithaca.plugins.hierarchies.formulations.architecture import Architecture
 
 
@@ -84,6 +84,7 @@ class HierarchyOptions:
         REPEATED,
     ] = None
     require: Require = None
+    metric: Metrics = None
     divisors_only: Annotated[
         bool, Option("--divisors-only", help="Let factors divide the extents (no padding).")
     ] = False
