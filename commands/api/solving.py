@@ -11,6 +11,7 @@ from typer import Option
 
 from ithaca.commands.api.keywords import FamilyOptions, public
 from ithaca.commands.api.live_line import note, searching
+from ithaca.commands.api.normalising import is_normalised, normalised
 from ithaca.commands.api.options import (
     OBJECTIVE,
     Extents,
@@ -85,6 +86,15 @@ def solve(
     if isinstance(known, Loaded):
         stated = known.profile.options
         family = replace(family, words={**stated, **family.words})
+    if is_normalised(objective):
+        budget, spelled = Budget(options), str(family.spelled_out(objective))
+        objective = normalised(
+            spelled,
+            lambda text: family.question(workload, text, descriptor=descriptor).problems(nest),
+            budget,
+            engine,
+        )
+        options = budget.share()
     question = family.question(workload, objective, descriptor=descriptor)
     problems, free = question.problems(nest), question.unrestricted
     check_sizes(workload, nest, own)
