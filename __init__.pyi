@@ -13,6 +13,7 @@ from ithaca.commands.api.lists import list_workloads as list_workloads
 from ithaca.commands.api.live_line import SearchProgress as SearchProgress
 from ithaca.commands.api.points import EvaluatedPoints
 from ithaca.commands.families.systolic.points import Points as Points
+from ithaca.exports.programs.solutions import SolvedModel
 from ithaca.files.answer import Answer, Check, Wrote
 from ithaca.files.answer import Verification as Verification
 from ithaca.files.answer import Words as Words
@@ -173,7 +174,13 @@ def evaluate(
     source: str | PathLike[str] | LoopNest | Answer | Mapping[str, Any] | object | None = None,
     *,
     layer: str | None = None,
-    points: str | Path | Result | Mapping[str, Any] | Iterable[Mapping[str, Any]] | Any = None,
+    points: str
+    | Path
+    | Result
+    | Mapping[str, Any]
+    | Iterable[Mapping[str, Any]]
+    | SolvedModel
+    | None = None,
     dtype: str | DataType | None = None,
     edition: str | None = None,
     arch: str | Path | None = None,
@@ -266,7 +273,13 @@ def map(
     threads: int = 1,
     gap: float = 0,
     seed: int = 0,
-    start: str | Path | Result | Mapping[str, Any] | Iterable[Mapping[str, Any]] | Any = None,
+    start: str
+    | Path
+    | Result
+    | Mapping[str, Any]
+    | Iterable[Mapping[str, Any]]
+    | SolvedModel
+    | None = None,
     include_from: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
     progress: Callable[[SearchProgress], object] | None = None,
     **extents: int,
@@ -573,7 +586,13 @@ def solve(
     threads: int = 1,
     gap: float = 0,
     seed: int = 0,
-    start: str | Path | Result | Mapping[str, Any] | Iterable[Mapping[str, Any]] | Any = None,
+    start: str
+    | Path
+    | Result
+    | Mapping[str, Any]
+    | Iterable[Mapping[str, Any]]
+    | SolvedModel
+    | None = None,
     include_from: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
     progress: Callable[[SearchProgress], object] | None = None,
     **extents: int,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -49,6 +49,23 @@ class Known(dict[str, Any]):
     def __missing__(self, name: str) -> Any:
         design, values, numbers = self._at
         return design.lookup(values, numbers, {name})[name]
+
+
+class _Names(Collection[str]):
+    """All names of a design; metrics are looked up first, as its space may be dear."""
+
+    def __init__(self, design: Design) -> None:
+        self._design = design
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and not self._design.unknown({name})
+
+    def __iter__(self) -> Iterator[str]:
+        design = self._design
+        return iter(dict.fromkeys((*design.vocabulary, *design.space.quantities, *design._inner)))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
 
 
 class Design(ABC):
@@ -118,12 +135,14 @@ class Design(ABC):
         names : Collection of str
             Names of all that is wanted, which the design has.
         """
-        quantities, own = self.space.quantities.keys() - self.vocabulary.keys(), {*names}
-        known = {name: values[name] for name in own & quantities}
-        if inside := own & self._inner:
+        if not (others := {*names} - self.vocabulary.keys()):
+            return self.metrics(values, numbers, names)
+        known = {name: values[name] for name in others & self.space.quantities.keys()}
+        if inside := (others - known.keys()) & self._inner:
             inner = self.inner(values, numbers)
             known |= {name: inner[name] for name in inside}
-        return {**self.metrics(values, numbers, own - known.keys()), **known}
+        # what is none of these may be a metric that says why it is not known
+        return {**self.metrics(values, numbers, {*names} - known.keys()), **known}
 
     def unknown(self, names: Collection[str]) -> Collection[str]:
         """The names among some that mean nothing here."""
@@ -134,7 +153,7 @@ class Design(ABC):
     @property
     def names(self) -> Collection[str]:
         """All names that objectives and limits may use."""
-        return {*self.vocabulary, *self.space.quantities, *self._inner}
+        return _Names(self)
 
     @cached_property
     def _inner(self) -> frozenset[str]:

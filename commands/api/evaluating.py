@@ -14,7 +14,7 @@ from ithaca.commands.api.keywords import family_of_options, public
 from ithaca.commands.api.opening import is_result, opened_layers, solutions_of
 from ithaca.commands.api.options import LayerName
 from ithaca.commands.api.points import EvaluatedPoints, checked, evaluated, points_of
-from ithaca.exports.programs.solutions import configurations_of, is_solution
+from ithaca.exports.programs.solutions import SolvedModel, configurations_of, is_solution
 from ithaca.files.answer import Answer
 from ithaca.files.csv_text import Rows
 from ithaca.files.errors import InputError
@@ -44,7 +44,7 @@ def evaluate(
     *,
     layer: LayerName = None,
     points: Annotated[
-        str | Path | Result | Rows | Any,
+        str | Path | Result | Rows | SolvedModel | None,
         Option(
             "--points",
             help="CSV with one configuration a row (of a graph: its parameters), a result of "

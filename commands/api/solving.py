@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from typer import Option
 
@@ -23,7 +23,7 @@ from ithaca.commands.api.options import (
     Workload,
 )
 from ithaca.commands.api.parsing import check_sizes, parse_engines, parse_extents
-from ithaca.exports.programs.solutions import configurations_of, is_solution
+from ithaca.exports.programs.solutions import SolvedModel, configurations_of, is_solution
 from ithaca.files.csv_text import Rows
 from ithaca.files.errors import InputError
 from ithaca.formulations.configuration import Configuration
@@ -41,7 +41,7 @@ from ithaca.studies.runs import RUNNING, kept_share, with_runs
 from ithaca.workloads.nest import LoopNest
 
 Start = Annotated[
-    str | Path | Loaded | Rows | Any,
+    str | Path | Loaded | Rows | SolvedModel | None,
     Option(
         "--start",
         help="Configurations to improve on: a result, which gives the data type unless --dtype "
@@ -186,7 +186,7 @@ def answers(
         return tuple(with_runs(result, budget) for result in results)
 
 
-def read_start(start: Start) -> tuple[Loaded | Path | Rows | None, str]:
+def read_start(start: Start) -> tuple[Loaded | Path | Rows | SolvedModel | None, str]:
     """Known configurations, the result in a file among them, and what messages call them."""
     if not isinstance(start, str | Path):
         return start, ""
@@ -195,7 +195,10 @@ def read_start(start: Start) -> tuple[Loaded | Path | Rows | None, str]:
 
 
 def starts_of(
-    start: Loaded | Path | Rows, problems: Sequence[Problem], nest: LoopNest, name: str
+    start: Loaded | Path | Rows | SolvedModel,
+    problems: Sequence[Problem],
+    nest: LoopNest,
+    name: str,
 ) -> list[Configuration | None]:
     """The known configurations to start problems from.
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted, refuse
@@ -29,11 +29,19 @@ _LINE = re.compile(
 _ELEMENT = re.compile(rf'name="([^"]+)"[^>]*?\svalue="({_NUMBER})"')
 
 
-def is_solution(source: Any) -> bool:
+@runtime_checkable
+class SolvedModel(Protocol):
+    """A model of Pyomo with values."""
+
+    def component_data_objects(self, *kinds: Any) -> Any:
+        """All variables, say."""
+
+
+def is_solution(source: object) -> bool:
     """Whether something is a solution of a program: a file, or a model of Pyomo."""
     if isinstance(source, str | Path):
         return Path(source).suffix.lower() == ENDING
-    return hasattr(source, "component_data_objects")
+    return isinstance(source, SolvedModel)
 
 
 def configurations_of(
@@ -53,7 +61,7 @@ def configurations_of(
     InputError
         If it is none of any of them.
     """
-    is_model = hasattr(source, "component_data_objects")
+    is_model = isinstance(source, SolvedModel)
     where = "the model" if is_model else str(source)
     values, read, why = dict(_of_model(source) if is_model else _of_file(source)), [], ""
     for problem in problems:

@@ -172,7 +172,7 @@ class SpatialFamily(Family[MappingDesign]):
         return setting.design.vocabulary
 
     def names(self, setting: Setting) -> Collection[str]:
-        return frozenset(setting.design.names)
+        return setting.design.names
 
     def design(self, setting: Setting, choice: MatchedLoopsDocument) -> MappingDesign:
         if setting.edition != INTRINSIC:
