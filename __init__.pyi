@@ -13,6 +13,7 @@ from ithaca.commands.api.lists import list_workloads as list_workloads
 from ithaca.commands.api.live_line import SearchProgress as SearchProgress
 from ithaca.commands.api.points import EvaluatedPoints
 from ithaca.commands.families.systolic.points import Points as Points
+from ithaca.exports.programs.solutions import SolvedModel
 from ithaca.files.answer import Answer, Check, Wrote
 from ithaca.files.answer import Verification as Verification
 from ithaca.files.answer import Words as Words
@@ -20,8 +21,8 @@ from ithaca.files.errors import DisagreementError as DisagreementError
 from ithaca.files.errors import InputError as InputError
 from ithaca.files.errors import NothingFoundError as NothingFoundError
 from ithaca.formulations.data_types import DataType
+from ithaca.formulations.goals import Objective
 from ithaca.formulations.platform import Platform as Platform
-from ithaca.formulations.problem import Objective
 from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.plugins.codesign.commands.spaces import list_spaces as list_spaces
 from ithaca.plugins.codesign.commands.study import CodesignStudy as CodesignStudy
@@ -93,6 +94,7 @@ __all__ = [
     "load",
     "map",
     "match",
+    "model",
     "nest",
     "network",
     "pareto",
@@ -172,7 +174,13 @@ def evaluate(
     source: str | PathLike[str] | LoopNest | Answer | Mapping[str, Any] | object | None = None,
     *,
     layer: str | None = None,
-    points: str | Path | Result | Mapping[str, Any] | Iterable[Mapping[str, Any]] | None = None,
+    points: str
+    | Path
+    | Result
+    | Mapping[str, Any]
+    | Iterable[Mapping[str, Any]]
+    | SolvedModel
+    | None = None,
     dtype: str | DataType | None = None,
     edition: str | None = None,
     arch: str | Path | None = None,
@@ -252,6 +260,8 @@ def map(
     drains: str = "charged",
     off_chip: str = "free",
     limit: Mapping[str, float | str | None] | Sequence[str] | None = None,
+    require: str | Sequence[str] | None = None,
+    metric: Mapping[str, str] | Sequence[str] | None = None,
     divisors_only: bool = False,
     remainders: bool = False,
     strict: bool = False,
@@ -263,7 +273,13 @@ def map(
     threads: int = 1,
     gap: float = 0,
     seed: int = 0,
-    start: str | Path | Result | Mapping[str, Any] | Iterable[Mapping[str, Any]] | None = None,
+    start: str
+    | Path
+    | Result
+    | Mapping[str, Any]
+    | Iterable[Mapping[str, Any]]
+    | SolvedModel
+    | None = None,
     include_from: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
     progress: Callable[[SearchProgress], object] | None = None,
     **extents: int,
@@ -283,6 +299,51 @@ def match(
     **extents: int,
 ) -> Matches:
     """List every legal way to run a workload on an intrinsic."""
+
+def model(
+    workload: str | PathLike[str] | LoopNest,
+    *,
+    sizes: Mapping[str, int] | Sequence[str] | None = None,
+    platform: str | PathLike[str] | Platform = "u250",
+    dtype: str | DataType = "fp32",
+    accumulator: int | None = None,
+    limit: Mapping[str, float | str | None] | Sequence[str] | None = None,
+    require: str | Sequence[str] | None = None,
+    metric: Mapping[str, str] | Sequence[str] | None = None,
+    dataflow: str | Sequence[str] | None = None,
+    permutation: str | None = None,
+    edition: str | None = None,
+    include_unbuildable: bool = False,
+    untiled: str | Sequence[str] | None = None,
+    simd: str | None = None,
+    block_sparse: str | None = None,
+    min_lanes: int = 1,
+    divisors_only: bool = False,
+    ports: int | None = None,
+    no_host_serialize: bool = False,
+    uram: bool = False,
+    two_level: bool = False,
+    regime: str | None = None,
+    sums: str | None = None,
+    target: str | None = None,
+    arch: str | PathLike[str] | Architecture | None = None,
+    constraints: str | Path | None = None,
+    bypass: str = "fixed",
+    fanout: str = "mesh",
+    nodes: str = "free",
+    drains: str = "charged",
+    off_chip: str = "free",
+    remainders: bool = False,
+    strict: bool = False,
+    explain_files: bool = False,
+    objective: str | Objective = "latency",
+    linear: bool = False,
+    relaxed: bool = False,
+    include_from: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
+    **extents: int,
+) -> Any:
+    """Make the program of a design as a Pyomo model: its quantities as integer variables, metrics
+    as expressions, limits as constraints."""
 
 def nest(
     statement: str,
@@ -309,6 +370,8 @@ def network(
     dtype: str | DataType = "fp32",
     accumulator: int | None = None,
     limit: Mapping[str, float | str | None] | Sequence[str] | None = None,
+    require: str | Sequence[str] | None = None,
+    metric: Mapping[str, str] | Sequence[str] | None = None,
     dataflow: str | Sequence[str] | None = None,
     permutation: str | None = None,
     edition: str | None = None,
@@ -360,6 +423,8 @@ def pareto(
     dtype: str | DataType = "fp32",
     accumulator: int | None = None,
     limit: Mapping[str, float | str | None] | Sequence[str] | None = None,
+    require: str | Sequence[str] | None = None,
+    metric: Mapping[str, str] | Sequence[str] | None = None,
     dataflow: str | Sequence[str] | None = None,
     permutation: str | None = None,
     edition: str | None = None,
@@ -425,6 +490,8 @@ def seed(
     dtype: str | DataType = "fp32",
     accumulator: int | None = None,
     limit: Mapping[str, float | str | None] | Sequence[str] | None = None,
+    require: str | Sequence[str] | None = None,
+    metric: Mapping[str, str] | Sequence[str] | None = None,
     dataflow: str | Sequence[str] | None = None,
     permutation: str | None = None,
     edition: str | None = None,
@@ -483,6 +550,8 @@ def solve(
     dtype: str | DataType = "fp32",
     accumulator: int | None = None,
     limit: Mapping[str, float | str | None] | Sequence[str] | None = None,
+    require: str | Sequence[str] | None = None,
+    metric: Mapping[str, str] | Sequence[str] | None = None,
     dataflow: str | Sequence[str] | None = None,
     permutation: str | None = None,
     edition: str | None = None,
@@ -517,7 +586,13 @@ def solve(
     threads: int = 1,
     gap: float = 0,
     seed: int = 0,
-    start: str | Path | Result | Mapping[str, Any] | Iterable[Mapping[str, Any]] | None = None,
+    start: str
+    | Path
+    | Result
+    | Mapping[str, Any]
+    | Iterable[Mapping[str, Any]]
+    | SolvedModel
+    | None = None,
     include_from: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
     progress: Callable[[SearchProgress], object] | None = None,
     **extents: int,
@@ -558,6 +633,8 @@ def whatif(
     dtype: str | DataType = "fp32",
     accumulator: int | None = None,
     limit: Mapping[str, float | str | None] | Sequence[str] | None = None,
+    require: str | Sequence[str] | None = None,
+    metric: Mapping[str, str] | Sequence[str] | None = None,
     dataflow: str | Sequence[str] | None = None,
     permutation: str | None = None,
     edition: str | None = None,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from ithaca.files.plugin import Plugin
 
 _SYSTOLIC = "ithaca.formulations.systolic"
+_PROGRAMS = "ithaca.exports.programs.folder"
 
 PLUGIN = Plugin(
     {
@@ -35,6 +36,15 @@ PLUGIN = Plugin(
         "tools": {
             "autosa": "ithaca.exports.autosa.folder:AUTOSA",
             "scalesim": "ithaca.exports.scalesim.folder:SCALESIM",
+            "pyomo": f"{_PROGRAMS}:PYOMO",
+            "nl": f"{_PROGRAMS}:NL",
+            "lp": f"{_PROGRAMS}:LP",
+            "mps": f"{_PROGRAMS}:MPS",
+            "gams": f"{_PROGRAMS}:GAMS",
+            "bar": f"{_PROGRAMS}:BAR",
+            "cpsat": f"{_PROGRAMS}:CPSAT",
+            "latex": f"{_PROGRAMS}:LATEX",
+            "python": f"{_PROGRAMS}:PYTHON",
         },
         "tool options": {"autosa": "ithaca.exports.autosa.options:AutosaOptions"},
         # -- engines -------------------------------------------------------------------
@@ -140,6 +150,7 @@ PLUGIN = Plugin(
             "list_platforms": "ithaca.commands.api.lists:list_platforms",
             "list_workloads": "ithaca.commands.api.lists:list_workloads",
             "load": "ithaca.commands.api.loading:load",
+            "model": "ithaca.commands.api.modelling:model",
             "nest": "ithaca.commands.api.nests:nest",
             "network": "ithaca.commands.api.networks:network",
             "pareto": "ithaca.commands.api.fronts:pareto",

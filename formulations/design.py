@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from ithaca.formulations.algebra.expression import SYMBOLIC, Symbols
 from ithaca.formulations.algebra.number_systems import NumbersByName, NumberSystem
 from ithaca.formulations.space import Space
 from ithaca.workloads.nest import Sizes
@@ -34,6 +36,36 @@ class Metric:
     """One line for users."""
     most: bool = field(default=False, kw_only=True)
     """Whether more of it is better."""
+
+
+class Known(dict[str, Any]):
+    """Metrics of a configuration; everything else that has a name is there when asked for."""
+
+    def __init__(self, metrics: NumbersByName, *at: Any) -> None:
+        """``at``: the design, the values of its quantities, and their number system."""
+        super().__init__(metrics)
+        self._at = at
+
+    def __missing__(self, name: str) -> Any:
+        design, values, numbers = self._at
+        return design.lookup(values, numbers, {name})[name]
+
+
+class _Names(Collection[str]):
+    """All names of a design; metrics are looked up first, as its space may be dear."""
+
+    def __init__(self, design: Design) -> None:
+        self._design = design
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and not self._design.unknown({name})
+
+    def __iter__(self) -> Iterator[str]:
+        design = self._design
+        return iter(dict.fromkeys((*design.vocabulary, *design.space.quantities, *design._inner)))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
 
 
 class Design(ABC):
@@ -82,6 +114,52 @@ class Design(ABC):
         dict
             Values by metric.
         """
+
+    def inner(self, values: NumbersByName, numbers: NumberSystem) -> NumbersByName:
+        """The numbers that have a name beside metrics and quantities; by default the details, as
+        ``words.A``."""
+        details = self.details(values, numbers).items()
+        return {f"{kind}.{name}": x for kind, each in details for name, x in each.items()}
+
+    def lookup(
+        self, values: NumbersByName, numbers: NumberSystem, names: Collection[str]
+    ) -> dict[str, Any]:
+        """The numbers that objectives and limits speak of: metrics, quantities and what is inside.
+
+        Parameters
+        ----------
+        values : Mapping of str to number
+            Values of the quantities.
+        numbers : NumberSystem
+            The number system.
+        names : Collection of str
+            Names of all that is wanted, which the design has.
+        """
+        if not (others := {*names} - self.vocabulary.keys()):
+            return self.metrics(values, numbers, names)
+        known = {name: values[name] for name in others & self.space.quantities.keys()}
+        if inside := (others - known.keys()) & self._inner:
+            inner = self.inner(values, numbers)
+            known |= {name: inner[name] for name in inside}
+        # what is none of these may be a metric that says why it is not known
+        return {**self.metrics(values, numbers, {*names} - known.keys()), **known}
+
+    def unknown(self, names: Collection[str]) -> Collection[str]:
+        """The names among some that mean nothing here."""
+        left = {*names} - self.vocabulary.keys()
+        left = left and left - self.space.quantities.keys()
+        return left and left - self._inner
+
+    @property
+    def names(self) -> Collection[str]:
+        """All names that objectives and limits may use."""
+        return _Names(self)
+
+    @cached_property
+    def _inner(self) -> frozenset[str]:
+        """The names of numbers inside."""
+        names = self.inner(Symbols(), SYMBOLIC).keys()
+        return frozenset(names - self.vocabulary.keys() - self.space.quantities.keys())
 
     def most(self, metric: str) -> Fraction | None:
         """A proven upper bound of a metric over all configurations; None where none is known."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
@@ -267,6 +267,10 @@ class Family(ABC, Generic[D]):
     @abstractmethod
     def vocabulary(self, setting: Any) -> Mapping[str, Metric]:
         """The metrics that objectives and limits may speak of."""
+
+    def names(self, setting: Any) -> Collection[str]:
+        """All that objectives and limits may speak of."""
+        return self.vocabulary(setting)
 
     @abstractmethod
     def design(self, setting: Any, choice: Any) -> D:

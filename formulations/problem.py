@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ithaca.files.clock import StoppedError, finishing, late, uninterrupted
 from ithaca.files.errors import InputError
 from ithaca.files.messages import among
-from ithaca.files.words import split_values
 from ithaca.formulations.algebra.domains import (
     LARGEST,
     Guard,
@@ -23,8 +21,8 @@ from ithaca.formulations.algebra.domains import (
 from ithaca.formulations.algebra.expression import (
     SYMBOLIC,
     Expression,
+    Maximum,
     Product,
-    Symbol,
     Symbols,
     multiply,
     split_coefficient,
@@ -32,128 +30,24 @@ from ithaca.formulations.algebra.expression import (
 from ithaca.formulations.algebra.interval import Interval, as_interval
 from ithaca.formulations.algebra.monotonicity import bounds, falling
 from ithaca.formulations.algebra.number_systems import FRACTION, INTERVAL, NumbersByName, exactly
-from ithaca.formulations.algebra.parsing import parse_expression, quoted
-from ithaca.formulations.design import Design, Metric
-from ithaca.formulations.goals import goal, to_minimise
+from ithaca.formulations.algebra.parsing import quoted
+from ithaca.formulations.design import Design, Known
+from ithaca.formulations.goals import Limit as Limit
+from ithaca.formulations.goals import Objective as Objective
+from ithaca.formulations.goals import read_objective as read_objective
 from ithaca.formulations.remembered import remembered
 from ithaca.formulations.space import Space
 from ithaca.formulations.terms import Terms, terms_of
 from ithaca.workloads.nest import Sizes
+
+if TYPE_CHECKING:
+    from ithaca.formulations.stage import Stage
 
 #: Objectives below its negative say no more than that a metric without bounds makes them fall.
 SENSIBLE = 10**75
 
 #: All that metrics may be.
 ANYTHING = Interval(Fraction(0), Fraction(LARGEST))
-
-
-@dataclass(frozen=True, slots=True)
-class Limit:
-    """An upper limit on a metric, or on an expression over metrics."""
-
-    metric: str
-    """Name of the metric, or an expression such as ``latency*dsp``."""
-    bound: Fraction
-    """Its largest allowed value."""
-    expression: Expression = field(init=False, compare=False, repr=False)
-    """``metric``, read: symbols are named like the metrics."""
-    divisors: tuple[Expression, ...] = field(init=False, compare=False, repr=False)
-    """All that it divides by as it was written, also where the expression cancels it."""
-
-    def __post_init__(self) -> None:
-        under: list[Expression] = []
-        expression = parse_expression(self.metric, where="limit", allowed=None, under=under)
-        object.__setattr__(self, "expression", expression)
-        object.__setattr__(self, "divisors", tuple(under))
-        if self.bound < 0 and isinstance(self.expression, Symbol):
-            raise InputError(
-                f"limit {self.metric} is {self.bound}; allowed: a number that is not negative"
-            )
-
-    def used(self, metrics: NumbersByName) -> Fraction:
-        """The amount of the limit that exact metrics take up."""
-        used: Fraction = self.expression.evaluate(metrics, FRACTION)
-        return used
-
-
-@dataclass(frozen=True, slots=True)
-class Objective:
-    """An expression over metrics that is minimised; further ones among its optima, one after the
-    other."""
-
-    text: str
-    """As the user wrote it, with all that follow."""
-    expression: Expression
-    """The first, over symbols named like the metrics."""
-    then: Objective | None = None
-    """The objective that is minimised among its optima."""
-    summed: bool = False
-    """Whether, of several layers, it is the sum of what each run has, whatever that is:
-    ``sum(edp)``."""
-    divisors: tuple[Expression, ...] = field(default=(), compare=False, repr=False)
-    """All that the first divides by as it was written, also where the expression cancels it."""
-
-    @property
-    def order(self) -> tuple[Objective, ...]:
-        """The objective and those that break its ties, most important first."""
-        return (self,) if self.then is None else (self, *self.then.order)
-
-    @property
-    def words(self) -> str:
-        """The text of the first alone."""
-        return split_values(self.text)[0].strip()
-
-    @property
-    def goal(self) -> str:
-        """The direction in words: ``minimising latency``."""
-        return goal(split_values(self.text), ",")
-
-    def value(self, metrics: NumbersByName) -> Fraction:
-        """The objective's exact value for exact metrics."""
-        value: Fraction = self.expression.evaluate(metrics, FRACTION)
-        return value
-
-
-def read_objective(
-    text: str,
-    where: str,
-    allowed: Collection[str] | None,
-    metrics: Mapping[str, Metric] | None = None,
-) -> Objective:
-    """Read an objective such as ``latency + 100*dsp``, or several in order: ``latency,energy``.
-
-    Parameters
-    ----------
-    text, where : str
-        The objective, and what error lines begin with.
-    allowed : Collection of str or None
-        Names of metrics; None: any.
-    metrics : mapping of str to Metric, optional
-        What is known of metrics: one of which more is better is maximised, by its negative.
-
-    Returns
-    -------
-    Objective
-        The objective.
-
-    Raises
-    ------
-    InputError
-        If one is no expression over these names.
-    """
-    objective: Objective | None = None
-    parts = [to_minimise(part, metrics or {}) for part in split_values(text)]
-    for number, part in reversed([*enumerate(parts)]):
-        inner = re.fullmatch(r"sum\((.*)\)", part.strip())
-        text_of = part.strip() if inner is None else inner[1]
-        under: list[Expression] = []
-        expression = parse_expression(text_of, where=where, allowed=allowed, under=under)
-        if objective is not None and expression in [o.expression for o in objective.order]:
-            raise InputError(f"{where} {quoted(text)} repeats {part.strip()}; allowed: each once")
-        whole = ",".join(parts[number:]).strip()
-        objective = Objective(whole, expression, objective, inner is not None, tuple(under))
-    assert objective is not None
-    return objective
 
 
 @dataclass(frozen=True)
@@ -215,9 +109,13 @@ class Problem:
         one are kept."""
         latest, known = vars(self).get("_latest", (None, {}))
         if latest != configuration:
-            known = self.design.metrics(exactly(configuration), FRACTION)
+            known = self.known(self.design.metrics(exactly(configuration), FRACTION), configuration)
             vars(self)["_latest"] = (dict(configuration), known)
-        return dict(known)
+        return self.known(known, configuration)
+
+    def known(self, metrics: NumbersByName, configuration: Mapping[str, int]) -> Known:
+        """Metrics of a configuration, beside which everything that has a name is known."""
+        return Known(metrics, self.design, exactly(configuration), FRACTION)
 
     def value(self, configuration: Mapping[str, int]) -> Fraction:
         """The objective of a configuration, by the exact reference."""
@@ -258,13 +156,26 @@ class Problem:
     def among(self) -> str:
         """The configurations in words among which an optimum of the space is proven to be one;
         empty: among everything (`Design.among`)."""
-        return self.design.among(self.falling)
+        return self.design.among(self.falling | self.beside)
 
     @cached_property
     def feasible_among(self) -> str:
         """The configurations in words among which nothing meets the limits where nothing of the
         space does; empty: among everything."""
-        return self.design.among(falling(*(limit.expression for limit in self.limits)))
+        falls = falling(*(limit.expression for limit in self.limits))
+        return self.design.among(falls | self.beside)
+
+    @property
+    def beside(self) -> frozenset[str]:
+        """The names beside metrics that objective and limits speak of, such as quantities: nothing
+        of them is better or worse, so that no argument that leaves configurations out holds."""
+        return self.used_metrics - self.design.vocabulary.keys()
+
+    @property
+    def stage(self) -> Stage | None:
+        """The search of its design in stages, which knows metrics alone; None where there is
+        none."""
+        return None if self.beside else self.design.stage(self)
 
     @property
     def open_limits(self) -> tuple[Limit, ...]:
@@ -286,12 +197,13 @@ class Problem:
 
     def check_names(self) -> None:
         """Refuse names of metrics that the design does not have."""
-        if self._terms.names <= self.design.vocabulary.keys():
+        if not self.design.unknown(self._terms.names):
             return
         for what, names in self._terms.spoken:
-            if unknown := min(names - self.design.vocabulary.keys(), default=None):
+            if unknown := min(self.design.unknown(names), default=None):
                 self.design.metrics(Symbols(), SYMBOLIC, {unknown})  # says why, where it can
-                known = among(unknown, sorted(self.design.vocabulary))
+                known = self.design.names if "." in unknown else self.design.vocabulary
+                known = among(unknown, sorted(known))
                 raise InputError(f"{what} uses the unknown name {quoted(unknown)}{known}")
 
     def check_divisors(self) -> None:
@@ -318,7 +230,7 @@ class Problem:
         span = self._range(divisor)
         if span is not None and not span.low <= 0 <= span.high:
             return span
-        form = divisor.substitute(self.design.metrics(Symbols(), SYMBOLIC, divisor.symbols))
+        form = divisor.substitute(self.design.lookup(Symbols(), SYMBOLIC, divisor.symbols))
         if (low := least(form)) > 0:
             return Interval(Fraction(low), Fraction(LARGEST))
         own = bounds(form, self.intervals)
@@ -327,13 +239,18 @@ class Problem:
     @cached_property
     def _symbolic(self) -> SymbolicProblem:
         values = Symbols()
-        metrics = self.design.metrics(values, SYMBOLIC, self.used_metrics)
+        metrics = self.design.lookup(values, SYMBOLIC, self.used_metrics)
         expressions = []
         for (what, expression), positive in zip(self._terms.expressions, self.guarded, strict=True):
             check_sizes(positive, what, self._range)
             expressions.append(guarded_form(expression, metrics, self.reach, self.intervals, what))
         limits, still_open = zip(expressions[1:], self.limits, strict=True), self.open_limits
-        exceedable = tuple((used, limit.bound) for used, limit in limits if limit in still_open)
+        exceedable = tuple(
+            (each, limit.bound)
+            for used, limit in limits
+            if limit in still_open
+            for each in (used.arguments if isinstance(used, Maximum) else (used,))
+        )
         return SymbolicProblem(expressions[0], exceedable, self.design.conditions(values, SYMBOLIC))
 
     @cached_property
@@ -369,7 +286,7 @@ class Problem:
     def _metric_ranges(self, names: frozenset[str]) -> NumbersByName | None:
         """The ranges of metrics over the whole space; None if unknown."""
         try:
-            ranges = self.design.metrics(self.intervals, INTERVAL, names)
+            ranges = self.design.lookup(self.intervals, INTERVAL, names)
         except ZeroDivisionError:
             return None
         spans, roofs = {n: as_interval(ranges[n]) for n in names}, self.design.least(())
@@ -398,7 +315,7 @@ class Problem:
                 ranges = dict.fromkeys(expression.symbols, ANYTHING)
             elif loose := expression.symbols - ranges.keys():
                 with finishing():
-                    ranges |= self.design.metrics(self.intervals, INTERVAL, loose)
+                    ranges |= self.design.lookup(self.intervals, INTERVAL, loose)
             for name in falls:
                 reach = as_interval(ranges[name])
                 low = max(reach.low, least.get(name, reach.low))
@@ -406,7 +323,8 @@ class Problem:
             lowest = Fraction(as_interval(expression.evaluate(ranges, INTERVAL)).low)
             if lowest < 0:  # what nothing keeps small may be anything
                 for name in falls - most.keys():
-                    if not self.design.vocabulary[name].most:
+                    metric = self.design.vocabulary.get(name)
+                    if metric is not None and not metric.most:
                         ranges[name] = Interval(ranges[name].low, Fraction(LARGEST))
                 lowest = Fraction(as_interval(expression.evaluate(ranges, INTERVAL)).low)
         except (InputError, ZeroDivisionError, StoppedError):
@@ -414,7 +332,7 @@ class Problem:
         return lowest if lowest > -SENSIBLE else None
 
     def _used(self, configuration: Mapping[str, int]) -> dict[str, Fraction]:
-        return self.design.metrics(exactly(configuration), FRACTION, self.used_metrics)
+        return self.design.lookup(exactly(configuration), FRACTION, self.used_metrics)
 
     def within(self, bounds: Mapping[str, Fraction]) -> Problem:
         """A problem with other bounds of some of its limits."""

@@ -19,8 +19,9 @@ from ithaca.files.messages import quoted
 from ithaca.files.numbers import DECIMAL, scaled_number
 from ithaca.files.words import several, split_values
 from ithaca.formulations.algebra.array_types import Floats
-from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.design import Design, Metric
+from ithaca.formulations.goals import is_requirement, parse_requirements, read_limited
+from ithaca.formulations.own_metrics import parse_metrics, spelled_out
 from ithaca.formulations.platform import Bound, Share
 from ithaca.formulations.problem import Limit, Objective, Problem, read_objective
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
@@ -116,7 +117,22 @@ class Question(ABC):
     @classmethod
     def read(cls, options: Any, objective: str | Objective | None = None) -> Self:
         """The question that options state. Raises `InputError` if they cannot."""
-        return cls(objective=cls.minimised(objective), bounds=parse_limits(options.limit or []))
+        objective, bounds = cls.stated(options, objective)
+        return cls(objective=objective, bounds=bounds)
+
+    @classmethod
+    def stated(
+        cls, options: Any, objective: str | Objective | None
+    ) -> tuple[Objective, dict[str, Bound]]:
+        """The objective, and the limits and requirements that options state."""
+        own = parse_metrics(options.metric)
+        if taken := sorted(own.keys() & {*cls.metrics}):
+            raise InputError(
+                f"--metric: {quoted(taken[0])} is a metric already; allowed: new names"
+            )
+        limits, required = (spelled_out(x, own) for x in (options.limit, options.require))
+        bounds = parse_limits(limits or []) | parse_requirements(required)
+        return cls.minimised(spelled_out(objective, own)), bounds
 
     @classmethod
     def minimised(cls, objective: str | Objective | None) -> Objective:
@@ -146,8 +162,11 @@ class Question(ABC):
     def problem(self, design: Design) -> Problem:
         """The problem that a design poses."""
         for name in self.bounds:
-            parse_expression(name, where="--limit", allowed=design.vocabulary)
-        read_objective(self.objective.text, "--objective", design.vocabulary)
+            required = is_requirement(name)
+            plain = "." not in name and not required
+            known = design.vocabulary if plain else design.names
+            read_limited(name, "--require" if required else "--limit", known)
+        read_objective(self.objective.text, "--objective", design.names)
         return Problem(design, self.limits, self.objective)
 
     @property

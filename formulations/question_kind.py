@@ -15,6 +15,32 @@ from ithaca.files.words import REPEATED
 Limits = Mapping[str, float | str | None] | Sequence[str] | None
 
 
+#: Requirements as options state them, and the option.
+Require = Annotated[
+    str | Sequence[str] | None,
+    Option(
+        "--require",
+        metavar="RULE",
+        help="Comparisons that must hold of metrics, quantities and named parts: "
+        "'lanes.i == 2*lanes.j', 'tiles.k <= 8' (repeatable).",
+    ),
+    REPEATED,
+]
+
+
+#: Metrics of one's own as options state them, and the option.
+Metrics = Annotated[
+    Mapping[str, str] | Sequence[str] | None,
+    Option(
+        "--metric",
+        metavar="NAME=EXPR",
+        help="A metric of your own, for objectives, limits and requirements: 'pes=lanes.i*lanes.j' "
+        "(repeatable).",
+    ),
+    REPEATED,
+]
+
+
 @dataclass(frozen=True)
 class QuestionOptions:
     """Options that a family reads; those of all families together are what commands take."""
@@ -22,6 +48,8 @@ class QuestionOptions:
     limit: Annotated[
         Limits, Option("--limit", help="Upper limits on metrics, e.g. latency=1e6."), REPEATED
     ] = None
+    require: Require = None
+    metric: Metrics = None
 
 
 def _no_workload(workload: object) -> bool:

@@ -11,6 +11,7 @@ from pydantic import Field
 from ithaca.files.messages import errors_at
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.documents import Document, Number, Text
+from ithaca.formulations.goals import is_requirement
 from ithaca.formulations.problem import Limit
 from ithaca.workloads.densities import read_densities
 from ithaca.workloads.kernel_files import with_sparsity
@@ -28,7 +29,8 @@ class PlatformDocument(Document):
         """The limits; refused if one is not of these metrics."""
         with errors_at("platform.limits"):
             for metric in self.limits:
-                parse_expression(metric, where="limit", allowed=metrics)
+                if not is_requirement(metric):
+                    parse_expression(metric, where="limit", allowed=metrics)
             return tuple(Limit(metric, bound) for metric, bound in self.limits.items())
 
 

@@ -12,6 +12,7 @@ from typing import Protocol
 from ithaca.files.messages import quoted
 from ithaca.formulations.algebra.domains import all_divisors
 from ithaca.formulations.algebra.expression import Expression
+from ithaca.formulations.goals import is_requirement
 
 
 class Stated(Protocol):
@@ -77,6 +78,7 @@ def terms_of(
         The divisors of all of them, which do not tell apart what is equal.
     """
     own = [(f"objective: {quoted(text)}", each) for text, each in objectives]
-    bounds = [(f"limit: {quoted(text)}", each) for text, each in limits]
+    kinds = ("limit", "requirement")
+    bounds = [(f"{kinds[is_requirement(text)]}: {quoted(text)}", each) for text, each in limits]
     used = ((what, each.expression) for what, each in (own[0], *bounds))
     return Terms((*own, *bounds), tuple(used))

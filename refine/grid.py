@@ -27,6 +27,7 @@ from ithaca.formulations.algebra.array_types import Floats
 from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.formulations.algebra.rounding import largest_double
 from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.design import Known
 from ithaca.formulations.families import profile_of
 from ithaca.refine.window import Window
 
@@ -174,7 +175,7 @@ def evaluate(window: Window, array: Callable[..., Any]) -> Evaluated:
     values = {name: table.astype(float) for name, table in integers.items()}
     # an objective may divide by zero; no such point is feasible
     with np.errstate(divide="ignore", invalid="ignore"):
-        metrics = problem.design.metrics(values, NUMPY)
+        metrics = Known(problem.design.metrics(values, NUMPY), problem.design, values, NUMPY)
         objective, meets_bounds = problem.objective.expression.evaluate(metrics, NUMPY), array(True)
         for used, bound in problem.design.conditions(values, NUMPY):
             meets_bounds = meets_bounds & (used <= largest_double(bound))

@@ -18,6 +18,7 @@ from ithaca.files.writing import SCHEMA
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.families import choice_of, family_of, profile_of
 from ithaca.formulations.family import Remarks
+from ithaca.formulations.goals import is_requirement
 from ithaca.formulations.problem import Problem
 from ithaca.results.schema import head_fields
 from ithaca.solver.certificate import OWN, Certificate, Status
@@ -145,7 +146,7 @@ def raised_limits(
 def dropped_limits(
     problems: Sequence[Problem], answer: Solution, solve: Solve
 ) -> tuple[Change, ...]:
-    """Solve again without any limit.
+    """Solve again without any limit, but with what is required.
 
     Parameters
     ----------
@@ -163,9 +164,11 @@ def dropped_limits(
     """
     if answer.value is None:
         return ()
-    after = solve(
-        [replace(problem, limits=()) for problem in problems], as_starts(answer, problems)
-    )
+    free = [
+        replace(problem, limits=tuple(x for x in problem.limits if x.required))
+        for problem in problems
+    ]
+    after = solve(free, as_starts(answer, problems))
     if after.value is None:
         return ()
     proven = answer.certificate.status is after.certificate.status is Status.OPTIMAL
@@ -345,7 +348,8 @@ def _limits_seem_idle(
     """
     uses = limit_uses(problem, configuration)
     idle = all(change.proven and change.after == change.before for change in changes)
-    return idle and bool(changes) and all(2 * use.used < use.bound for use in uses)
+    loose = (2 * use.used < use.bound for use in uses if not is_requirement(use.metric))
+    return idle and bool(changes) and all(loose)
 
 
 #: Fields of documents, and the attributes that they state.

@@ -125,7 +125,7 @@ class _ResultReader:
     def __init__(self, family: Family[Any], read: Any) -> None:
         self.read, self.family = read, family
         self.setting = family.setting(read)
-        known = family.vocabulary(self.setting)
+        known = family.names(self.setting)
         self.objective = read_objective(read.objective.expression, "objective.expression", known)
         self.limits: tuple[Limit, ...] = read.platform.upper_limits(known)
 
@@ -230,10 +230,11 @@ def read_solution(
         value = _value(limit.expression, metrics, f"platform.limits: {quoted(limit.metric)}", at)
         # compared as in files: a bound that no decimal states was rounded there
         if json_number(value) > json_number(limit.bound):
-            what = f"at most {spelled(limit.bound)}, the limit the file states"
-            raise InputError(
-                f"{at}.metrics: {quoted(limit.metric)} is {spelled(value)}; allowed: {what}"
-            )
+            if limit.required:
+                raise InputError(f"{at}.tiling breaks {limit.metric}, which the file requires")
+            allowed = f"allowed: at most {spelled(limit.bound)}, the limit the file states"
+            text = f"{at}.metrics: {quoted(limit.metric)} is {spelled(value)}; {allowed}"
+            raise InputError(text)
     value = _value(problem.objective.expression, metrics, "objective.expression", at)
     if (
         certificate.status is Status.OPTIMAL

@@ -58,6 +58,9 @@ def limit_facts(best: Solution, in_words: Callable[[Fraction], str] = percent) -
     known = best.problem.design.vocabulary
     for limit in best.problem.limits:
         used = limit.used(best.metrics)
+        if limit.required:
+            yield Fact("required", limit.metric)
+            continue
         share = f" ({in_words(used / limit.bound)})" if limit.bound else ""
         unit = f" {known[limit.metric].unit}" if limit.metric in known else ""
         yield Fact(limit.metric, f"{number(used)} of {number(limit.bound)}{unit}{share}")

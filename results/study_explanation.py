@@ -9,7 +9,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from ithaca.files.numbers import counted, number, percent
-from ithaca.formulations.goals import goal
+from ithaca.formulations.directions import goal
 from ithaca.results.result_view import run_text
 from ithaca.results.view import Table, View, tabled
 from ithaca.results.wording import bound_cells, limited_metrics, metric_label, seconds, unit_cells

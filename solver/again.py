@@ -25,7 +25,7 @@ def provers(problem: Problem, recorded: str = "") -> tuple[Method, ...]:
 
     What is searched in stages is more than integer models hold: searched again.
     """
-    if problem.design.stage(problem) is not None:
+    if problem.stage is not None:
         return (Method.STAGED if recorded == Method.STAGED.value else Method.AUTO,)
     # the default engine would ask others, too, wherever this machine is slower than the first was
     last = Method.EXACT if recorded == Method.EXACT.value else Method.AUTO

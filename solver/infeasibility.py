@@ -76,7 +76,7 @@ def why_infeasible(problems: Sequence[Problem], faults: Sequence[Shortfall]) -> 
 
 def _solve(problem: Problem, options: SolveOptions) -> Solution:
     """Solve by the engine that proves such designs: in stages where they offer one."""
-    staged = problem.design.stage(problem) is not None
+    staged = problem.stage is not None
     return (solve_staged if staged else solve_exact)(problem, options)
 
 

@@ -69,7 +69,7 @@ class ProofState:
         widens: bool = True,
     ) -> None:
         self.problem, self._start = problem, start
-        self._stage = stage or problem.design.stage(problem)
+        self._stage = stage or problem.stage
         self.seconds = self._cpsat_seconds = 0.0  #: Seconds in all, and of CP-SAT
         self.others = others and self._stage is None
         self._left_to_cpsat = others  #: What stages leave open, until it has said all it can

@@ -106,10 +106,11 @@ def run_of(solution: Solution, cycles: int | None, reason: str = "") -> Run:
         return Run(solution.design, None, None, reason)
     assert solution.configuration is not None
     problem = solution.problem
-    metrics = solution.profile.metrics_of_run(solution.configuration, cycles)
-    exceeded = [limit.metric for limit in problem.limits if limit.used(metrics) > limit.bound]
+    ran = solution.profile.metrics_of_run(solution.configuration, cycles)
+    metrics = problem.known(ran, solution.configuration)
+    exceeded = [limit.words for limit in problem.limits if limit.used(metrics) > limit.bound]
     if exceeded:
-        return Run(solution.design, cycles, None, f"exceeds limit {exceeded[0]} in these cycles")
+        return Run(solution.design, cycles, None, f"exceeds {exceeded[0]} in these cycles")
     return Run(solution.design, cycles, problem.objective.value(metrics))
 
 

@@ -9,6 +9,7 @@ from fractions import Fraction
 from math import ceil, floor, log10
 
 from ithaca.files.numbers import number
+from ithaca.formulations.goals import is_requirement
 
 #: Why nothing is feasible although no limit by itself is at fault.
 CONTRADICTION = "the limits contradict each other, and raising a single one is not enough"
@@ -75,6 +76,8 @@ def explain(shortfalls: Sequence[Shortfall], designs: int) -> list[str]:
 
 
 def _line(smallest: Fraction, shortfall: Shortfall, open_: bool) -> str:
+    if is_requirement(shortfall.metric):
+        return _unmet(smallest, shortfall)
     value = rounded(smallest, up=shortfall.proven)
     kept = " with the other limits as they are" if shortfall.others_kept else ""
     partly = open_ and shortfall.others_kept  # of another design nothing is known
@@ -87,6 +90,17 @@ def _line(smallest: Fraction, shortfall: Shortfall, open_: bool) -> str:
         least = f"the smallest that could be met{kept} is {value}"
     bound = number(shortfall.bound)
     return f"limit {shortfall.metric} = {bound} cannot be met; {least} (design {shortfall.design})"
+
+
+def _unmet(smallest: Fraction, shortfall: Shortfall) -> str:
+    """The line of a requirement, whose sides differ by so much at least."""
+    by = rounded(smallest, up=False)
+    kept = " with the limits as they are" if shortfall.others_kept else ""
+    known = "" if shortfall.proven else ", as far as is proven"
+    return (
+        f"requirement {shortfall.metric} cannot be met: it is missed by {by} at least{kept}"
+        f"{known} (design {shortfall.design})"
+    )
 
 
 def last_digit(value: Fraction) -> Fraction:

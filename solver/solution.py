@@ -12,6 +12,7 @@ from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.families import profile_of
 from ithaca.formulations.family import Profile
+from ithaca.formulations.goals import is_requirement
 from ithaca.formulations.problem import Problem
 from ithaca.solver.certificate import Certificate, Further
 from ithaca.solver.shortfall import TOGETHER, Shortfall, explain, rounded
@@ -95,7 +96,9 @@ class Solution:
         none is."""
         known = {s.metric: s.smallest for s in self.shortfalls if s.proven and s.others_kept}
         return " or ".join(
-            f"{x} = {rounded(n, up=True)}" for x, n in known.items() if n is not None
+            f"{x} = {rounded(n, up=True)}"
+            for x, n in known.items()
+            if n is not None and not is_requirement(x)
         )
 
     @property

@@ -108,10 +108,11 @@ def as_starts(answer: Solution, problems: Sequence[Problem]) -> list[Configurati
 
 
 def raisable_limits(problems: Sequence[Problem]) -> list[Limit]:
-    """The tightest limit of each metric, without those that no configuration of any design
-    exceeds."""
+    """The tightest limit of each metric, without requirements, and without those that no
+    configuration of any design exceeds."""
+    able = (x for x in problems[0].limits if not x.required)
     return distinct_limits(
-        [x for x in problems[0].limits if any(x in problem.open_limits for problem in problems)]
+        [x for x in able if any(x in problem.open_limits for problem in problems)]
     )
 
 

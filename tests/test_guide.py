@@ -28,7 +28,7 @@ GUIDES = [ROOT / "CONTRIBUTING.md", ROOT / "README.md"]
 #: which tests of exports do, too.
 LONG = """
 certificates co-design concepts cost-model exporting flow-graphs hardware-spaces index input-files
-memory-hierarchies python seeding-tools seeding simulating
+memory-hierarchies programs python seeding-tools seeding simulating
 """
 LONGEST = "fusing hardware recipes uneven-mappings"
 MARKS = {

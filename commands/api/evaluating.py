@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,7 +13,8 @@ from typer import Argument, Option
 from ithaca.commands.api.keywords import family_of_options, public
 from ithaca.commands.api.opening import is_result, opened_layers, solutions_of
 from ithaca.commands.api.options import LayerName
-from ithaca.commands.api.points import EvaluatedPoints, evaluated, points_of
+from ithaca.commands.api.points import EvaluatedPoints, checked, evaluated, points_of
+from ithaca.exports.programs.solutions import SolvedModel, configurations_of, is_solution
 from ithaca.files.answer import Answer
 from ithaca.files.csv_text import Rows
 from ithaca.files.errors import InputError
@@ -42,11 +44,12 @@ def evaluate(
     *,
     layer: LayerName = None,
     points: Annotated[
-        str | Path | Result | Rows | None,
+        str | Path | Result | Rows | SolvedModel | None,
         Option(
             "--points",
             help="CSV with one configuration a row (of a graph: its parameters), a result of "
-            "solve -o (JSON), or with --arch a mapping of Timeloop's (.yaml, .map.txt).",
+            "solve -o (JSON), or with --arch a mapping of Timeloop's (.yaml, .map.txt); with a "
+            "result a solution of its program by another solver (.sol).",
         ),
     ] = None,
     dtype: Annotated[
@@ -102,13 +105,23 @@ def evaluate(
             not isinstance(source, LoopNest) and is_result(str(source))
         ):
             for option, text in stated.items():
-                if text is not None:
+                if text is not None and not (option == "--points" and is_solution(text)):
                     raise InputError(
                         f"{option} cannot be given with a result, which states "
                         "its own; allowed with a workload"
                     )
             opened = opened_layers(source if isinstance(source, Answer) else str(source), layer)
-            return evaluated(solutions_of(opened))
+            solutions = solutions_of(opened)
+            if points is None:
+                return evaluated(solutions)
+            of_programs = configurations_of(points, [each.problem for _, each in solutions])
+            read = [
+                (name, replace(each, configuration=configuration))
+                for name, each in solutions
+                for design, configuration in of_programs
+                if design == each.problem.design
+            ]
+            return EvaluatedPoints(tuple(name for name, _ in read), checked(read))
         if layer is not None:
             raise InputError(f"--layer is {quoted(layer)}; allowed with a network's result")
     if arch is not None and (other := [name for name, value in device.items() if value]):

@@ -22,6 +22,7 @@ from ithaca.files.numbers import number, percent
 from ithaca.files.writing import SCHEMA
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Metric
+from ithaca.formulations.goals import is_requirement
 from ithaca.formulations.problem import Problem
 from ithaca.results.explanation import (
     RAISES,
@@ -87,6 +88,8 @@ def _statements(result: Result, explanation: Explanation) -> Iterator[str]:
 
 
 def _limit(use: LimitUse, vocabulary: Mapping[str, Metric]) -> str:
+    if is_requirement(use.metric):
+        return f"Requirement {use.metric}: it holds, with {number(use.slack)} to spare."
     unit = f" {vocabulary[use.metric].unit}" if use.metric in vocabulary else ""
     left = "none is left" if not use.slack else f"{number(use.slack)} left"
     if use.slack and use.slack_share is not None:

@@ -15,7 +15,7 @@ from ithaca.commands.api.parsing import check_sizes, parse_extents, parse_provin
 from ithaca.files.errors import InputError
 from ithaca.files.words import parse_integer, split_values
 from ithaca.formulations.design import Metric
-from ithaca.formulations.goals import to_minimise
+from ithaca.formulations.directions import to_minimise
 from ithaca.formulations.problem import Objective
 from ithaca.studies.front import Front, check_objectives, pareto_front
 
@@ -51,7 +51,8 @@ def pareto(
     own = parse_extents(sizes, extents)
     nest = family.nest(workload, own)
     question = family.question(workload)
-    minimised = parse_objectives(objectives, question.vocabulary(nest))
+    spelled = family.spelled_out(objectives)
+    minimised = parse_objectives(spelled, question.vocabulary(nest))
     question = replace(question, objective=minimised[0])
     for remark in question.remarks(nest):
         note(remark)

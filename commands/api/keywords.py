@@ -40,6 +40,7 @@ from ithaca.files.messages import meant, quoted
 from ithaca.files.registry import Registry
 from ithaca.files.words import REPEATED, parse_loops
 from ithaca.formulations.families import QUESTION_KINDS, QUESTIONS, UNNAMED
+from ithaca.formulations.own_metrics import parse_metrics, spelled_out
 
 if TYPE_CHECKING:
     from ithaca.formulations.question import Question
@@ -138,6 +139,10 @@ class FamilyOptions(OpenOptions):
     def kind(self, workload: object = None) -> type[Question]:
         """The questions of that family."""
         return QUESTIONS[self.family(workload)]
+
+    def spelled_out(self, words: Any) -> Any:
+        """Objectives with what metrics of one's own stand for."""
+        return spelled_out(words, parse_metrics(self.words.get("metric")))
 
     def nest(self, workload: Any, sizes: Mapping[str, int]) -> LoopNest:
         """The loop nest of a workload, with the loops inside PEs and of lanes, and the block

@@ -123,7 +123,9 @@ def checked(solutions: Sequence[tuple[str, Solution]]) -> tuple[dict[str, Any], 
         assert configuration is not None  # the caller asks for those that have one
         complaints = [] if problem.space.contains(configuration) else ["it is outside the space"]
         complaints += [
-            f"{limit.metric} exceeds {json_number(limit.bound)}"
+            f"{limit.metric} does not hold"
+            if limit.required
+            else f"{limit.metric} exceeds {json_number(limit.bound)}"
             for limit in problem.exceeded(configuration)
         ]
         metrics = json_ready(problem.metrics(configuration))

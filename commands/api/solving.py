@@ -11,6 +11,7 @@ from typer import Option
 
 from ithaca.commands.api.keywords import FamilyOptions, public
 from ithaca.commands.api.live_line import note, searching
+from ithaca.commands.api.normalising import is_normalised, normalised
 from ithaca.commands.api.options import (
     OBJECTIVE,
     Extents,
@@ -22,6 +23,7 @@ from ithaca.commands.api.options import (
     Workload,
 )
 from ithaca.commands.api.parsing import check_sizes, parse_engines, parse_extents
+from ithaca.exports.programs.solutions import SolvedModel, configurations_of, is_solution
 from ithaca.files.csv_text import Rows
 from ithaca.files.errors import InputError
 from ithaca.formulations.configuration import Configuration
@@ -39,11 +41,12 @@ from ithaca.studies.runs import RUNNING, kept_share, with_runs
 from ithaca.workloads.nest import LoopNest
 
 Start = Annotated[
-    str | Path | Loaded | Rows | None,
+    str | Path | Loaded | Rows | SolvedModel | None,
     Option(
         "--start",
         help="Configurations to improve on: a result, which gives the data type unless --dtype "
-        "does; a CSV file of evaluate; or a mapping of Timeloop's (.yaml).",
+        "does; a CSV file of evaluate; a solution of its program by another solver (.sol); or a "
+        "mapping of Timeloop's (.yaml).",
     ),
 ]
 
@@ -72,7 +75,8 @@ def solve(
     """Find the best configuration of a workload, and prove it.
 
     ``start`` is a result, or its file; a CSV file as ``evaluate`` writes; a mapping of Timeloop's;
-    or rows in Python: dictionaries, or a table of pandas, as `Result.to_dataframe` makes.
+    a model as `ithaca.model` makes, with values, or a file of these (``.sol``); or rows in Python:
+    dictionaries, or a table of pandas, as `Result.to_dataframe` makes.
     """
     engine, second = parse_engines(method, prove_with)
     own = parse_extents(sizes, extents)
@@ -82,6 +86,15 @@ def solve(
     if isinstance(known, Loaded):
         stated = known.profile.options
         family = replace(family, words={**stated, **family.words})
+    if is_normalised(objective):
+        budget, spelled = Budget(options), str(family.spelled_out(objective))
+        objective = normalised(
+            spelled,
+            lambda text: family.question(workload, text, descriptor=descriptor).problems(nest),
+            budget,
+            engine,
+        )
+        options = budget.share()
     question = family.question(workload, objective, descriptor=descriptor)
     problems, free = question.problems(nest), question.unrestricted
     check_sizes(workload, nest, own)
@@ -173,7 +186,7 @@ def answers(
         return tuple(with_runs(result, budget) for result in results)
 
 
-def read_start(start: Start) -> tuple[Loaded | Path | Rows | None, str]:
+def read_start(start: Start) -> tuple[Loaded | Path | Rows | SolvedModel | None, str]:
     """Known configurations, the result in a file among them, and what messages call them."""
     if not isinstance(start, str | Path):
         return start, ""
@@ -182,7 +195,10 @@ def read_start(start: Start) -> tuple[Loaded | Path | Rows | None, str]:
 
 
 def starts_of(
-    start: Loaded | Path | Rows, problems: Sequence[Problem], nest: LoopNest, name: str
+    start: Loaded | Path | Rows | SolvedModel,
+    problems: Sequence[Problem],
+    nest: LoopNest,
+    name: str,
 ) -> list[Configuration | None]:
     """The known configurations to start problems from.
 
@@ -217,6 +233,8 @@ def starts_of(
             for solution in start.solutions
             if solution.configuration is not None
         ]
+    elif is_solution(start):
+        pairs = configurations_of(start, problems)
     else:
         from ithaca.commands.api.points import points_of
 

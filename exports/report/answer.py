@@ -18,6 +18,7 @@ from ithaca.exports.report.blocks import (
 from ithaca.files.numbers import engineering, number, percent
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Metric
+from ithaca.formulations.goals import is_requirement
 from ithaca.formulations.problem import Problem
 from ithaca.results.explanation import limit_uses
 from ithaca.results.result_view import ALL
@@ -232,6 +233,8 @@ def resources(best: BestConfiguration) -> Section:
         share = None if use.slack_share is None else 1 - use.slack_share
         used = "–" if share is None else _used(share)
         note = f"{used}: {number(use.used)} of {number(use.bound)} {unit}".rstrip()
+        if is_requirement(use.metric):
+            note = f"required: {number(use.slack)} to spare"
         bars.append(
             Bar(
                 use.metric,

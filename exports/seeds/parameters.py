@@ -171,7 +171,7 @@ def score_configuration(
 ) -> tuple[Fraction, Fraction]:
     """The objective at a configuration, and by how much it breaks the limits."""
     values = exactly(configuration)
-    metrics = problem.design.metrics(values, FRACTION, problem.used_metrics)
+    metrics = problem.design.lookup(values, FRACTION, problem.used_metrics)
     used = [(limit.used(metrics), limit.bound) for limit in problem.limits]
     used += problem.design.conditions(values, FRACTION)
     violation = sum(

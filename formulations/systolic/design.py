@@ -48,6 +48,7 @@ from ithaca.formulations.systolic.metrics import (
     METRICS,
     metric_values,
     most_bandwidth,
+    named_parts,
     tensor_words,
 )
 from ithaca.formulations.systolic.packs import pack_links, pack_quantity
@@ -236,13 +237,8 @@ class SystolicDesign(Design):
         if numbers is FRACTION:
             values = exactly(values)
         buffers = {name: least for name, (least, _) in self.hardware if name.startswith("buffer.")}
-        known = _With(
-            values,
-            {
-                name: numbers.number(Fraction(n))
-                for name, n in (*self.extents.items(), *buffers.items())
-            },
-        )
+        more = (*self.extents.items(), *buffers.items())
+        known = _With(values, {name: numbers.number(Fraction(n)) for name, n in more})
         return evaluate(self.array, known, self.data, numbers, self.technology, dict(self.kept))
 
     def slowed_by_sums(self, configuration: Mapping[str, int]) -> Fraction:
@@ -258,6 +254,9 @@ class SystolicDesign(Design):
 
     def details(self, values: NumbersByName, numbers: NumberSystem) -> Mapping[str, NumbersByName]:
         return {"words": tensor_words(self.array, self.costs(values, numbers))}
+
+    def inner(self, values: NumbersByName, numbers: NumberSystem) -> NumbersByName:
+        return named_parts(self.costs(values, numbers))
 
     def preferences(self, values: NumbersByName, numbers: NumberSystem) -> tuple[Any, ...]:
         """Cycles as they fall, whatever the edition; then off-chip words, DSP, BRAM."""

@@ -3,7 +3,7 @@ tilings."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from itertools import product
@@ -26,7 +26,7 @@ from ithaca.formulations.systolic.choice import choose_designs
 from ithaca.formulations.systolic.dataflows import find_dataflow
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign
-from ithaca.formulations.systolic.metrics import METRICS, by_part
+from ithaca.formulations.systolic.metrics import METRICS, NAMES, by_part
 from ithaca.formulations.systolic.ports import MemoryPorts
 from ithaca.formulations.systolic.profile import SystolicProfile
 from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray
@@ -219,6 +219,9 @@ class SystolicFamily(Family[SystolicDesign]):
 
     def vocabulary(self, setting: ArraySetting) -> Mapping[str, Metric]:
         return METRICS
+
+    def names(self, setting: ArraySetting) -> Collection[str]:
+        return NAMES
 
     def design(self, setting: ArraySetting, choice: ArrayDesignDocument) -> SystolicDesign:
         nest = setting.nest

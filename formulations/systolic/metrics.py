@@ -14,6 +14,7 @@ from ithaca.formulations.algebra.expression import ZERO
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.data_types import DataType
 from ithaca.formulations.design import Metric
+from ithaca.formulations.goals import OpenNames, is_requirement
 from ithaca.formulations.problem import Limit, Objective, read_objective
 from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.cost_model import Costs
@@ -268,6 +269,10 @@ METRICS: Mapping[str, CostMetric] = {
 }
 
 
+#: All that objectives and limits may speak of.
+NAMES = OpenNames(METRICS)
+
+
 def metric_values(costs: Costs, names: Collection[str] | None = None) -> dict[str, Any]:
     """Values of metrics, all that the technology knows unless named, in the number system of
     ``costs``.
@@ -315,12 +320,20 @@ def by_part(costs: Costs) -> dict[str, dict[str, Any]]:
     }
 
 
+def named_parts(costs: Costs) -> dict[str, Any]:
+    """Parts of metrics by the names that requirements use: words by tensor; DSP blocks, block RAMs
+    and cycles of work by module."""
+    own = {kind.partition("_by_")[0]: each for kind, each in by_part(costs).items()}
+    words = {f"words.{name}": number for name, number in own.pop("off_chip_words").items()}
+    return words | {f"{kind}.{name}": n for kind, each in own.items() for name, n in each.items()}
+
+
 def parse_objective(text: str) -> Objective:
     """Read an objective such as ``latency`` or ``latency + 100*dsp``.
 
     Raises `InputError` if it is no expression, or names an unknown metric.
     """
-    return read_objective(text, "--objective", tuple(METRICS), METRICS)
+    return read_objective(text, "--objective", NAMES, METRICS)
 
 
 def parse_limit(metric: str, bound: Fraction) -> Limit:
@@ -329,5 +342,6 @@ def parse_limit(metric: str, bound: Fraction) -> Limit:
     Raises `InputError` if it is no expression, names an unknown metric, or limits a metric to less
     than 0.
     """
-    parse_expression(metric, where="limit", allowed=tuple(METRICS))
+    if not is_requirement(metric):
+        parse_expression(metric, where="limit", allowed=NAMES)
     return Limit(metric, bound)

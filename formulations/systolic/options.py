@@ -12,7 +12,7 @@ from typer import Option
 from ithaca.files.words import REPEATED
 from ithaca.formulations.data_types import DTYPES, DataType
 from ithaca.formulations.platform import Platform
-from ithaca.formulations.question_kind import Limits, QuestionKind
+from ithaca.formulations.question_kind import Limits, Metrics, QuestionKind, Require
 
 #: The model edition, unless options say otherwise, and that of what cannot be built, of which that
 #: one says nothing.
@@ -46,6 +46,8 @@ class ArrayOptions:
         ),
         REPEATED,
     ] = None
+    require: Require = None
+    metric: Metrics = None
     dataflow: Annotated[
         str | Sequence[str] | None,
         Option("--dataflow", help="Loops mapped to space, e.g. i,j; default: the best."),

@@ -15,7 +15,7 @@ from ithaca.formulations.design import Metric
 from ithaca.formulations.machine import Sums
 from ithaca.formulations.platform_files import platform_names, read_platform
 from ithaca.formulations.problem import Limit, Objective, Problem
-from ithaca.formulations.question import LayerProblems, Question, Variable, parse_limits
+from ithaca.formulations.question import LayerProblems, Question, Variable
 from ithaca.formulations.systolic.choice import choose_designs, hanging_text
 from ithaca.formulations.systolic.dataflows import dataflows, find_dataflow, loop_order
 from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign
@@ -72,13 +72,14 @@ class ArrayQuestion(Question):
                     f"{option} does not go with --edition {edition.value}; allowed: --edition cycle"
                 )
         data, platform = read_data_type(options.dtype), read_platform(options.platform)
+        minimised, bounds = cls.stated(options, objective)
         return cls(
             edition=edition,
             data=data if options.accumulator is None else data.accumulating(options.accumulator),
             platform=platform,
             machine=machine_changes(options.regime, sums=options.sums),
-            bounds=parse_limits(options.limit or []),
-            objective=cls.minimised(objective),
+            bounds=bounds,
+            objective=minimised,
             dataflow=parse_loops(options.dataflow),
             permutation=options.permutation,
             include_unbuildable=options.include_unbuildable,
@@ -169,7 +170,10 @@ class ArrayQuestion(Question):
 
     def problems(self, nest: LoopNest, memory: Stored = ()) -> tuple[Problem, ...]:
         limits = self.limits
-        return tuple(Problem(design, limits, self.objective) for design in self.designs(nest))
+        problems = [Problem(design, limits, self.objective) for design in self.designs(nest)]
+        for problem in problems if any(limit.required for limit in limits) else ():
+            problem.check_names()
+        return tuple(problems)
 
     def pose(self, network: Network) -> tuple[LayerProblems, ...]:
         layers = super().pose(network)

@@ -26,6 +26,9 @@ from ithaca.solver.cpsat.linear import (
 #: Largest magnitude handed to CP-SAT, which computes with 64-bit integers.
 LARGEST = 2**62
 
+#: Characters of the names of what a variable is of, in its own.
+LONGEST_NAME = 60
+
 
 class FormArithmetic:
     """Adds variables and constraints to a model so that forms can be multiplied, maximised and
@@ -128,7 +131,7 @@ class FormArithmetic:
 
     # -- operations --------------------------------------------------------------------
 
-    def new_form(self, low: int, high: int, name: str) -> LinearForm:
+    def new_form(self, low: int, high: int, name: str, of: Sequence[int] = ()) -> LinearForm:
         """A new variable between two bounds.
 
         Parameters
@@ -139,6 +142,8 @@ class FormArithmetic:
             Its largest value.
         name : str
             What it stands for, in messages and in the name of the variable.
+        of : Sequence of int, optional
+            The variables that it is of, by index, for its name.
 
         Raises
         ------
@@ -147,7 +152,10 @@ class FormArithmetic:
         """
         reach = max(abs(low), abs(high))
         check_magnitude(reach, f"a {name}")
-        variable = self.model.new_int_var(low, high, f"{name}.{len(self._variables)}")
+        owners = ",".join(self._variables[index].name for index in of)
+        owners = owners if len(owners) <= LONGEST_NAME else f"{owners[:LONGEST_NAME]}…"
+        text = f"{name}({owners}).{len(self._variables)}"
+        variable = self.model.new_int_var(low, high, text)
         self._register(variable, reach)
         return LinearForm({variable.index: Fraction(1)}, Fraction(0), Fraction(low), Fraction(high))
 
@@ -156,7 +164,7 @@ class FormArithmetic:
         step = grid(form)
         key = frozenset(form.terms.items()), form.constant, high
         if key not in self._sums:
-            new = self.new_form(ceil(form.low / step), floor(high / step), "sum")
+            new = self.new_form(ceil(form.low / step), floor(high / step), "sum", [*form.terms])
             (variable,) = new.terms
             self.model.add(self._variables[variable] == self.whole(form, step))
             self._sums[key] = new.scaled(step)
@@ -182,7 +190,7 @@ class FormArithmetic:
                 min(corners) / factor,
                 (max(corners) if most is None else min(max(corners), most)) / factor,
             )
-            self._products[key] = self.new_form(ceil(min(ends)), floor(max(ends)), "product")
+            self._products[key] = self.new_form(ceil(min(ends)), floor(max(ends)), "product", key)
             (product,) = self._products[key].terms
             self.model.add_multiplication_equality(
                 self._variables[product], [self._variables[x], self._variables[y]]
@@ -199,7 +207,8 @@ class FormArithmetic:
         # memory
         forms = [self.equal_variable(f, f.high) if len(f.terms) > 1 else f for f in forms]
         step = grid(*forms)
-        largest = self.new_form(ceil(low / step), floor(high / step), "maximum").scaled(step)
+        of = [*dict.fromkeys(v for form in forms for v in form.terms)]
+        largest = self.new_form(ceil(low / step), floor(high / step), "maximum", of).scaled(step)
         (variable,) = largest.terms
         self.model.add_max_equality(self._variables[variable], [self.whole(f, step) for f in forms])
         return largest
@@ -209,7 +218,9 @@ class FormArithmetic:
         if bottom == constant_form(Fraction(1)) and grid(top).denominator == 1:
             return top
         ends = [a / b for a in (top.low, top.high) for b in (bottom.low, bottom.high)]
-        result = self.new_form(ceil(min(ends)), ceil(max(ends)), "ceiling")
+        result = self.new_form(
+            ceil(min(ends)), ceil(max(ends)), "ceiling", [*top.terms, *bottom.terms]
+        )
         product = self.multiply(bottom, result)
         step = grid(top, bottom, product)
         excess = add_forms(product, top.scaled(-1))

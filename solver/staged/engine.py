@@ -45,7 +45,7 @@ def solve_staged(
     InputError
         If the design has no stages.
     """
-    stage = stage or problem.design.stage(problem)
+    stage = stage or problem.stage
     if stage is None:
         raise InputError(
             f"--method is 'staged', but design {problem.design.name} has no stages; allowed: auto"

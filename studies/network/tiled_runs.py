@@ -76,7 +76,12 @@ class TiledRuns:
             return  # bounds of runs that are left open rest on this, too
         where = "--fuse where tiles may be passed on"
         require_one(objective, where)
-        every = (problem for problems in self._problems_of.values() for problem in problems)
+        every = [problem for problems in self._problems_of.values() for problem in problems]
+        if beside := frozenset[str]().union(*(problem.beside for problem in every)):
+            raise InputError(
+                f"--objective or a limit speaks of {', '.join(sorted(beside))}; allowed with "
+                f"{where}: metrics alone"
+            )
         falling = frozenset[str]().union(*(problem.falling for problem in every))
         if falling:
             raise InputError(

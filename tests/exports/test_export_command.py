@@ -25,7 +25,19 @@ from tests.refusals import refusals
 #: Those for arrays.
 TARGETS = [name for name, tool in EVERY.items() if tool.family == "systolic"]
 CONV = {"o": 6, "r": 5, "c": 7, "i": 8, "p": 3, "q": 4}
+PROGRAMS = {
+    "pyomo": {"model.py"},
+    "nl": {"model.nl", "model.col", "model.row"},
+    "lp": {"model.lp"},
+    "mps": {"model.mps"},
+    "gams": {"model.gms"},
+    "bar": {"model.bar"},
+    "cpsat": {"model.pbtxt"},
+    "latex": {"model.tex"},
+    "python": {"model.py"},
+}
 FILES = {
+    **{target: {"README.md", *names} for target, names in PROGRAMS.items()},
     "autosa": {
         "README.md",
         "autosa_command.sh",
@@ -86,7 +98,9 @@ def test_every_target_takes_both_kernels(target, name, sizes, dataflow, tmp_path
     path = result_file(tmp_path, name, sizes, dataflow)
     said = export_result(path, target, tmp_path / "out")
     design = f"[{','.join(dataflow)}] {workload(name).output.tensor}"
-    assert said == f"wrote {tmp_path / 'out'}: design {design}, the result's best configuration"
+    what = f"design {design}, the result's best configuration"
+    what = f"the program of design {design}" if target in PROGRAMS else what
+    assert said == f"wrote {tmp_path / 'out'}: {what}"
     assert {entry.name for entry in (tmp_path / "out").iterdir()} == FILES[target]
 
 

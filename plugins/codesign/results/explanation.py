@@ -10,7 +10,7 @@ from fractions import Fraction
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import counted, number, percent
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.goals import goal
+from ithaca.formulations.directions import goal
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.space import Quantity
 from ithaca.plugins.codesign.results.layers import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ithaca.files.numbers import counted, number, percent
-from ithaca.formulations.goals import goal
+from ithaca.formulations.directions import goal
 from ithaca.plugins.codesign.results.layers import cost_text, front_rows, limit_uses
 from ithaca.plugins.codesign.studies.result import CodesignResult, HardwarePoint
 from ithaca.results.network_view import layers_view, left_out_facts

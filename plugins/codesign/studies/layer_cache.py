@@ -277,7 +277,7 @@ class LayerCache:
     def _floor(self, ask: Ask) -> Bound:
         def of(problem: Problem) -> Bound:
             floor = -inf if problem.floor is None else problem.floor
-            stage = None if late() else problem.design.stage(problem)
+            stage = None if late() else problem.stage
             return floor if stage is None else max(floor, stage.least)
 
         least = min(map(of, self._problems(ask)), default=inf)

@@ -4,7 +4,7 @@ stand alone."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Literal
 
 from pydantic import Field
@@ -170,6 +170,9 @@ class SpatialFamily(Family[MappingDesign]):
 
     def vocabulary(self, setting: Setting) -> Mapping[str, Metric]:
         return setting.design.vocabulary
+
+    def names(self, setting: Setting) -> Collection[str]:
+        return setting.design.names
 
     def design(self, setting: Setting, choice: MatchedLoopsDocument) -> MappingDesign:
         if setting.edition != INTRINSIC:

@@ -10,7 +10,7 @@ from typing import Annotated
 from typer import Option
 
 from ithaca.files.words import REPEATED
-from ithaca.formulations.question_kind import Limits, QuestionKind
+from ithaca.formulations.question_kind import Limits, Metrics, QuestionKind, Require
 from ithaca.plugins.hierarchies.formulations.architecture import Architecture
 
 
@@ -83,6 +83,8 @@ class HierarchyOptions:
         Option("--limit", help="Upper limits on metrics, e.g. energy=1e9,pes=128,DRAM.energy=2e8."),
         REPEATED,
     ] = None
+    require: Require = None
+    metric: Metrics = None
     divisors_only: Annotated[
         bool, Option("--divisors-only", help="Let factors divide the extents (no padding).")
     ] = False

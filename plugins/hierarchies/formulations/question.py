@@ -15,7 +15,7 @@ from ithaca.files.messages import refuse
 from ithaca.files.words import parse_choice
 from ithaca.formulations.design import Design, Metric
 from ithaca.formulations.problem import Objective, Problem
-from ithaca.formulations.question import LayerProblems, Question, Variable, parse_limits
+from ithaca.formulations.question import LayerProblems, Question, Variable
 from ithaca.plugins.hierarchies.formulations.architecture import Architecture
 from ithaca.plugins.hierarchies.formulations.conflicts import conflict
 from ithaca.plugins.hierarchies.formulations.constraint_files import read_constraints
@@ -96,12 +96,13 @@ class MappingQuestion(Question):
         of_library = isinstance(arch, Architecture) or str(arch) in architecture_names()
         open_ = of_library or space.free_bypass or options.constraints is not None
         like = None if open_ else namesake(architecture_named)
+        minimised, bounds = cls.stated(options, objective)
         return cls(
             architecture=architecture_named.keeping(keeps_of(like)),
             edition=edition,
             space=space,
-            objective=cls.minimised(objective),
-            bounds=parse_limits(options.limit or []),
+            objective=minimised,
+            bounds=bounds,
             constraints=options.constraints,
             of_library=of_library,
             like=None if like is None else like.name,

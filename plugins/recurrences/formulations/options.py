@@ -11,7 +11,7 @@ from typer import Option
 
 from ithaca.files.words import REPEATED
 from ithaca.formulations.platform import Platform
-from ithaca.formulations.question_kind import Limits, QuestionKind
+from ithaca.formulations.question_kind import Limits, Metrics, QuestionKind, Require
 from ithaca.plugins.recurrences.workloads.kind import is_recurrence
 
 
@@ -27,6 +27,8 @@ class RecurrenceOptions:
     limit: Annotated[
         Limits, Option("--limit", help="Upper limits, e.g. dsp=500,bram18k=50%."), REPEATED
     ] = None
+    require: Require = None
+    metric: Metrics = None
     dataflow: Annotated[
         str | Sequence[str] | None,
         Option("--dataflow", help="Loops mapped to space, e.g. k,j; default: the best."),

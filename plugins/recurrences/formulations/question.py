@@ -12,7 +12,7 @@ from ithaca.formulations.design import Metric
 from ithaca.formulations.platform import Platform
 from ithaca.formulations.platform_files import platform_names, read_platform
 from ithaca.formulations.problem import Limit, Objective
-from ithaca.formulations.question import Question, Variable, parse_limits
+from ithaca.formulations.question import Question, Variable
 from ithaca.plugins.recurrences.formulations.array import Timing, dataflows
 from ithaca.plugins.recurrences.formulations.choice import HANGS, choose_designs
 from ithaca.plugins.recurrences.formulations.design import METRICS, RecurrenceDesign
@@ -40,10 +40,11 @@ class RecurrenceQuestion(Question):
     @classmethod
     def read(cls, options: RecurrenceOptions, objective: str | Objective | None = None) -> Self:
         parse_choice("--dtype of recurrences", str(options.dtype), ("fp32",))
+        minimised, bounds = cls.stated(options, objective)
         return cls(
             platform=read_platform(options.platform),
-            bounds=parse_limits(options.limit or []),
-            objective=cls.minimised(objective),
+            bounds=bounds,
+            objective=minimised,
             dataflow=parse_loops(options.dataflow),
         )
 

@@ -28,7 +28,7 @@ from ithaca.formulations.systolic.family import (
     TechnologyDocument,
     TileFactorsDocument,
 )
-from ithaca.formulations.systolic.metrics import METRICS
+from ithaca.formulations.systolic.metrics import NAMES
 from ithaca.formulations.systolic.question import ArrayQuestion
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.formulations.technology import Technology
@@ -262,14 +262,14 @@ def result(read: NetworkResultDocument) -> NetworkResult:
     request = ArrayQuestion(
         data=stated_data_type(read.dtype, summed=read.edition is Edition.CYCLE),
         platform=Platform(read.platform.name, "", built(Technology, read.technology), {}),
-        bounds={x.metric: x.bound for x in read.platform.upper_limits(METRICS)},
-        objective=read_objective(read.objective, "objective", METRICS),
+        bounds={x.metric: x.bound for x in read.platform.upper_limits(NAMES)},
+        objective=read_objective(read.objective, "objective", NAMES),
         edition=read.edition,
         **dict(read.restriction),
         space=built(SpaceOptions, read.space),
         **dict(read.partition),
     )
-    layered = request.minimising(read_layer_objective(read, METRICS))
+    layered = request.minimising(read_layer_objective(read, NAMES))
     layers = read_layers(read.layers, lambda layer: _read_layer(layer, layered))
     return read_result(
         read,

@@ -13,6 +13,7 @@ import numpy as np
 
 from ithaca.files.clock import StoppedError
 from ithaca.files.errors import InputError
+from ithaca.files.messages import quoted
 from ithaca.formulations.algebra.array_types import Floats, Integers, Mask
 from ithaca.formulations.algebra.expression import SYMBOLIC, Symbols
 from ithaca.formulations.algebra.number_systems import NUMPY
@@ -338,6 +339,11 @@ def _needs(problem: Problem, configuration: Configuration) -> Room:
 
 def check_limits(problem: Problem) -> None:
     """Refuse a limit that does not bound an array that several layers share."""
+    if required := [limit.metric for limit in problem.limits if limit.required]:
+        raise InputError(
+            f"--require {quoted(required[0])} does not go with arrays that layers share; allowed "
+            "with --mode per-layer or shared-dataflow"
+        )
     others = [x.metric for x in problem.limits if not x.expression.symbols <= SHARED_LIMITS]
     if others:
         allowed, lifted = ", ".join(sorted(SHARED_LIMITS)), ",".join(f"{x}=none" for x in others)

@@ -4,7 +4,7 @@ import pytest
 
 import ithaca
 from ithaca.formulations.design import Metric
-from ithaca.formulations.goals import goal, to_minimise
+from ithaca.formulations.directions import goal, to_minimise
 from tests.command_line import succeed
 
 ARRAY = ("mm", "-s", "i=4,j=4,k=4", "--dataflow", "i,j", "--divisors-only", "--limit", "dsp=40")

@@ -1,0 +1,1 @@
+"""Designs as mathematical programs: for Pyomo, for files of solvers, and for people."""

@@ -1,0 +1,107 @@
+"""Solutions of programs by other solvers, models of Pyomo with values and files of names and values
+(`.sol`), as configurations."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+from ithaca.files.errors import InputError
+from ithaca.files.messages import quoted, refuse
+from ithaca.files.reading import read_text
+from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.design import Design
+from ithaca.formulations.problem import Problem
+
+#: The ending of files of solutions, and the largest (bytes).
+ENDING, MAX_BYTES = ".sol", 64 * 2**20
+
+#: How far from a whole number a solver's value may be.
+TOLERANCE = 1e-4
+
+_NUMBER = r"[-+]?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]{1,3})?"
+_LINE = re.compile(
+    rf"^\s*(?:\*\*\s*)?(?:[0-9]+\s+)?([A-Za-z][\w.\[\](),]*)\s*[\s:=]\s*({_NUMBER})(?:\s|$)",
+    re.MULTILINE,
+)
+_ELEMENT = re.compile(rf'name="([^"]+)"[^>]*?\svalue="({_NUMBER})"')
+
+
+@runtime_checkable
+class SolvedModel(Protocol):
+    """A model of Pyomo with values."""
+
+    def component_data_objects(self, *kinds: Any) -> Any:
+        """All variables, say."""
+
+
+def is_solution(source: object) -> bool:
+    """Whether something is a solution of a program: a file, or a model of Pyomo."""
+    if isinstance(source, str | Path):
+        return Path(source).suffix.lower() == ENDING
+    return isinstance(source, SolvedModel)
+
+
+def configurations_of(
+    source: Any, problems: Sequence[Problem]
+) -> list[tuple[Design, Configuration]]:
+    """The configuration of a solution, of each design that has it in its space.
+
+    Parameters
+    ----------
+    source : str or Path or ConcreteModel
+        The file, or the model with values.
+    problems : sequence of Problem
+        The problems whose program it may be of.
+
+    Raises
+    ------
+    InputError
+        If it is none of any of them.
+    """
+    is_model = isinstance(source, SolvedModel)
+    where = "the model" if is_model else str(source)
+    values, read, why = dict(_of_model(source) if is_model else _of_file(source)), [], ""
+    for problem in problems:
+        space, known = problem.space, {}
+        for name in space.quantities:
+            value = values.get(_plain(name))
+            if value is None:
+                why = why or f"has no value of {name}; allowed: one of each quantity"
+                break
+            if abs(value - round(value)) > TOLERANCE:
+                why = why or f"{name} is {value}; allowed: a whole number"
+                break
+            known[name] = round(value)
+        else:
+            if space.contains(known):
+                read.append((problem.design, Configuration(known)))
+            else:
+                why = f"is no configuration of design {problem.design.name}"
+    if not read:
+        raise refuse(where, why)
+    return read
+
+
+def _plain(name: str) -> str:
+    """A name as writers of programs may change it."""
+    return re.sub(r"\W+", "_", name).strip("_")
+
+
+def _of_model(model: Any) -> Iterator[tuple[str, float]]:
+    import pyomo.environ as pyo
+
+    for variable in model.component_data_objects(pyo.Var):
+        if variable.value is not None:
+            yield _plain(variable.name), float(variable.value)
+
+
+def _of_file(path: str | Path) -> Iterator[tuple[str, float]]:
+    text = read_text(Path(path), MAX_BYTES)
+    pairs = _ELEMENT.findall(text) or _LINE.findall(text)
+    if not pairs:
+        raise InputError(f"{quoted(str(path))} has no lines of a name and a value; allowed: such")
+    for name, value in pairs:
+        yield _plain(name), float(value)
