@@ -277,6 +277,20 @@ def test_what_the_closed_form_alone_excludes_is_said(tmp_path, one):
     assert "infeasible: limit" in failed("solve", *mv[:3], *asked, "u250", *fast)
 
 
+def test_words_about_a_proof_are_free_where_no_run_can_change_it(monkeypatch):
+    """A cut network of 300 layers was over its limit by 100 s: each design of each layer was asked
+    which metrics its cycles decide."""
+
+    def timed(profile):
+        raise AssertionError(profile)
+
+    monkeypatch.setattr(SystolicProfile, "timed", property(timed))
+    cut = solved(time_limit=1e-6)
+    none = solved(platform="u250", limit={"dsp": 0, "latency": 5})
+    assert (cut.status, cut.basis) == ("unknown", "")
+    assert (none.status, none.basis) == ("infeasible", "")
+
+
 @pytest.mark.ci
 def test_fronts_are_by_the_closed_form(tmp_path):
     path = tmp_path / "f.json"
