@@ -94,7 +94,8 @@ def test_what_keeps_layers_from_a_common_design_is_proven_again(tmp_path):
         fall["smallest"] = 8
     path.write_text(json.dumps(document))
     done = command("verify", path)
-    assert (done.returncode, "layers[0].shortfalls[0].smallest" in done.stderr) == (2, True)
+    assert done.returncode == 2
+    assert "smallest" in done.stderr, done.stderr
 
 
 @pytest.mark.ci(whole=True)
