@@ -13,10 +13,13 @@ from typing import Any
 
 from ithaca.files.answer import Check
 from ithaca.files.errors import EDITED, InputError
+from ithaca.files.messages import errors_at
 from ithaca.files.numbers import counted, number
+from ithaca.results.verification import same_shortfalls
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.verification import claimed, repeat, time_for, verify
 from ithaca.studies.network.array_modes import ARRAY_MODES
+from ithaca.studies.network.layers import SHARED_DATAFLOW
 from ithaca.studies.network.modes import mode
 from ithaca.studies.network.parts import layer_result
 from ithaca.studies.network.result import Fusing, LayerResult, NetworkResult, Total
@@ -66,6 +69,8 @@ def verify_network(result: NetworkResult, options: SolveOptions) -> Iterator[Che
         yield as_stated(words)
     if not result.share.whole:
         yield as_stated(f"the total is of {result.share.statement}")
+    if result.mode == SHARED_DATAFLOW and any(r.answer.shortfalls for r in result.layers):
+        yield _limits_again(result, whole.share(2))
     total, budget = result.total, Budget(whole.share())  # of all further searches together
     words = "" if total is None else claimed_total(result, total)
     if total is None:
@@ -90,6 +95,15 @@ def verify_network(result: NetworkResult, options: SolveOptions) -> Iterator[Che
         search = budget.share()
         line, proven = repeat(result.unrestricted, again, search, "unrestricted", evaluated=False)
         yield Check("unrestricted", line, proven)
+
+
+def _limits_again(result: NetworkResult, search: SolveOptions) -> Check:
+    """Search again for the limits that keep layers from a common design."""
+    again, done = mode(result.mode)(result.network, result.request, RunOptions(search=search)), True
+    for index, (layer, other) in enumerate(zip(result.layers, again.layers, strict=True)):
+        with errors_at(f"layers[{index}]"):
+            done &= same_shortfalls(layer.answer.shortfalls, other.answer.shortfalls)
+    return Check("limits", "searched again" if done else "not searched again in time", done)
 
 
 def claimed_total(result: NetworkResult, total: Total) -> str:
@@ -154,7 +168,10 @@ def _check_layer(
     confirmed = 0
     for index, design in designs:
         if not budget.over:
-            confirmed += verify(design, budget.share(), f"{at}.designs[{index}]")[1]
+            # files state of the answer alone which limits would help
+            own = design.shortfalls and design.design == answer.design
+            share, place = budget.share(), f"{at}.designs[{index}]"
+            confirmed += verify(design, share, place, says_limits=bool(own))[1]
     of = counted(len(designs), "design")
     extent = (
         f"{of} confirmed"

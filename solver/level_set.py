@@ -18,17 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ithaca.formulations.algebra.array_types import Floats, Mask
-from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.monotonicity import rising
-from ithaca.formulations.algebra.rational_arrays import RATIONAL_ARRAYS, Rationals
 from ithaca.formulations.algebra.rounding import loosened
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem, SymbolicProblem
 from ithaca.formulations.space import Axis, Rows
 from ithaca.solver.best_first import TreeSearch
+from ithaca.solver.ranking import Ranking
 from ithaca.solver.tables.affordable import affordable_axes
 from ithaca.solver.tables.column import Column, Columns
-from ithaca.solver.tables.configurations import configuration_of
 from ithaca.solver.tables.frame import lower_problem, saturated
 from ithaca.solver.tables.lean import Lean, lean, lessened
 from ithaca.solver.tables.lowered import LoweredProblem
@@ -131,42 +129,19 @@ class LevelSets:
         return self._rising.lean(self.axes)
 
     def first(
-        self, value: Fraction, tables: Sequence[CandidateTable], keys: Sequence[Expression]
+        self, ranking: Ranking, tables: Sequence[CandidateTable]
     ) -> tuple[Configuration | None, int] | None:
-        """The configuration of just a value that comes first by some numbers, compared one after
-        the other, if there is one; and the boxes that were bounded.
+        """The preferred configuration of just the value of a ranking, if there is one; and the
+        boxes that were bounded.
 
-        None where there are too many to look at each.
-
-        Parameters
-        ----------
-        value : Fraction
-            The value of the objective.
-        tables : sequence of CandidateTable
-            The rows that such configurations may have (`tables`).
-        keys : sequence of Expression
-            The numbers, over quantities; smaller ones come first.
+        None where there are too many to look at each; ``tables`` hold the rows that such
+        configurations may have.
         """
-        problem, search = self.problem, _LevelSearch(self.bounds, tables, value)
-        if problem.space.entangled or not search.run():
+        search = _LevelSearch(self.bounds, tables, ranking.value)
+        if self.problem.space.entangled or not search.run():
             return None
         leaves = np.concatenate([np.zeros((len(tables), 0), np.int64), *search.leaves], axis=1)
-        exact, symbolic = _exactly(tables, leaves), problem.symbolic()
-        beyond = symbolic.objective.evaluate(exact, RATIONAL_ARRAYS) - _rational(value)
-        kept = np.array([not over for over, _ in beyond.entries(leaves.shape[1])], bool)
-        rules = [(expression, Fraction(0)) for expression in problem.space.inequalities]
-        for used, bound in (*symbolic.constraints, *rules):
-            kept &= _rational(bound) >= used.evaluate(exact, RATIONAL_ARRAYS)
-        leaves = leaves[:, kept]
-        for key in keys:
-            if leaves.shape[1] < 2:
-                break
-            number: Rationals = key.evaluate(_exactly(tables, leaves), RATIONAL_ARRAYS)
-            order, _ = number.over_one_denominator(leaves.shape[1])
-            leaves = leaves[:, order == order.min()]
-        if not leaves.shape[1]:
-            return None, search.boxes
-        return configuration_of(problem.space, tables, leaves[:, 0].tolist()), search.boxes
+        return ranking.first(tables, leaves), search.boxes
 
 
 @dataclass(frozen=True)
@@ -334,16 +309,3 @@ def _rows_of(axis: Axis, few: Lean | None) -> RowSource:
 
 def _once(rows: Rows) -> Iterator[Rows]:
     yield rows
-
-
-def _rational(number: Fraction) -> Rationals:
-    return Rationals(number.numerator, number.denominator)
-
-
-def _exactly(tables: Sequence[CandidateTable], leaves: NDArray[np.int64]) -> dict[str, Rationals]:
-    """The quantities of configurations, a row of each table, in exact arithmetic."""
-    return {
-        name: Rationals(values[own].astype(object))
-        for table, own in zip(tables, leaves, strict=True)
-        for name, values in table.rows.items()
-    }

@@ -19,7 +19,6 @@ from ithaca.formulations.algebra.rounding import cutoff, finer_than_floats, loos
 from ithaca.formulations.space import Relation
 from ithaca.solver.best_first import TreeSearch
 from ithaca.solver.ranking import Ranking
-from ithaca.solver.tables.configurations import configuration_of
 from ithaca.solver.tables.frame import lower, relax
 from ithaca.solver.tables.granularity import granularity
 from ithaca.solver.tables.model import Nodes, Source
@@ -116,11 +115,14 @@ class PlateauSearch(TreeSearch):
         return open_
 
     def _take(self, nodes: Nodes, bounds: Floats) -> None:
-        tables = [tree.table for tree in self._trees]
-        for place in np.flatnonzero(self._legal(nodes)):
-            if self._improving(bounds[:, place : place + 1])[0]:
-                rows = self._rows(nodes[:, place])
-                self._ranking.offer(configuration_of(self._ranking.problem.space, tables, rows))
+        nodes, tables = nodes[:, self._legal(nodes)], [tree.table for tree in self._trees]
+        for begin in range(0, nodes.shape[1], BATCH):
+            self._checkpoint()
+            part = nodes[:, begin : begin + BATCH]
+            rows = np.stack([t.row.take(own) for t, own in zip(self._trees, part, strict=True)])
+            first = self._ranking.first(tables, rows)
+            if first is not None:
+                self._ranking.offer(first)
 
     def _legal(self, nodes: Nodes) -> Mask:
         """A mask of the single configurations that keep the rules across axes that bounds do not

@@ -12,6 +12,9 @@ from fractions import Fraction
 from math import inf, prod
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ithaca.formulations.algebra.expression import (
     SYMBOLIC,
     Constant,
@@ -21,9 +24,12 @@ from ithaca.formulations.algebra.expression import (
     multiply,
 )
 from ithaca.formulations.algebra.number_systems import FRACTION, exactly
+from ithaca.formulations.algebra.rational_arrays import RATIONAL_ARRAYS, Rationals
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.space import Space
+from ithaca.solver.tables.configurations import configuration_of, exact_quantities
+from ithaca.solver.tables.table import CandidateTable
 
 #: Values of a part of the order stay below this, so that floats tell neighbours apart (`cutoff`).
 MOST_CODES = 1 << 30
@@ -57,6 +63,37 @@ class Ranking:
             if keys < self.best:
                 self.incumbent, self.best = configuration, keys
 
+    def first(
+        self, tables: Sequence[CandidateTable], rows: NDArray[np.signedinteger]
+    ) -> Configuration | None:
+        """The preferred one of many configurations, if any has the value and keeps all limits.
+
+        Parameters
+        ----------
+        tables : sequence of CandidateTable
+            The rows of every axis.
+        rows : NDArray[np.signedinteger]
+            A row of each table, shape (axes, configurations).
+        """
+        problem, symbolic = self.problem, self.problem.symbolic()
+        exact = exact_quantities(problem.space, tables, rows)
+        beyond = symbolic.objective.evaluate(exact, RATIONAL_ARRAYS) - _rational(self.value)
+        kept = np.array([not over for over, _ in beyond.entries(rows.shape[1])], bool)
+        rules = [(expression, Fraction(0)) for expression in problem.space.inequalities]
+        for used, bound in (*symbolic.constraints, *rules):
+            kept &= _rational(bound) >= used.evaluate(exact, RATIONAL_ARRAYS)
+        rows = rows[:, kept]
+        for key in self.keys:
+            if rows.shape[1] < 2:
+                break
+            exact = exact_quantities(problem.space, tables, rows)
+            number: Rationals = key.evaluate(exact, RATIONAL_ARRAYS)
+            order, _ = number.over_one_denominator(rows.shape[1])
+            rows = rows[:, order == order.min()]
+        if not rows.shape[1]:
+            return None
+        return configuration_of(problem.space, tables, rows[:, 0].tolist())
+
     def limit(self, rival: tuple[Any, ...], *, equal: bool) -> None:
         """Ask only for what is preferred to a rival; what one of both does not say is the worst."""
         best: list[Any] = []
@@ -67,6 +104,10 @@ class Ranking:
             if own is not None and self._tells(own):
                 best.append(other)
         self.best = (*best, *(inf,) * (len(self.keys) - len(best))) if equal else tuple(best)
+
+
+def _rational(number: Fraction) -> Rationals:
+    return Rationals(number.numerator, number.denominator)
 
 
 def order(space: Space) -> Iterator[Expression]:

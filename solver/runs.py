@@ -46,10 +46,12 @@ def none_by_form(problem: Problem, shortfalls: Sequence[Shortfall]) -> str:
     """Words to add where no configuration meets the limits: one that takes other cycles as it runs
     than by the closed form might, unless that is so whatever the cycles are."""
     profile, named = profile_of(problem.design), {shortfall.metric for shortfall in shortfalls}
+    if not profile.runs:
+        return ""
     timed = [x.metric for x in problem.limits if profile.timed & x.expression.symbols]
     # a limit that is not named could be lifted, and still nothing would meet the others
     whatever = len(timed) == 1 and named and timed[0] not in named
-    return not_run([problem.design]) if timed and not whatever else ""
+    return BY_FORM if timed and not whatever else ""
 
 
 def own_run(answer: Solution | None, runs: Sequence[Run]) -> Run | None:
@@ -82,9 +84,10 @@ def basis(answer: Solution | None, designs: Sequence[Solution], runs: Sequence[R
     """
     if answer is None or answer.value is None:
         none = [s for s in (answer, *designs) if s is not None]
-        infeasible = all(s.certificate.status is Status.INFEASIBLE for s in none)
-        words = {none_by_form(s.problem, s.shortfalls) for s in none}
-        return max(words, default="") if infeasible else ""
+        if not all(s.certificate.status is Status.INFEASIBLE for s in none):
+            return ""
+        words = (none_by_form(s.problem, s.shortfalls) for s in none)
+        return next(filter(None, words), "")
     own = own_run(answer, runs)
     same = own is not None and own.value == answer.value and not outrun(answer, designs)
     return "" if same else not_run([answer.problem.design])

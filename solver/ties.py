@@ -75,7 +75,7 @@ def preferred(
         checkpoint()
         levels = LevelSets(problem, checkpoint)
         tables = levels.tables(value)
-        first = (None, 0) if tables is None else levels.first(value, tables, ranking.keys)
+        first = (None, 0) if tables is None else levels.first(ranking, tables)
         if first is None and tables is not None:
             from ithaca.solver.plateau import PlateauSearch
 

@@ -170,7 +170,9 @@ def _disagreement(one: Solution, other: Solution, what: str) -> str:
     )
 
 
-def verify(recorded: Solution, options: SolveOptions, at: str) -> tuple[str, bool]:
+def verify(
+    recorded: Solution, options: SolveOptions, at: str, *, says_limits: bool = True
+) -> tuple[str, bool]:
     """Prove again what a solution of a file claims; its value was evaluated again when it was read.
 
     Parameters
@@ -181,6 +183,8 @@ def verify(recorded: Solution, options: SolveOptions, at: str) -> tuple[str, boo
         Time limit and interruption.
     at : str
         Place in the file.
+    says_limits : bool, optional
+        Whether the record names the limits that would help where nothing meets all.
 
     Returns
     -------
@@ -239,7 +243,7 @@ def verify(recorded: Solution, options: SolveOptions, at: str) -> tuple[str, boo
             return words, False
     falls, limits = (
         recorded.shortfalls,
-        recorded.problem.open_limits if status is Status.INFEASIBLE else (),
+        recorded.problem.open_limits if says_limits and status is Status.INFEASIBLE else (),
     )
     open_ = [
         s.metric

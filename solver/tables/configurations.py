@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ithaca.formulations.algebra.array_types import Floats
 from ithaca.formulations.algebra.number_systems import NUMPY
+from ithaca.formulations.algebra.rational_arrays import RATIONAL_ARRAYS, Rationals
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.space import Link, Relation, Space
 from ithaca.solver.tables.program import Program
@@ -115,6 +116,31 @@ def configuration_of(
         if space.definitions
         else Configuration(values)
     )
+
+
+def exact_quantities(
+    space: Space, tables: Sequence[CandidateTable], rows: NDArray[np.signedinteger]
+) -> dict[str, Rationals]:
+    """The quantities of many configurations in exact arithmetic; what rules across axes define
+    follows from the others.
+
+    Parameters
+    ----------
+    space : Space
+        The design space.
+    tables : sequence of CandidateTable
+        The rows of its axes.
+    rows : NDArray[np.signedinteger]
+        A row of each table, shape (axes, configurations).
+    """
+    exact = {
+        name: Rationals(values[own].astype(object))
+        for table, own in zip(tables, rows, strict=True)
+        for name, values in table.rows.items()
+    }
+    for name, expression in space.definitions.items():
+        exact[name] = expression.evaluate(exact, RATIONAL_ARRAYS)
+    return exact
 
 
 def configurations_of(

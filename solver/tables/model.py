@@ -11,9 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ithaca.formulations.algebra.array_types import Floats, Mask
+from ithaca.formulations.algebra.rational_arrays import RATIONAL_ARRAYS
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.solver.tables.configurations import Configurations, configuration_of
+from ithaca.solver.tables.configurations import (
+    Configurations,
+    configuration_of,
+    exact_quantities,
+)
 from ithaca.solver.tables.exact_bound import ExactBound
 from ithaca.solver.tables.program import Program
 from ithaca.solver.tables.tree import RowTree
@@ -59,6 +64,14 @@ class BoundModel:
         where no configuration in the box meets all constraints.
         """
         return bound_boxes(self.program, self.sources, self.limits, nodes)
+
+    def values(self, nodes: Nodes) -> list[Fraction]:
+        """The exact objectives of boxes of single rows."""
+        tables = [tree.table for tree in self.trees]
+        rows = np.stack([tree.row.take(own) for tree, own in zip(self.trees, nodes, strict=True)])
+        exact = exact_quantities(self.problem.space, tables, rows)
+        objective = self.problem.symbolic().objective.evaluate(exact, RATIONAL_ARRAYS)
+        return [Fraction(*entry) for entry in objective.entries(nodes.shape[1])]
 
     def configuration(self, rows: Sequence[int]) -> Configuration:
         """The configuration of one row per axis; what rules across axes define follows from the

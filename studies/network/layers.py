@@ -261,9 +261,11 @@ def _together(members: Sequence[SolvedLayer], designs: Sequence[str]) -> tuple[S
             proven = all(fall.proven for fall in each)
             falls.append(replace(each[0], smallest=least, proven=proven, design=TOGETHER))
     alone = most_alone(member.best() for member in members)
+    falls.sort(key=lambda fall: fall.smallest or 0)
+    first = {(fall.metric, fall.smallest is None): fall for fall in reversed(falls)}
     return tuple(
         fall
-        for fall in falls
+        for fall in first.values()  # the least that would do, and whether more of it is open
         if fall.metric not in alone
         or any(
             other.smallest is None or not other.proven or other.smallest > alone[fall.metric]

@@ -24,6 +24,7 @@ from ithaca.solver.cpsat.engine import solve_cpsat
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.gp.engine import solve_gp
 from ithaca.solver.options import SolveOptions
+from ithaca.solver.portfolio import solve_design
 from ithaca.workloads.library import workload
 from tests.problems import configuration_of, mm_points, mm_problem, mm_tiling
 from tests.solver.enumeration import enumerated_optimum
@@ -191,3 +192,21 @@ def test_the_platform_that_needs_it():
     assert float(unlimited.metrics["bandwidth"]) == pytest.approx(28.69, abs=0.01)
     assert limited.metrics["bandwidth"] <= Fraction("19.2")
     assert limited.certificate.status is Status.OPTIMAL
+
+
+@pytest.mark.parametrize("dataflow", ["i", "k"])
+def test_the_least_bandwidth_that_would_do_is_that_of_enumeration(dataflow):
+    asked = {"dtype": "int16", "dsp": "4"}
+    free = mm_problem((3, 2, 4), (dataflow,), objective="bandwidth", **asked)
+    least = enumerated_optimum(free)
+    low = Limit("bandwidth", least / 2)
+    none = solve_design(mm_problem((3, 2, 4), (dataflow,), more_limits=(low,), **asked))
+    assert none.certificate.status is Status.INFEASIBLE
+    (fall,) = [fall for fall in none.shortfalls if fall.metric == "bandwidth"]
+    assert fall.proven
+    assert fall.others_kept
+    assert float(fall.smallest) == pytest.approx(float(least), rel=1e-12)
+    for bound, fits in ((fall.smallest, True), (fall.smallest * Fraction(999, 1000), False)):
+        limit = Limit("bandwidth", bound)
+        problem = mm_problem((3, 2, 4), (dataflow,), more_limits=(limit,), **asked)
+        assert (solve_exact(problem).value is not None) == fits

@@ -2,11 +2,14 @@
 
 import random
 from fractions import Fraction
+from functools import cache
 
+import numpy as np
 import pytest
 
-from ithaca.formulations.problem import Limit
+from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.derivation import designs
+from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.solver.certificate import Status
 from ithaca.solver.exact.engine import solve_exact
@@ -14,6 +17,7 @@ from ithaca.solver.options import SolveOptions
 from ithaca.solver.tables.frame import build_model
 from ithaca.workloads.library import workload
 from tests.problems import mm_problem
+from tests.solver.enumeration import objectives_of_all
 from tests.solver.known_optima import brute_force
 
 OBJECTIVES = (
@@ -67,6 +71,66 @@ def test_optimum_equals_brute_force(seed):
 @pytest.mark.parametrize("seed", range(22, 220))
 def test_optimum_equals_brute_force_on_many_problems(seed):
     check(random_problem(seed))
+
+
+#: Quotients of which thousands of configurations may have the least, in edition cycle, whose main
+#: phase is a difference.
+QUOTIENTS = (
+    "latency/main",
+    "main/latency",
+    "latency/energy",
+    "energy/main",
+    "latency/(latency - 1)",
+    "dsp/(latency/main)",
+    "ceil(latency/main)/main",
+    "max(latency/main, energy/main)",
+    "-main/latency",
+    "1/(main/latency)",
+    "off_chip_words/main",
+    "latency/(energy/main)",
+)
+
+
+def quotient_problem(objective, dataflow):
+    """All tiles, packs and padding of a product so small that enumeration holds them."""
+    return mm_problem((2, 1, 2), (dataflow,), "C", "cycle", objective=objective)
+
+
+@cache
+def enumerated_quotients(dataflow):
+    """The least of every quotient over the whole space, by enumeration."""
+    problem = quotient_problem("latency", dataflow)
+    wanted = [parse_objective(text).expression for text in QUOTIENTS]
+    rows = np.min([part.min(axis=1) for part in objectives_of_all(problem, wanted)], axis=0)
+    return dict(zip(QUOTIENTS, rows.tolist(), strict=True))
+
+
+@pytest.mark.parametrize("objective", QUOTIENTS)
+@pytest.mark.parametrize(
+    "dataflow", [pytest.param("j", marks=pytest.mark.slow), pytest.param("k", marks=pytest.mark.ci)]
+)
+def test_quotients_with_positive_divisors_are_those_of_brute_force(objective, dataflow):
+    solution = solve_exact(quotient_problem(objective, dataflow), SolveOptions(any_tie=True))
+    assert solution.certificate.status is Status.OPTIMAL
+    assert solution.value == solution.certificate.lower_bound
+    assert float(solution.value) == pytest.approx(enumerated_quotients(dataflow)[objective])
+
+
+@pytest.mark.ci
+def test_configurations_of_a_plateau_are_judged_together(monkeypatch):
+    """16,000 configurations have the least latency/main; the reference took a minute for them."""
+    judged = []
+    reference = Problem.feasible_value
+
+    def counted(problem, configuration):
+        judged.append(configuration)
+        return reference(problem, configuration)
+
+    monkeypatch.setattr(Problem, "feasible_value", counted)
+    problem = mm_problem((2, 2, 2), edition="cycle", objective="latency/main")
+    solution = solve_exact(problem, SolveOptions(any_tie=True))
+    assert solution.value == solution.certificate.lower_bound == Fraction(2097, 2048)
+    assert len(judged) < 500
 
 
 @pytest.mark.parametrize(("objective", "value"), [("power", "6.19"), ("-comp", "-1720")])

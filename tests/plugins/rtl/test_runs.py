@@ -277,6 +277,20 @@ def test_what_the_closed_form_alone_excludes_is_said(tmp_path, one):
     assert "infeasible: limit" in failed("solve", *mv[:3], *asked, "u250", *fast)
 
 
+def test_words_about_a_proof_are_free_where_no_run_can_change_it(monkeypatch):
+    """A cut network of 300 layers was over its limit by 100 s: each design of each layer was asked
+    which metrics its cycles decide."""
+
+    def timed(profile):
+        raise AssertionError(profile)
+
+    monkeypatch.setattr(SystolicProfile, "timed", property(timed))
+    cut = solved(time_limit=1e-6)
+    none = solved(platform="u250", limit={"dsp": 0, "latency": 5})
+    assert (cut.status, cut.basis) == ("unknown", "")
+    assert (none.status, none.basis) == ("infeasible", "")
+
+
 @pytest.mark.ci
 def test_fronts_are_by_the_closed_form(tmp_path):
     path = tmp_path / "f.json"
@@ -334,18 +348,34 @@ def drawn(seed):
 
 def check_runs(seeds):
     answers = [found for seed in seeds if (found := drawn(seed)).best is not None]
-    errors = [
-        float(run.value / solution.value - 1)
+    ran = [
+        (run.value - solution.value, run.value)
         for found in answers
         for solution in found.solutions
         if solution.value is not None and (run := runs.run_again(solution)).value is not None
     ]
-    assert len(errors) >= len(seeds) // 2
-    assert mean(error == 0 for error in errors) >= 0.97
-    assert max(map(abs, errors)) <= 0.02
+    assert len(ran) >= len(seeds) // 2
+    assert mean(not more for more, _ in ran) >= 0.97
+    # a form that is too high lets memory wait once a run, whatever it takes (limits.md)
+    assert all(-max(4, cycles / 50) <= more <= cycles / 50 for more, cycles in ran)
     for found in answers:
         same = found.own_run.value == found.value and not found.outrun
         assert (found.basis == "") == same
+
+
+def test_memory_that_is_ahead_is_not_counted():
+    """The one array of an own drawing that was 2 % off: the form says 146, as it lets the memory of
+    A wait for B, which comes later at first."""
+    found = solve(
+        "mttkrp",
+        sizes="i=3,j=13,k=5,l=3",
+        dataflow="i,k",
+        dtype="int8",
+        platform="rtl-open",
+        limit={"dsp": 20},
+    )
+    (run,) = found.runs
+    assert (found.value, run.value, found.basis) == (146, 143, " by the closed form")
 
 
 def test_proven_optima_run_as_proven():

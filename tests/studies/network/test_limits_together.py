@@ -81,6 +81,24 @@ def test_it_is_proven_again_and_held_against_another(tmp_path):
 
 
 @pytest.mark.ci(whole=True)
+def test_what_keeps_layers_from_a_common_design_is_proven_again(tmp_path):
+    """The file names limits of the answer alone; that others have none was taken for a claim, and
+    a file of ours refused."""
+    path = tmp_path / "none.json"
+    network(tmp_path, "shared-dataflow", dsp=6).save(path)
+    assert "limits searched again" in " ".join(succeed("verify", path).stdout.split())
+    document = json.loads(path.read_text())
+    for layer in document["layers"]:
+        (fall,) = layer["shortfalls"]
+        assert fall["smallest"] == 7
+        fall["smallest"] = 8
+    path.write_text(json.dumps(document))
+    done = command("verify", path)
+    assert done.returncode == 2
+    assert "smallest" in done.stderr, done.stderr
+
+
+@pytest.mark.ci(whole=True)
 def test_no_single_limit_helps_layers_without_a_common_array(tmp_path):
     network(tmp_path, "multi-array", dsp=5)
     words = ("--dataflow", "i", "--min-lanes", "2", "--divisors-only", "--dtype", "int16")
