@@ -51,6 +51,7 @@ PLUGIN = Plugin(
         "engines": {
             "auto": "ithaca.solver.auto:solve_auto",
             "exact": "ithaca.solver.exact.engine:solve_exact",
+            "enumeration": "ithaca.solver.enumeration.engine:solve_enumeration",
             "cpsat": "ithaca.solver.cpsat.engine:solve_cpsat",
             "gp": "ithaca.solver.gp.engine:solve_gp",
             "nlp": "ithaca.solver.nlp.engine:solve_nlp",

@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from ithaca.formulations.problem import Problem
-from ithaca.solver.cpsat.linear import NotExpressibleError
-from ithaca.solver.engines import Method
+from ithaca.solver.engines import Method, NotExpressibleError
 from ithaca.solver.options import Budget, SolveOptions
 
 T = TypeVar("T")
@@ -18,18 +17,28 @@ T = TypeVar("T")
 WITHIN = 60.0
 
 
-def provers(problem: Problem, recorded: str = "") -> tuple[Method, ...]:
-    """The engines that may prove an answer again: first one that did not prove it, then, as integer
-    models do not hold all numbers, exact search where that alone proved it, else the default
-    engine.
+def provers(problem: Problem, recorded: str = "", *, known: bool = False) -> tuple[Method, ...]:
+    """The engines that may prove an answer again: first those that did not prove it, then, as they
+    do not hold all problems, exact search where that alone proved it, else the default engine.
 
-    What is searched in stages is more than integer models hold: searched again.
+    What is searched in stages is more than others hold: searched again.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem, or one of several that are alike.
+    recorded : str
+        The engines that proved it.
+    known : bool
+        Whether the answer is known: enumeration does not look for it.
     """
     if problem.stage is not None:
         return (Method.STAGED if recorded == Method.STAGED.value else Method.AUTO,)
     # the default engine would ask others, too, wherever this machine is slower than the first was
     last = Method.EXACT if recorded == Method.EXACT.value else Method.AUTO
-    return Method.EXACT if Method.CPSAT.value in recorded else Method.CPSAT, last
+    own = recorded.split("+")
+    first = (Method.ENUMERATION,) if known and Method.ENUMERATION.value not in own else ()
+    return *first, Method.EXACT if Method.CPSAT.value in own else Method.CPSAT, last
 
 
 def by_whichever(
@@ -48,7 +57,7 @@ def by_whichever(
     proven : callable
         Whether what came of it is a proof.
     methods : sequence of Method
-        The engines; all but the last have `WITHIN`.
+        The engines; all but the last have `WITHIN` each.
     options : SolveOptions
         Time limit and interruption.
 

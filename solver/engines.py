@@ -5,12 +5,17 @@ from __future__ import annotations
 from enum import Enum
 from typing import Protocol
 
+from ithaca.files.errors import InputError
 from ithaca.files.registry import Registry
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.progress import Report
 from ithaca.solver.solution import Solution
+
+
+class NotExpressibleError(InputError):
+    """The refusal of an engine: a problem is more than it can hold exactly."""
 
 
 class Method(Enum):
@@ -24,6 +29,8 @@ class Method(Enum):
     STAGED = "staged"
     """Inner choices with a bound for all outer ones, completed best first: of designs that offer
     it, where auto takes it."""
+    ENUMERATION = "enumeration"
+    """All rows, hardware first, bounded by interval arithmetic."""
     CPSAT = "cpsat"
     """OR-Tools CP-SAT on an integer model."""
     GP = "gp"
@@ -37,7 +44,7 @@ class Method(Enum):
 
 
 #: Engines that prove optimality by themselves, each in its own way.
-PROVERS = (Method.EXACT, Method.CPSAT)
+PROVERS = (Method.EXACT, Method.ENUMERATION, Method.CPSAT)
 
 
 class Engine(Protocol):

@@ -213,7 +213,7 @@ def verify(
     again = by_whichever(
         lambda method, search: _again(recorded, method, search, f"{at}.certificate"),
         lambda answer: answer.certificate.status.proven,
-        provers(recorded.problem, proof.method),
+        provers(recorded.problem, proof.method, known=True),
         options,
     )
     engines = again.certificate.method

@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from math import inf, nextafter
 from typing import TYPE_CHECKING
 
 from ithaca.files.errors import EDITED, InputError
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.problem import Problem
+from ithaca.formulations.problem import Limit, Problem
 from ithaca.solver.again import by_whichever, provers
 from ithaca.solver.certificate import Certificate, Status, relative_gap
 from ithaca.solver.conclusion import conclude, conclude_least
-from ithaca.solver.engines import Method
+from ithaca.solver.engines import Method, engine
 from ithaca.solver.executor import Executor, InProcess
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.portfolio import not_solved, solve_together
@@ -112,7 +113,12 @@ def solve_best(
     return replace(answer, problem=own).chosen_by(chosen, budget.spent)
 
 
-def prove_best(problems: Sequence[Problem], recorded: str, options: SolveOptions) -> Solution:
+def prove_best(
+    problems: Sequence[Problem],
+    recorded: str,
+    options: SolveOptions,
+    claimed: Fraction | None = None,
+) -> Solution:
     """Prove again what is the best of all designs.
 
     Parameters
@@ -123,13 +129,30 @@ def prove_best(problems: Sequence[Problem], recorded: str, options: SolveOptions
         The engines that proved it.
     options : SolveOptions
         Time limit and interruption.
+    claimed : Fraction, optional
+        Its value, where any configuration of that will do: enumeration needs one to begin with.
     """
-    return by_whichever(
-        lambda method, search: solve_best(problems, search, method=method),
-        lambda answer: answer.settled,
-        provers(problems[0], recorded),
-        options,
-    )
+    known = claimed is not None and problems[0].objective.then is None
+
+    def prove(method: Method, search: SolveOptions) -> Solution:
+        if claimed is not None and method is Method.ENUMERATION:
+            return _best_at_most(problems, claimed, search)
+        return solve_best(problems, search, method=method)
+
+    methods = provers(problems[0], recorded, known=known)
+    return by_whichever(prove, lambda answer: answer.settled, methods, options)
+
+
+def _best_at_most(problems: Sequence[Problem], value: Fraction, options: SolveOptions) -> Solution:
+    """The best of all designs by enumeration of what is at most a value, as files state it."""
+    budget, most = Budget(options), Fraction(nextafter(float(value), inf))
+    limited = [
+        replace(p, limits=(*p.limits, Limit(f"({p.objective.words})", most))) for p in problems
+    ]
+    solve, solutions = engine(Method.ENUMERATION), list[Solution]()
+    for left, problem in zip(range(len(problems), 0, -1), limited, strict=True):
+        solutions.append(solve(problem, budget.share(left)))
+    return over_all(limited[0], solutions, budget=budget)
 
 
 def proven_again(answer: Solution, problems: Sequence[Problem], options: SolveOptions) -> bool:

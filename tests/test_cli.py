@@ -138,10 +138,10 @@ def test_two_engines_prove_and_verify_confirms(tmp_path):
     done = ithaca("solve", *small, "--prove-with", "exact,cpsat", "-o", str(path), "--json")
     assert json.loads(done.stdout)["best"]["certificate"]["method"] == "exact+cpsat"
     done = succeed("verify", str(path))
-    assert "confirmed by exact" in done.stdout
+    assert "confirmed by enumeration" in done.stdout
     document = json.loads(path.read_text())
     for solution in (document["best"], *document["designs"]):
-        solution["certificate"]["method"] = "exact"
+        solution["certificate"]["method"] = "exact+enumeration"
     path.write_text(json.dumps(document))
     assert "confirmed by cpsat" in ithaca("verify", str(path)).stdout
 

@@ -37,7 +37,7 @@ def network_file(folder, *layers):
 # -- extents of 1 ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("method", ["auto", "exact", "cpsat", "gp", "nlp", "evolve"])
+@pytest.mark.parametrize("method", ["auto", "exact", "enumeration", "cpsat", "gp", "nlp", "evolve"])
 @pytest.mark.parametrize("workload", ["mm", "conv2d"])
 def test_one_iteration_has_one_mapping(workload, method):
     """Words of DRAM, 200 pJ each, one of each tensor; with nothing kept further in, a

@@ -97,7 +97,7 @@ def test_recurrences(asks, monkeypatch):
 
 
 @pytest.mark.parametrize("asks", ASKS)
-@pytest.mark.parametrize("method", ["auto", "exact", "cpsat", "gp", "evolve"])
+@pytest.mark.parametrize("method", ["auto", "exact", "enumeration", "cpsat", "gp", "evolve"])
 def test_engines(method, asks, monkeypatch):
     # several ports make tables and programs large
     kind = {"dtype": "int8", "platform": "u280", "ports": 32, "method": method, "dataflow": "i,j"}

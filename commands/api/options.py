@@ -64,7 +64,7 @@ ProveWith = Annotated[
     Option(
         "--prove-with",
         metavar="A,B",
-        help="Two engines to prove with, e.g. exact,cpsat; they must agree.",
+        help="Two engines to prove with, e.g. exact,enumeration; they must agree.",
     ),
 ]
 TimeLimit = Annotated[

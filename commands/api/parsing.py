@@ -142,7 +142,7 @@ def parse_engines(method: object, pair: str | Sequence[str] | None) -> tuple[Met
     ):
         raise InputError(
             f"--prove-with is {quoted(text)}; allowed: two different "
-            "ones of exact (or staged), cpsat"
+            "ones of exact (or staged), enumeration, cpsat"
         )
     return Method(names[0]), Method(names[1])
 

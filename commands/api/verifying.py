@@ -130,7 +130,8 @@ def _of_designs(result: Result, whole: Budget) -> Iterator[Check]:
 
         def solve(search: SolveOptions) -> Solution:
             anew = replace(search, any_tie=True)
-            return prove_best(free.problems, free.certificate.method, anew)
+            claimed = free.value if free.certificate.status.proven else None
+            return prove_best(free.problems, free.certificate.method, anew, claimed)
 
         yield Check(
             "unrestricted",

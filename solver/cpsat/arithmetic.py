@@ -17,11 +17,11 @@ from ortools.sat.python import cp_model
 
 from ithaca.solver.cpsat.linear import (
     LinearForm,
-    NotExpressibleError,
     add_forms,
     constant_form,
     grid,
 )
+from ithaca.solver.engines import NotExpressibleError
 
 #: Largest magnitude handed to CP-SAT, which computes with 64-bit integers.
 LARGEST = 2**62

@@ -95,12 +95,12 @@ from ithaca.formulations.space import Link, Relation
 from ithaca.solver.cpsat.arithmetic import FormArithmetic, check_magnitude
 from ithaca.solver.cpsat.linear import (
     LinearForm,
-    NotExpressibleError,
     add_forms,
     constant_form,
     grid,
 )
 from ithaca.solver.cpsat.quotients import Quotient, as_quotient
+from ithaca.solver.engines import NotExpressibleError
 from ithaca.solver.options import never
 from ithaca.solver.tables.axis_groups import AxisGroups
 

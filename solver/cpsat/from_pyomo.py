@@ -48,8 +48,8 @@ from ithaca.formulations.algebra.expression import (
 from ithaca.formulations.algebra.interval import Interval
 from ithaca.formulations.algebra.monotonicity import bounds
 from ithaca.solver.cpsat.encoding import Encoder, brief
-from ithaca.solver.cpsat.linear import NotExpressibleError
 from ithaca.solver.cpsat.ratio import RatioBounds, RatioObjective, encode_ratio, minimize_ratio
+from ithaca.solver.engines import NotExpressibleError
 
 #: A Pyomo model, variable or expression; Pyomo has no types.
 Model: TypeAlias = Any

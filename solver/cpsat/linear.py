@@ -11,12 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ithaca.files.errors import InputError
 from ithaca.solver.tables.granularity import common_divisor
-
-
-class NotExpressibleError(InputError):
-    """The problem cannot be stated to CP-SAT exactly."""
 
 
 @dataclass(frozen=True, slots=True)

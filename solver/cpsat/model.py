@@ -15,9 +15,10 @@ from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem, SymbolicProblem
 from ithaca.solver.cpsat.encoding import Encoder
-from ithaca.solver.cpsat.linear import LinearForm, NotExpressibleError, add_forms
+from ithaca.solver.cpsat.linear import LinearForm, add_forms
 from ithaca.solver.cpsat.ratio import Aim, RatioObjective, encode_ratio
 from ithaca.solver.cpsat.tables import candidate_tables, dominating_row
+from ithaca.solver.engines import NotExpressibleError
 from ithaca.solver.options import never
 from ithaca.solver.tables.table import CandidateTable
 

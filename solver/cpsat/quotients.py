@@ -25,7 +25,7 @@ from ithaca.formulations.algebra.expression import (
     multiply,
     power,
 )
-from ithaca.solver.cpsat.linear import NotExpressibleError
+from ithaca.solver.engines import NotExpressibleError
 
 #: More terms than this, products distributed, take minutes to prepare.
 MOST_TERMS = 5000

@@ -14,8 +14,8 @@ from ithaca.formulations.algebra.expression import Expression, Product, Symbol, 
 from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.formulations.problem import Problem, SymbolicProblem
 from ithaca.formulations.space import Space
-from ithaca.solver.cpsat.linear import NotExpressibleError
 from ithaca.solver.cpsat.quotients import as_quotient
+from ithaca.solver.engines import NotExpressibleError
 from ithaca.solver.options import never
 from ithaca.solver.tables.column import Column, Columns
 from ithaca.solver.tables.frame import relax, used_columns

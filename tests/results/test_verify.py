@@ -153,7 +153,7 @@ def test_shortfalls_are_checked(tmp_path):
     path = tmp_path / "r.json"
     found = verify(write(path, none), time_limit=SECONDS)
     assert found.confirmed
-    assert "confirmed by cpsat" in str(found)
+    assert "confirmed by enumeration" in str(found)
     for invented, words in (
         (
             replace(real, smallest=Fraction(6)),

@@ -18,7 +18,7 @@ from ithaca.formulations.algebra.expression import (
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.solver.cpsat import encoding
 from ithaca.solver.cpsat.encoding import Encoder
-from ithaca.solver.cpsat.linear import NotExpressibleError
+from ithaca.solver.engines import NotExpressibleError
 from ithaca.solver.tables.granularity import common_divisor
 
 X, Y, Z, U, P = (Symbol(name) for name in ("x", "y", "z", "u", "p"))

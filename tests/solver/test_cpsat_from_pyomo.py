@@ -11,7 +11,7 @@ from ithaca.formulations.algebra.expression import Symbol
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.solver.cpsat import from_pyomo
 from ithaca.solver.cpsat.from_pyomo import read_expression, solve_pyomo
-from ithaca.solver.cpsat.linear import NotExpressibleError
+from ithaca.solver.engines import NotExpressibleError
 from tests.lazy import pyo
 
 X, Y, W = range(1, 13), range(-3, 4), (1, 2, 4, 8)

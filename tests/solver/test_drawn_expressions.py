@@ -29,7 +29,7 @@ from tests.whole_spaces import every_row
 
 Metrics = dict[str, Fraction]
 
-PROVERS = (Method.EXACT, Method.CPSAT)
+PROVERS = (Method.EXACT, Method.ENUMERATION, Method.CPSAT)
 OTHERS = (Method.AUTO, Method.GP, Method.NLP, Method.EVOLVE)
 
 #: What a refusal says at least one of.

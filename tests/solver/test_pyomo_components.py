@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ithaca.solver.cpsat.from_pyomo import solve_pyomo
-from ithaca.solver.cpsat.linear import NotExpressibleError
+from ithaca.solver.engines import NotExpressibleError
 from tests.lazy import Lazy, pyo
 
 gdp, mpec = Lazy("pyomo.gdp"), Lazy("pyomo.mpec")

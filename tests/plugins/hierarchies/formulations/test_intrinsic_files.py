@@ -204,7 +204,7 @@ def test_map_on_the_command_line(tmp_path):
     document = json.loads(out.read_text())
     assert document["best"]["binding"] == {"i": "r", "j": "o", "k": "i"}
     assert len(document["designs"]) == 4
-    assert "confirmed by cpsat" in ithaca("verify", str(out)).stdout
+    assert "confirmed by enumeration" in ithaca("verify", str(out)).stdout
     assert "Padding:" in ithaca("explain", str(out)).stdout
     ithaca("report", str(out), "-o", str(page))
     assert "The memory hierarchy" in page.read_text()

@@ -1,0 +1,1 @@
+"""Proofs by enumeration of rows, hardware first, and interval arithmetic."""

@@ -1,0 +1,272 @@
+"""Solve one design by enumeration: all rows of all axes, told apart by hardware first.
+
+Nothing is shared with the other engines but the cost model: no row is left out because another is
+never worse, bounds are those of interval arithmetic, rounded outwards (`spans`), and what is left
+is evaluated by the exact reference. It does not look for good configurations: with one to begin
+with, it soon proves that there is none better.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from math import inf
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ithaca.files.clock import StoppedError
+from ithaca.formulations.algebra.array_types import Floats, Mask
+from ithaca.formulations.algebra.rounding import largest_double, least_double, next_below, on_grid
+from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.problem import Problem
+from ithaca.formulations.space import Rows
+from ithaca.solver.best_first import BestFirst
+from ithaca.solver.conclusion import conclude
+from ithaca.solver.engines import NotExpressibleError
+from ithaca.solver.enumeration.columns import Columns, Regrouped
+from ithaca.solver.enumeration.ranges import Ranges, ranges_of
+from ithaca.solver.enumeration.spans import Compiler
+from ithaca.solver.exact.search import ProvingSearch, not_begun
+from ithaca.solver.options import Budget, SolveOptions
+from ithaca.solver.progress import Report
+from ithaca.solver.solution import Solution, make_solution
+from ithaca.solver.tables.granularity import granularity
+from ithaca.solver.ties import breaking_ties
+
+METHOD = "enumeration"
+
+#: Boxes bounded at once, and rows of an axis that are kept from one pass to the next.
+BATCH, KEPT_ROWS = 1 << 13, 1 << 18
+
+#: What is more than this is left to other engines: rows of an axis that may be part of something
+#: better, boxes, and configurations to evaluate.
+MOST_ROWS, MOST_BOXES, MOST_EVALUATED = 1 << 20, 1 << 26, 1 << 13
+
+#: A range of each axis, shape (axes, boxes).
+Boxes = NDArray[np.int64]
+
+#: Rows of an axis, with both ends of its columns.
+Part = tuple[Rows, Floats]
+
+
+@breaking_ties
+def solve_enumeration(
+    problem: Problem,
+    options: SolveOptions,
+    report: Report | None = None,
+    start: Configuration | None = None,
+) -> Solution:
+    """Find the best configuration of a design, with a proof.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    options : SolveOptions
+        Time limit, gap and interruption.
+    report : Report, optional
+        Told the progress.
+    start : Configuration, optional
+        A configuration to begin with.
+
+    Raises
+    ------
+    NotExpressibleError
+        If the problem is more than can be enumerated.
+    """
+    budget = Budget(options)
+    try:
+        with options.building():
+            search = Enumeration(problem, options, report)
+            if start is not None:
+                search.offer(start)
+            search.prepare()
+    except StoppedError:
+        return not_begun(problem, start, options, METHOD)
+    search.options = budget.share()
+    search.run()
+    state = search.state
+    proof = conclude(
+        state.value,
+        state.lower_bound,
+        search.options,
+        method=METHOD,
+        complete=state.complete,
+        nodes=state.boxes,
+        seconds=budget.spent,
+    )
+    return make_solution(problem, state.incumbent, proof)
+
+
+class Enumeration(ProvingSearch):
+    """One enumeration."""
+
+    def __init__(
+        self, problem: Problem, options: SolveOptions, report: Report | None = None
+    ) -> None:
+        super().__init__(problem, options, report)
+        self._checkpoint = options.checkpoint()
+        self._evaluated = 0
+        space, symbolic = problem.space, problem.symbolic()
+        if space.definitions:
+            raise NotExpressibleError("enumeration: rules across axes define quantities")
+        limits = [*symbolic.constraints, *((rule, Fraction(0)) for rule in space.inequalities)]
+        regrouped = Regrouped(space)
+        used, objective = [regrouped(e) for e, _ in limits], regrouped(symbolic.objective)
+        self._columns = [
+            Columns.of(axis, own) for axis, own in zip(space.axes, regrouped.columns, strict=True)
+        ]
+        reaches = {name: r for c in self._columns for name, r in c.reaches.items()}
+        self._limits = [largest_double(bound) for _, bound in limits]
+        self._used = Compiler(reaches).program(*((expression, False) for expression in used))
+        self._objective = Compiler(reaches).program((objective, False))
+        self._step = granularity(symbolic.objective, space.powers)
+        self._axes: list[Ranges] = []
+        self._open: BestFirst[float, tuple[Boxes, Floats]] = BestFirst()
+        self.state.lower_bound = problem.floor
+
+    def prepare(self) -> None:
+        """Find the rows that may be part of something better than what is known."""
+        if not self._columns:
+            self.offer(Configuration({}))
+            return
+        columns = range(len(self._columns))
+        hulls = [_joint_hull([_hull(values) for _, values in self._pieces(n)]) for n in columns]
+        if any(hull is None for hull in hulls):
+            return
+        parts: dict[int, Part] = {}
+        for number in sorted(columns, key=self._rows_of):
+            kept, count = [], 0
+            for rows, values in self._pieces(number):
+                self._checkpoint()
+                ends = [v for n, h in enumerate(hulls) for v in (values if n == number else h)]
+                open_, _ = self._examine(ends, values.shape[1])
+                count += int(open_.sum())
+                if count > MOST_ROWS:
+                    raise NotExpressibleError(f"enumeration: more than {MOST_ROWS:,} rows are left")
+                kept.append(({name: v[open_] for name, v in rows.items()}, values[:, open_]))
+            if not count:
+                return
+            parts[number] = _joined(kept)
+            hulls[number] = _hull(parts[number][1])
+        self._axes = [ranges_of(c.axis, *parts[n]) for n, c in enumerate(self._columns)]
+        self._keep(np.zeros((len(self._axes), 1), np.int64), np.full(1, -inf))
+
+    def run(self) -> None:
+        """Search until proven, or until the options say to stop."""
+        began, state = time.perf_counter(), self.state
+        while self._open:
+            state.seconds = time.perf_counter() - began
+            if self._open.least > -inf:
+                least = on_grid(Fraction(self._open.least), self._step)
+                floor = least if state.lower_bound is None else max(least, state.lower_bound)
+                state.lower_bound = floor if state.value is None else min(floor, state.value)
+            if self._ends(state.seconds):
+                return
+            if state.boxes > MOST_BOXES or self._evaluated > MOST_EVALUATED:
+                raise NotExpressibleError(f"enumeration: more than {MOST_BOXES:,} boxes")
+            self._split(*self._open.pop()[1])
+        state.complete = True
+        state.lower_bound = state.value
+
+    # -- rows --------------------------------------------------------------------------
+
+    def _rows_of(self, number: int) -> int:
+        """About how many rows an axis has."""
+        return max(high for _, high in self._columns[number].axis.ranges.values())
+
+    def _pieces(self, number: int) -> Iterator[Part]:
+        """All rows of an axis with the ends of their columns, some at a time."""
+        columns = self._columns[number]
+        for chunk in columns.axis.rows():
+            for begin in range(0, next(iter(chunk.values())).size, BATCH):
+                self._checkpoint()
+                rows = {name: values[begin : begin + BATCH] for name, values in chunk.items()}
+                yield rows, columns.values(rows)
+
+    # -- boxes -------------------------------------------------------------------------
+
+    @property
+    def _cutoff(self) -> float:
+        """Boxes whose bound is above this hold no improvement."""
+        value = self.state.value
+        if value is None:
+            return inf
+        if self._step:
+            return least_double(value - self._step)
+        return next_below(least_double(value))
+
+    def _examine(self, ends: Sequence[Floats], count: int) -> tuple[Mask, Floats]:
+        """Whether boxes may hold an improvement, and the bounds of those that keep the limits; inf
+        of others.
+
+        Parameters
+        ----------
+        ends : sequence of array
+            Both ends of all columns, one after the other, of each box or of all.
+        count : int
+            The number of boxes.
+        """
+        self.state.boxes += count
+        kept, bounds = np.ones(count, bool), np.full(count, inf)
+        with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+            for used, limit in zip(self._used.run(ends), self._limits, strict=True):
+                kept &= np.logical_not(used > limit)
+            (own,) = self._objective.run([e[kept] if np.ndim(e) else e for e in ends])
+        bounds[kept] = np.where(np.isnan(own), -inf, own)
+        return kept & (bounds <= self._cutoff), bounds
+
+    def _split(self, boxes: Boxes, bounds: Floats) -> None:
+        """Halve boxes that may still hold an improvement, each along the axis whose rows differ
+        most, and keep those that may."""
+        boxes = boxes[:, bounds <= self._cutoff]
+        spread = np.stack([axis.spread.take(o) for axis, o in zip(self._axes, boxes, strict=True)])
+        widest = spread.argmax(axis=0)
+        halves = np.repeat(boxes, 2, axis=1)
+        for number, axis in enumerate(self._axes):
+            mine = np.flatnonzero(widest == number)
+            left = axis.left.take(boxes[number, mine])
+            halves[number, 2 * mine], halves[number, 2 * mine + 1] = left, left + 1
+        for begin in range(0, halves.shape[1], BATCH):
+            part = halves[:, begin : begin + BATCH]
+            places = zip(self._axes, part, strict=True)
+            ends = [end.take(own) for axis, own in places for end in axis.ends]
+            open_, own = self._examine(ends, part.shape[1])
+            self._keep(part[:, open_], own[open_])
+
+    def _keep(self, boxes: Boxes, bounds: Floats) -> None:
+        """Evaluate single configurations, and keep other boxes open."""
+        left = np.stack([axis.left.take(own) for axis, own in zip(self._axes, boxes, strict=True)])
+        single = ~left.any(axis=0)
+        for place in np.flatnonzero(single)[np.argsort(bounds[single], kind="stable")]:
+            if bounds[place] <= self._cutoff:
+                self._evaluated += 1
+                self.offer(self._configuration(boxes[:, place]))
+        order = np.flatnonzero(~single)
+        if order.size:
+            self._open.push(float(bounds[order].min()), (boxes[:, order], bounds[order]))
+
+    def _configuration(self, box: NDArray[np.int64]) -> Configuration:
+        values: dict[str, int] = {}
+        for axis, place in zip(self._axes, box, strict=True):
+            row = axis.first[place]
+            values |= {name: int(own[row]) for name, own in axis.rows.items()}
+        return Configuration(values)
+
+
+def _hull(values: Floats) -> Floats:
+    """The least lower and the largest upper end of each column."""
+    hull = np.empty(values.shape[0])
+    hull[::2], hull[1::2] = values[::2].min(axis=1), values[1::2].max(axis=1)
+    return hull
+
+
+def _joint_hull(hulls: Sequence[Floats]) -> Floats | None:
+    return _hull(np.stack(hulls, axis=1)) if hulls else None
+
+
+def _joined(parts: Sequence[Part]) -> Part:
+    rows = {name: np.concatenate([own[name] for own, _ in parts]) for name in parts[0][0]}
+    return rows, np.concatenate([values for _, values in parts], axis=1)

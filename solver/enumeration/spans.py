@@ -1,0 +1,277 @@
+"""Ends of expressions over boxes, by interval arithmetic on arrays of doubles.
+
+An expression is compiled once into operations on arrays, each for one end, the lower or the upper,
+of one of its parts; only ends that are needed are computed. Nothing is rounded to nearest: an
+operation is exact, where all numbers are multiples of a power of two and small enough for doubles
+to hold, or its result is moved outwards by one double.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, floor, inf, prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ithaca.formulations.algebra.expression import (
+    CeilingDivision,
+    Constant,
+    Expression,
+    Maximum,
+    Minimum,
+    Product,
+    Sum,
+    Symbol,
+)
+from ithaca.formulations.algebra.rounding import EXACT, largest_double, least_double
+from ithaca.solver.engines import NotExpressibleError
+
+#: What one end of each symbol is, by its number.
+Values = Sequence[Any]
+Operation = Callable[[list[Any]], Any]
+
+
+class Reach(NamedTuple):
+    """All that an expression may be, and perhaps more."""
+
+    low: float
+    """No value is below it."""
+    high: float
+    """No value is above it."""
+    grain: int
+    """Values are multiples of the reciprocal of this power of two; 0: perhaps not."""
+    power: bool = False
+    """Whether values are powers of two, `high` the largest of them."""
+
+    @property
+    def size(self) -> float:
+        """The largest magnitude, at least 1."""
+        return max(1.0, -self.low, self.high)
+
+
+@dataclass(frozen=True)
+class Program:
+    """Operations that compute ends of some expressions."""
+
+    operations: tuple[Operation, ...]
+    """Each computes a register from those before it; the first registers are the symbols' ends."""
+    results: tuple[int, ...]
+    """The registers of the ends that were asked for."""
+
+    def run(self, ends: Sequence[Any]) -> list[Any]:
+        """The ends that were asked for, from the ends of symbols: the lower and the upper of each,
+        one after the other."""
+        registers = list(ends)
+        for operation in self.operations:
+            registers.append(operation(registers))
+        return [registers[place] for place in self.results]
+
+
+class Compiler:
+    """What turns expressions over symbols of known reach into a program."""
+
+    def __init__(self, reaches: Mapping[str, Reach]) -> None:
+        self._symbols = {name: (2 * n, reach) for n, (name, reach) in enumerate(reaches.items())}
+        self._count = 2 * len(reaches)
+        self._operations: list[Operation] = []
+        self._places: dict[tuple[Expression, bool], int] = {}
+        self._reaches: dict[Expression, Reach] = {}
+
+    def program(self, *wanted: tuple[Expression, bool]) -> Program:
+        """A program for ends of expressions: the upper where true, else the lower."""
+        results = tuple(self._end(*each) for each in wanted)
+        return Program(tuple(self._operations), results)
+
+    # -- reaches -----------------------------------------------------------------------
+
+    def reach(self, node: Expression) -> Reach:
+        """What an expression may be anywhere."""
+        if node not in self._reaches:
+            self._reaches[node] = self._reach_of(node)
+        return self._reaches[node]
+
+    def _reach_of(self, node: Expression) -> Reach:
+        if isinstance(node, Symbol):
+            return self._symbols[node.name][1]
+        if isinstance(node, Constant):
+            bottom = node.value.denominator
+            return Reach(*_around(node.value), bottom if bottom & (bottom - 1) == 0 else 0)
+        parts = [self.reach(part) for part in node.children]
+        grain = 0 if any(not part.grain for part in parts) else max(part.grain for part in parts)
+        if isinstance(node, Sum):
+            low, high = sum(part.low for part in parts), sum(part.high for part in parts)
+            size = sum(part.size for part in parts)
+            return _reach(low, high, grain, size, cancels=any(part.low < 0 for part in parts))
+        if isinstance(node, Maximum | Minimum):
+            pick = max if isinstance(node, Maximum) else min
+            return Reach(pick(p.low for p in parts), pick(p.high for p in parts), grain)
+        if isinstance(node, CeilingDivision):
+            top, bottom = parts
+            _check_divisor(bottom)
+            ends = _corners((top.low, top.high), (1 / bottom.high, 1 / bottom.low))
+            least = 1.0 if top.low > 0 else floor(min(ends)) - 1.0
+            return Reach(least, ceil(max(ends)) + 1.0, 1)
+        assert isinstance(node, Product)
+        low, high = _around(node.coefficient)
+        bottom = node.coefficient.denominator
+        grain, size = bottom if bottom & (bottom - 1) == 0 else 0, max(1.0, abs(low), abs(high))
+        for (_, exponent), part in zip(node.factors, parts, strict=True):
+            ends, own = (part.low, part.high), part.grain
+            if exponent < 0:
+                _check_divisor(part)
+                ends, own = (1 / part.high, 1 / part.low), int(part.high) if part.power else 0
+            for _ in range(abs(exponent)):
+                corners = _corners((low, high), ends)
+                low, high = min(corners), max(corners)
+                grain, size = grain * own, size * max(1.0, *map(abs, ends))
+        return _reach(low, high, grain, size)
+
+    # -- ends --------------------------------------------------------------------------
+
+    def _end(self, node: Expression, high: bool) -> int:
+        """The register of an end of an expression."""
+        if (node, high) not in self._places:
+            if isinstance(node, Symbol):
+                place = self._symbols[node.name][0] + high
+            else:
+                place = self._add(self._operation(node, high))
+            self._places[node, high] = place
+        return self._places[node, high]
+
+    def _add(self, operation: Operation) -> int:
+        self._operations.append(operation)
+        self._count += 1
+        return self._count - 1
+
+    def _operation(self, node: Expression, high: bool) -> Operation:
+        if isinstance(node, Constant):
+            value = _around(node.value)[high]
+            return lambda r: value
+        outwards = None if self._exact(node) else inf if high else -inf
+        if isinstance(node, Sum):
+            return _folded(np.add, [self._end(term, high) for term in node.terms], outwards)
+        if isinstance(node, Maximum | Minimum):
+            pick = np.maximum if isinstance(node, Maximum) else np.minimum
+            return _folded(pick, [self._end(a, high) for a in node.arguments], None)
+        if isinstance(node, CeilingDivision):
+            return self._ceiling(node, high)
+        assert isinstance(node, Product)
+        return self._product(node, high, outwards)
+
+    def _exact(self, node: Expression) -> bool:
+        """Whether doubles hold all values of an expression, and of what leads to them."""
+        parts, own = [self.reach(part) for part in node.children], self.reach(node)
+        sizes = [part.size for part in parts]
+        if isinstance(node, Product):
+            powers = zip(sizes, node.factors, strict=True)
+            size = prod((s ** abs(e) for s, (_, e) in powers), start=abs(node.coefficient))
+        else:
+            size = sum(sizes)
+        return bool(own.grain) and size * own.grain < EXACT and all(map(self._held, node.children))
+
+    def _held(self, node: Expression) -> bool:
+        """Whether doubles hold all values of an expression."""
+        reach = self.reach(node)
+        return bool(reach.grain) and reach.size * reach.grain < EXACT
+
+    def _ceiling(self, node: CeilingDivision, high: bool) -> Operation:
+        top = self.reach(node.numerator)
+        # quotients of whole numbers that doubles hold are whole only where they are in truth
+        whole = all(map(self._held, node.children))
+        over = self._end(node.numerator, high)
+        outwards = inf if high else -inf
+        if top.low >= 0:
+            under = self._end(node.denominator, not high)
+
+            def quotient(r: list[Any]) -> Any:
+                return np.divide(r[over], r[under])
+        else:
+            unders = [self._end(node.denominator, end) for end in (False, True)]
+            pick = np.maximum if high else np.minimum
+
+            def quotient(r: list[Any]) -> Any:
+                return pick(*(np.divide(r[over], r[under]) for under in unders))
+
+        if whole:
+            return lambda r: np.ceil(quotient(r))
+        return lambda r: np.ceil(np.nextafter(quotient(r), outwards))
+
+    def _product(self, node: Product, high: bool, outwards: float | None) -> Operation:
+        reaches = [self.reach(base) for base, _ in node.factors]
+        if all(reach.low >= 0 for reach in reaches):
+            # of a negative coefficient the other ends count
+            rises = node.coefficient > 0
+            end, away = (
+                high == rises,
+                None if outwards is None else -outwards if rises else outwards,
+            )
+            over = [self._end(b, end) for b, e in node.factors for _ in range(e)]
+            under = [self._end(b, not end) for b, e in node.factors for _ in range(-e)]
+            if node.coefficient != 1 or not over:
+                over.insert(0, self._end(Constant(node.coefficient), high))
+            if not under:
+                return _folded(np.multiply, over, outwards)
+            top = self._add(_folded(np.multiply, over, outwards))
+            bottom = self._add(_folded(np.multiply, under, away))
+            return _folded(np.divide, [top, bottom], outwards)
+        ends = [self._end(Constant(node.coefficient), end) for end in (False, True)]
+        for base, exponent in node.factors:
+            own = [self._end(base, end) for end in (False, True)]
+            for _ in range(abs(exponent)):
+                ends = [self._corner(ends, own, exponent < 0, end) for end in (False, True)]
+        return lambda r, place=ends[high]: r[place]
+
+    def _corner(self, one: list[int], other: list[int], divides: bool, high: bool) -> int:
+        """The register of an end of a product of two factors, or of a quotient."""
+        pick, outwards = (np.maximum, inf) if high else (np.minimum, -inf)
+        combine: Any = np.divide if divides else np.multiply
+
+        def corner(r: list[Any]) -> Any:
+            least = combine(r[one[0]], r[other[0]])
+            for a, b in ((0, 1), (1, 0), (1, 1)):
+                least = pick(least, combine(r[one[a]], r[other[b]]))
+            return np.nextafter(least, outwards)
+
+        return self._add(corner)
+
+
+def _folded(combine: Any, places: Sequence[int], outwards: float | None) -> Operation:
+    """An operation that combines registers one after the other, and moves each result outwards."""
+    first, *rest = places
+
+    def fold(r: list[Any]) -> Any:
+        value = r[first]
+        for place in rest:
+            value = combine(value, r[place])
+            if outwards is not None:
+                value = np.nextafter(value, outwards)
+        return value
+
+    return fold
+
+
+def _around(value: Fraction) -> tuple[float, float]:
+    """The doubles next to a number, on both sides; itself where it is one."""
+    return largest_double(value), least_double(value)
+
+
+def _corners(one: tuple[float, float], other: tuple[float, float]) -> list[float]:
+    return [a * b for a in one for b in other]
+
+
+def _reach(low: float, high: float, grain: int, size: float, *, cancels: bool = False) -> Reach:
+    """A reach whose ends were computed in doubles, with room for some roundings unless there were
+    none, as all that led to them was small."""
+    if grain and size * grain < EXACT:
+        return Reach(low, high, grain)
+    room = 2.0**-40
+    one, other = (size, size) if cancels else (abs(low), abs(high))
+    return Reach(low - room * one, high + room * other, grain)
+
+
+def _check_divisor(reach: Reach) -> None:
+    if reach.low <= 0:
+        raise NotExpressibleError("enumeration divides by what is positive alone")
