@@ -21,7 +21,6 @@ from ithaca.files.words import several, split_values
 from ithaca.formulations.algebra.array_types import Floats
 from ithaca.formulations.design import Design, Metric
 from ithaca.formulations.goals import is_requirement, parse_requirements, read_limited
-from ithaca.formulations.own_metrics import parse_metrics, spelled_out
 from ithaca.formulations.platform import Bound, Share
 from ithaca.formulations.problem import Limit, Objective, Problem, read_objective
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
@@ -125,6 +124,11 @@ class Question(ABC):
         cls, options: Any, objective: str | Objective | None
     ) -> tuple[Objective, dict[str, Bound]]:
         """The objective, and the limits and requirements that options state."""
+        if not options.metric:
+            plain = parse_limits(options.limit or [])
+            return cls.minimised(objective), {**plain, **parse_requirements(options.require)}
+        from ithaca.formulations.own_metrics import parse_metrics, spelled_out
+
         own = parse_metrics(options.metric)
         if taken := sorted(own.keys() & {*cls.metrics}):
             raise InputError(

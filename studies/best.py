@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from math import inf, nextafter
 from typing import TYPE_CHECKING
 
 from ithaca.files.errors import EDITED, InputError
@@ -143,9 +142,13 @@ def prove_best(
     return by_whichever(prove, lambda answer: answer.settled, methods, options)
 
 
+#: Share by which a value that a file states may be off.
+ROUNDED = Fraction(1, 10**12)
+
+
 def _best_at_most(problems: Sequence[Problem], value: Fraction, options: SolveOptions) -> Solution:
     """The best of all designs by enumeration of what is at most a value, as files state it."""
-    budget, most = Budget(options), Fraction(nextafter(float(value), inf))
+    budget, most = Budget(options), value + abs(value) * ROUNDED
     limited = [
         replace(p, limits=(*p.limits, Limit(f"({p.objective.words})", most))) for p in problems
     ]

@@ -7,8 +7,10 @@ what Python calls, `ithaca.commands.typed` what typer takes.
 
 from __future__ import annotations
 
+import builtins
 import inspect
 import re
+import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from difflib import get_close_matches
@@ -40,7 +42,6 @@ from ithaca.files.messages import meant, quoted
 from ithaca.files.registry import Registry
 from ithaca.files.words import REPEATED, parse_loops
 from ithaca.formulations.families import QUESTION_KINDS, QUESTIONS, UNNAMED
-from ithaca.formulations.own_metrics import parse_metrics, spelled_out
 
 if TYPE_CHECKING:
     from ithaca.formulations.question import Question
@@ -142,7 +143,12 @@ class FamilyOptions(OpenOptions):
 
     def spelled_out(self, words: Any) -> Any:
         """Objectives with what metrics of one's own stand for."""
-        return spelled_out(words, parse_metrics(self.words.get("metric")))
+        own = self.words.get("metric")
+        if not own:
+            return words
+        from ithaca.formulations.own_metrics import parse_metrics, spelled_out
+
+        return spelled_out(words, parse_metrics(own))
 
     def nest(self, workload: Any, sizes: Mapping[str, int]) -> LoopNest:
         """The loop nest of a workload, with the loops inside PEs and of lanes, and the block
@@ -253,9 +259,17 @@ def _is_open(hint: object) -> TypeGuard[type[OpenOptions]]:
     return isinstance(hint, type) and issubclass(hint, OpenOptions)
 
 
+class _Names(dict[str, Any]):
+    """Names of a module; anything for those that it knows to type checkers alone."""
+
+    def __missing__(self, name: str) -> Any:
+        return getattr(builtins, name, object)
+
+
 def _grouped(group: Any, name: str) -> list[Declared]:
     """The options of a group."""
-    hints = get_type_hints(group, include_extras=True)
+    known = _Names(vars(sys.modules[group.__module__]))
+    hints = get_type_hints(group, localns=known, include_extras=True)
     return [Declared(each.name, hints[each.name], each.default, name) for each in fields(group)]
 
 

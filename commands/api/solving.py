@@ -11,7 +11,6 @@ from typer import Option
 
 from ithaca.commands.api.keywords import FamilyOptions, public
 from ithaca.commands.api.live_line import note, searching
-from ithaca.commands.api.normalising import is_normalised, normalised
 from ithaca.commands.api.options import (
     OBJECTIVE,
     Extents,
@@ -86,7 +85,9 @@ def solve(
     if isinstance(known, Loaded):
         stated = known.profile.options
         family = replace(family, words={**stated, **family.words})
-    if is_normalised(objective):
+    if "norm" in str(objective):
+        from ithaca.commands.api.normalising import normalised
+
         budget, spelled = Budget(options), str(family.spelled_out(objective))
         objective = normalised(
             spelled,

@@ -22,7 +22,8 @@ from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.systolic.quantities import extent, inner, lanes, outer, t1, t2, tiles
 from ithaca.formulations.systolic.systolic_array import IOGroup, SystolicArray
-from ithaca.formulations.systolic.two_level import covered, outer_loops
+from ithaca.formulations.systolic.tiling import outer_loops
+from ithaca.formulations.systolic.two_level import covered
 from ithaca.workloads.affine import Access, Affine
 from ithaca.workloads.nest import LoopNest
 

@@ -60,8 +60,7 @@ from ithaca.formulations.systolic.systolic_array import (
     SystolicArray,
 )
 from ithaca.formulations.systolic.target import requirements
-from ithaca.formulations.systolic.tiling import Tiling
-from ithaca.formulations.systolic.two_level import add_outer_tiles, inner_tiles
+from ithaca.formulations.systolic.tiling import Tiling, inner_tiles
 from ithaca.formulations.target import Target
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
 from ithaca.workloads.nest import LoopNest, Sizes
@@ -358,7 +357,10 @@ def systolic_space(design: SystolicDesign) -> Space:
     if design.options.target is not None:
         links += dict.fromkeys(link for link, _ in requirements(design.nest, array))
     loops = {loop: [*_loop_quantities(design, loop)] for loop in array.band}
-    links += add_outer_tiles(array, loops, design.nest)
+    if array.dram.two_level:
+        from ithaca.formulations.systolic.two_level import add_outer_tiles
+
+        links += add_outer_tiles(array, loops, design.nest)
     separate = []
     if design.options.ports is not None:
         links += port_links(array, design.options.ports)

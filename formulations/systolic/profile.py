@@ -18,11 +18,9 @@ from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.insight.facts import remarks
-from ithaca.formulations.systolic.insight.loops import loop_lines
 from ithaca.formulations.systolic.metrics import by_part, metric_values
 from ithaca.formulations.systolic.systolic_array import Edition
-from ithaca.formulations.systolic.tiling import Tiling
-from ithaca.formulations.systolic.two_level import outer_loops
+from ithaca.formulations.systolic.tiling import Tiling, outer_loops
 from ithaca.workloads.nest import LoopNest
 
 #: Simulators by family: the cycles of a design's configuration, None where it waits for ever; a
@@ -166,6 +164,8 @@ class SystolicProfile(Profile[SystolicDesign]):
         return Breakdown(tuple(map(row, modules)), frozenset({"module"}), ())
 
     def loops(self, configuration: Mapping[str, int]) -> tuple[str, ...]:
+        from ithaca.formulations.systolic.insight.loops import loop_lines
+
         return loop_lines(
             self.design.nest,
             self.design.array,

@@ -25,7 +25,6 @@ from ithaca.formulations.systolic.options import EDITION, UNBUILDABLE_EDITION, A
 from ithaca.formulations.systolic.ports import memory_ports, with_channels
 from ithaca.formulations.systolic.systolic_array import SERIALIZED, Edition, SystolicArray
 from ithaca.formulations.systolic.target import data_obstacles, design_obstacles, nest_obstacles
-from ithaca.formulations.systolic.two_level import checked
 from ithaca.formulations.target import Target
 from ithaca.formulations.technology import Technology
 from ithaca.workloads.nest import LoopNest, Stored
@@ -89,7 +88,7 @@ class ArrayQuestion(Question):
                 target=read_target(options.target),
                 ports=memory_ports(platform, options.ports, edition),
                 host_serialize=not options.no_host_serialize,
-                two_level=checked(options.two_level, edition, options.ports),
+                two_level=_two_level(options, edition),
             ),
             uram=options.uram,
         )
@@ -312,3 +311,12 @@ def read_target(name: str | None) -> Target | None:
     """Look up a compiler that ``--for`` names; None for none."""
     targets = [target.value for target in Target]
     return None if name is None else Target(parse_choice("--for", name, targets))
+
+
+def _two_level(options: ArrayOptions, edition: Edition) -> bool:
+    """Whether tiles are tiled again."""
+    if not options.two_level:
+        return False
+    from ithaca.formulations.systolic.two_level import checked
+
+    return checked(options.two_level, edition, options.ports)

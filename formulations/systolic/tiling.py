@@ -65,12 +65,7 @@ class Tiling:
             outer, inner = self.array_part[loop], self.t2(array, loop)
             if outer % inner:
                 raise InputError(f"loop '{loop}': t2 = {inner} does not divide t1 = {outer}")
-        loops: tuple[str, ...] = ()
-        if array.dram.two_level:
-            from ithaca.formulations.systolic.two_level import outer_loops
-
-            loops = outer_loops(array)
-        _check_names("array_part_l2", self.array_part_l2, loops)
+        _check_names("array_part_l2", self.array_part_l2, outer_loops(array))
         values = {name: int(factor) for name, factor in self.factors(array, sizes).items()}
         for loop, inner in self.array_part_l2.items():
             if (tiles := values[quantities.tiles(loop).name]) % inner:
@@ -162,3 +157,17 @@ def _check_names(field: str, values: Mapping[str, int], expected: tuple[str, ...
 def _check_factor(field: str, factor: int) -> None:
     if isinstance(factor, bool) or not isinstance(factor, int) or not 1 <= factor <= 2**31:
         raise InputError(f"{field} is {factor!r}; allowed: an integer from 1 to 2147483648")
+
+
+def inner_tiles(array: SystolicArray, configuration: Mapping[str, int]) -> dict[str, int]:
+    """The tiles of an outer tile, by loop; none where there is one level of tiles."""
+    return {loop: configuration[quantities.inner(loop).name] for loop in outer_loops(array)}
+
+
+def outer_loops(array: SystolicArray) -> tuple[str, ...]:
+    """The loops over outer tiles, outermost first: the parallel ones; none where there is one level
+    of tiles."""
+    if not array.dram.two_level:
+        return ()
+    moved = next(g for g in array.packed_groups if g.role is not GroupRole.READ).modules[0].tiles
+    return tuple(loop for loop in array.order if quantities.tiles(loop).name in moved.symbols)

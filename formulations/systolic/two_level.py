@@ -34,6 +34,7 @@ from ithaca.formulations.systolic.systolic_array import (
     OuterBuffer,
     SystolicArray,
 )
+from ithaca.formulations.systolic.tiling import outer_loops
 from ithaca.workloads.affine import Access
 from ithaca.workloads.nest import LoopNest
 
@@ -177,20 +178,6 @@ def _fills(access: Access, parallel: Sequence[str]) -> Expression:
             # at least once, which bounds see where they make nothing of the rest
             factors.append(maximum(1 + (count - 1) * minimum(add(*later), ONE), ONE))
     return multiply(*factors)
-
-
-def outer_loops(array: SystolicArray) -> tuple[str, ...]:
-    """The loops over outer tiles, outermost first: the parallel ones; none where there is one level
-    of tiles."""
-    if not array.dram.two_level:
-        return ()
-    moved = next(g for g in array.packed_groups if g.role is not GroupRole.READ).modules[0].tiles
-    return tuple(loop for loop in array.order if tiles(loop).name in moved.symbols)
-
-
-def inner_tiles(array: SystolicArray, configuration: Mapping[str, int]) -> dict[str, int]:
-    """The tiles of an outer tile, by loop."""
-    return {loop: configuration[inner(loop).name] for loop in outer_loops(array)}
 
 
 def add_outer_tiles(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from math import inf
 
@@ -38,11 +39,23 @@ from ithaca.solver.ties import breaking_ties
 METHOD = "enumeration"
 
 #: Boxes bounded at once, and rows of an axis that are kept from one pass to the next.
-BATCH, KEPT_ROWS = 1 << 13, 1 << 18
+BATCH, KEPT_ROWS = 1 << 13, 1 << 17
 
-#: What is more than this is left to other engines: rows of an axis that may be part of something
-#: better, boxes, and configurations to evaluate.
-MOST_ROWS, MOST_BOXES, MOST_EVALUATED = 1 << 20, 1 << 26, 1 << 13
+
+@dataclass(frozen=True)
+class Most:
+    """What is left to other engines: more than this."""
+
+    rows: int = 1 << 20
+    """Rows of an axis that may be part of something better."""
+    boxes: int = 1 << 26
+    """Boxes in all."""
+    evaluated: int = 1 << 13
+    """Configurations that the exact reference evaluates."""
+
+
+#: What an enumeration may take where it is all that is wanted.
+MOST = Most()
 
 #: A range of each axis, shape (axes, boxes).
 Boxes = NDArray[np.int64]
@@ -57,6 +70,7 @@ def solve_enumeration(
     options: SolveOptions,
     report: Report | None = None,
     start: Configuration | None = None,
+    most: Most = MOST,
 ) -> Solution:
     """Find the best configuration of a design, with a proof.
 
@@ -70,6 +84,8 @@ def solve_enumeration(
         Told the progress.
     start : Configuration, optional
         A configuration to begin with.
+    most : Most, optional
+        What it may take.
 
     Raises
     ------
@@ -79,7 +95,7 @@ def solve_enumeration(
     budget = Budget(options)
     try:
         with options.building():
-            search = Enumeration(problem, options, report)
+            search = Enumeration(problem, options, report, most)
             if start is not None:
                 search.offer(start)
             search.prepare()
@@ -104,14 +120,20 @@ class Enumeration(ProvingSearch):
     """One enumeration."""
 
     def __init__(
-        self, problem: Problem, options: SolveOptions, report: Report | None = None
+        self,
+        problem: Problem,
+        options: SolveOptions,
+        report: Report | None = None,
+        most: Most = MOST,
     ) -> None:
         super().__init__(problem, options, report)
+        self._most = most
         self._checkpoint = options.checkpoint()
         self._evaluated = 0
         space, symbolic = problem.space, problem.symbolic()
         if space.definitions:
-            raise NotExpressibleError("enumeration: rules across axes define quantities")
+            what = "rules across axes define quantities"
+            raise NotExpressibleError(f"enumeration: {what}; use another method")
         limits = [*symbolic.constraints, *((rule, Fraction(0)) for rule in space.inequalities)]
         regrouped = Regrouped(space)
         used, objective = [regrouped(e) for e, _ in limits], regrouped(symbolic.objective)
@@ -123,6 +145,7 @@ class Enumeration(ProvingSearch):
         self._used = Compiler(reaches).program(*((expression, False) for expression in used))
         self._objective = Compiler(reaches).program((objective, False))
         self._step = granularity(symbolic.objective, space.powers)
+        self._kept: dict[int, list[Part]] = {}
         self._axes: list[Ranges] = []
         self._open: BestFirst[float, tuple[Boxes, Floats]] = BestFirst()
         self.state.lower_bound = problem.floor
@@ -133,9 +156,12 @@ class Enumeration(ProvingSearch):
             self.offer(Configuration({}))
             return
         columns = range(len(self._columns))
-        hulls = [_joint_hull([_hull(values) for _, values in self._pieces(n)]) for n in columns]
-        if any(hull is None for hull in hulls):
-            return
+        hulls = list[Floats]()
+        for number in columns:
+            own = [_hull(values) for _, values in self._pieces(number)]
+            if not own:
+                return
+            hulls.append(_hull(np.stack(own, axis=1)))
         parts: dict[int, Part] = {}
         for number in sorted(columns, key=self._rows_of):
             kept, count = [], 0
@@ -144,13 +170,15 @@ class Enumeration(ProvingSearch):
                 ends = [v for n, h in enumerate(hulls) for v in (values if n == number else h)]
                 open_, _ = self._examine(ends, values.shape[1])
                 count += int(open_.sum())
-                if count > MOST_ROWS:
-                    raise NotExpressibleError(f"enumeration: more than {MOST_ROWS:,} rows are left")
+                if count > self._most.rows:
+                    what = f"more than {self._most.rows:,} rows of an axis are left"
+                    raise NotExpressibleError(f"enumeration: {what}; use another method")
                 kept.append(({name: v[open_] for name, v in rows.items()}, values[:, open_]))
             if not count:
                 return
             parts[number] = _joined(kept)
             hulls[number] = _hull(parts[number][1])
+        self._kept.clear()
         self._axes = [ranges_of(c.axis, *parts[n]) for n, c in enumerate(self._columns)]
         self._keep(np.zeros((len(self._axes), 1), np.int64), np.full(1, -inf))
 
@@ -165,11 +193,13 @@ class Enumeration(ProvingSearch):
                 state.lower_bound = floor if state.value is None else min(floor, state.value)
             if self._ends(state.seconds):
                 return
-            if state.boxes > MOST_BOXES or self._evaluated > MOST_EVALUATED:
-                raise NotExpressibleError(f"enumeration: more than {MOST_BOXES:,} boxes")
+            if state.boxes > self._most.boxes or self._evaluated > self._most.evaluated:
+                what = f"more than {self._most.boxes:,} boxes"
+                raise NotExpressibleError(f"enumeration: {what}; use another method")
             self._split(*self._open.pop()[1])
-        state.complete = True
-        state.lower_bound = state.value
+        state.seconds = time.perf_counter() - began
+        state.complete = self._target == state.value
+        state.lower_bound = self._target
 
     # -- rows --------------------------------------------------------------------------
 
@@ -179,24 +209,39 @@ class Enumeration(ProvingSearch):
 
     def _pieces(self, number: int) -> Iterator[Part]:
         """All rows of an axis with the ends of their columns, some at a time."""
-        columns = self._columns[number]
+        if number in self._kept:
+            yield from self._kept[number]
+            return
+        columns, kept, count = self._columns[number], list[Part](), 0
         for chunk in columns.axis.rows():
             for begin in range(0, next(iter(chunk.values())).size, BATCH):
                 self._checkpoint()
                 rows = {name: values[begin : begin + BATCH] for name, values in chunk.items()}
-                yield rows, columns.values(rows)
+                part = rows, columns.values(rows)
+                count += part[1].shape[1]
+                if count <= KEPT_ROWS:
+                    kept.append(part)
+                yield part
+        if count <= KEPT_ROWS:
+            self._kept[number] = kept
 
     # -- boxes -------------------------------------------------------------------------
 
     @property
+    def _target(self) -> Fraction | None:
+        """The value that only what is less improves on: the incumbent's, or that of a rival."""
+        known = (self.state.value, self.options.rival)
+        return min((value for value in known if value is not None), default=None)
+
+    @property
     def _cutoff(self) -> float:
         """Boxes whose bound is above this hold no improvement."""
-        value = self.state.value
-        if value is None:
+        target = self._target
+        if target is None:
             return inf
         if self._step:
-            return least_double(value - self._step)
-        return next_below(least_double(value))
+            return least_double(on_grid(target, self._step) - self._step)
+        return next_below(least_double(target))
 
     def _examine(self, ends: Sequence[Floats], count: int) -> tuple[Mask, Floats]:
         """Whether boxes may hold an improvement, and the bounds of those that keep the limits; inf
@@ -261,10 +306,6 @@ def _hull(values: Floats) -> Floats:
     hull = np.empty(values.shape[0])
     hull[::2], hull[1::2] = values[::2].min(axis=1), values[1::2].max(axis=1)
     return hull
-
-
-def _joint_hull(hulls: Sequence[Floats]) -> Floats | None:
-    return _hull(np.stack(hulls, axis=1)) if hulls else None
 
 
 def _joined(parts: Sequence[Part]) -> Part:

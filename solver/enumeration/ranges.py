@@ -31,9 +31,11 @@ class Ranges:
 
 
 def in_order(axis: Axis, rows: Rows) -> NDArray[np.int64]:
-    """An order of rows: by hardware, then by ports, then by the rest."""
-    ranks = {Role.HARDWARE: 0, Role.PORT: 1, Role.MAPPING: 2}
-    names = [q.name for q in sorted(axis.quantities, key=lambda q: ranks[q.role])]
+    """An order of rows: by hardware, then by the number of tiles, by ports, and by the rest."""
+    names = [q.name for q in axis.quantities if q.role is Role.HARDWARE]
+    names += [] if axis.cut is None else [axis.cut.count]
+    names += [q.name for q in axis.quantities if q.role is Role.PORT]
+    names += [q.name for q in axis.quantities if q.name not in names]
     return np.lexsort([rows[name] for name in reversed(names)])
 
 

@@ -109,11 +109,11 @@ class Compiler:
             pick = max if isinstance(node, Maximum) else min
             return Reach(pick(p.low for p in parts), pick(p.high for p in parts), grain)
         if isinstance(node, CeilingDivision):
-            top, bottom = parts
-            _check_divisor(bottom)
-            ends = _corners((top.low, top.high), (1 / bottom.high, 1 / bottom.low))
-            least = 1.0 if top.low > 0 else floor(min(ends)) - 1.0
-            return Reach(least, ceil(max(ends)) + 1.0, 1)
+            top, under = parts
+            _check_divisor(under)
+            quotients = _corners((top.low, top.high), (1 / under.high, 1 / under.low))
+            least = 1.0 if top.low > 0 else floor(min(quotients)) - 1.0
+            return Reach(least, ceil(max(quotients)) + 1.0, 1)
         assert isinstance(node, Product)
         low, high = _around(node.coefficient)
         bottom = node.coefficient.denominator
@@ -222,7 +222,7 @@ class Compiler:
             own = [self._end(base, end) for end in (False, True)]
             for _ in range(abs(exponent)):
                 ends = [self._corner(ends, own, exponent < 0, end) for end in (False, True)]
-        return lambda r, place=ends[high]: r[place]
+        return _folded(np.add, [ends[high]], None)
 
     def _corner(self, one: list[int], other: list[int], divides: bool, high: bool) -> int:
         """The register of an end of a product of two factors, or of a quotient."""
@@ -274,4 +274,4 @@ def _reach(low: float, high: float, grain: int, size: float, *, cancels: bool = 
 
 def _check_divisor(reach: Reach) -> None:
     if reach.low <= 0:
-        raise NotExpressibleError("enumeration divides by what is positive alone")
+        raise NotExpressibleError("enumeration: a divisor may be 0 or less; use another method")

@@ -20,10 +20,9 @@ from ithaca.formulations.algebra.expression import (
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Limit
-from ithaca.solver.certificate import Status
+from ithaca.solver.certificate import Status, Termination
 from ithaca.solver.engines import NotExpressibleError
-from ithaca.solver.enumeration import engine
-from ithaca.solver.enumeration.engine import solve_enumeration
+from ithaca.solver.enumeration.engine import Enumeration, Most, solve_enumeration
 from ithaca.solver.enumeration.spans import Compiler, Reach
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
@@ -131,15 +130,33 @@ def test_the_published_size_is_proven_and_what_is_better_found():
     assert (answer.value, answer.certificate.status) == (problem.value(best), Status.OPTIMAL)
 
 
-def test_what_is_more_than_can_be_enumerated_is_refused(monkeypatch):
-    problem = mm_problem((64, 64, 64))
-    monkeypatch.setattr(engine, "MOST_ROWS", 100)
-    with pytest.raises(NotExpressibleError, match="more than 100 rows"):
-        solve_enumeration(problem, ANY)
-    monkeypatch.undo()
-    monkeypatch.setattr(engine, "MOST_BOXES", 100)
-    with pytest.raises(NotExpressibleError, match="more than 100 boxes"):
-        solve_enumeration(problem, ANY)
+@pytest.mark.parametrize(
+    ("most", "words"),
+    [
+        (Most(rows=100), "more than 100 rows"),
+        (Most(boxes=100), "more than 100 boxes"),
+        (Most(evaluated=1), "boxes"),
+    ],
+)
+def test_what_is_more_than_can_be_enumerated_is_refused(most, words):
+    search = Enumeration(mm_problem((64, 64, 64)), ANY, most=most)
+
+    def run():
+        search.prepare()
+        search.run()
+
+    with pytest.raises(NotExpressibleError, match=words):
+        run()
+
+
+def test_beside_a_rival_only_what_is_better_counts():
+    problem = mm_problem((24, 16, 12))
+    optimum = solve_exact(problem).value
+    answer = solve_enumeration(problem, replace(ANY, rival=optimum))
+    assert (answer.value, answer.certificate.lower_bound) == (None, optimum)
+    assert answer.certificate.termination is Termination.BEATEN
+    answer = solve_enumeration(problem, replace(ANY, rival=optimum + 1))
+    assert (answer.value, answer.certificate.status) == (optimum, Status.OPTIMAL)
 
 
 @pytest.mark.parametrize("looks", [0, 3, 30, 60])

@@ -17,7 +17,7 @@ from ithaca.formulations.systolic.systolic_array import (
     Module,
     SystolicArray,
 )
-from ithaca.formulations.systolic.two_level import outer_loops
+from ithaca.formulations.systolic.tiling import outer_loops
 from ithaca.workloads.nest import LoopNest
 
 

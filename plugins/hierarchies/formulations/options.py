@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
 from ithaca.files.words import REPEATED
 from ithaca.formulations.question_kind import Limits, Metrics, QuestionKind, Require
-from ithaca.plugins.hierarchies.formulations.architecture import Architecture
+
+if TYPE_CHECKING:
+    from ithaca.plugins.hierarchies.formulations.architecture import Architecture
 
 
 @dataclass(frozen=True)

@@ -25,8 +25,7 @@ from ithaca.formulations.systolic.derivation import derive, in_edition
 from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign, systolic
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import DramAccess, Edition, GroupRole
-from ithaca.formulations.systolic.tiling import Tiling
-from ithaca.formulations.systolic.two_level import outer_loops
+from ithaca.formulations.systolic.tiling import Tiling, outer_loops
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY
 from ithaca.plugins.rtl.formulations.activity import simulate_network
 from ithaca.plugins.rtl.formulations.arrays import array_network
