@@ -49,15 +49,15 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
 #: those of files beside the folders are ``tests``. A run says which take more.
 BUDGETS = {
     "exports": 28,
-    "families": 10,
+    "families": 6,
     "formulations": 48,
     "paper": 4,
     "plugins": 90,
     "refine": 6,
-    "results": 20,
-    "solver": 44,
+    "results": 14,
+    "solver": 48,
     "studies": 34,
-    "workloads": 23,
+    "workloads": 28,
     "tests": 33,
 }
 _FAST = "not slow and not ci"

@@ -259,11 +259,18 @@ def _is_open(hint: object) -> TypeGuard[type[OpenOptions]]:
     return isinstance(hint, type) and issubclass(hint, OpenOptions)
 
 
+class _Named(type):
+    """A class that is known by its name alone."""
+
+    def __instancecheck__(cls, value: object) -> bool:
+        return type(value).__name__ == cls.__name__
+
+
 class _Names(dict[str, Any]):
-    """Names of a module; anything for those that it knows to type checkers alone."""
+    """Names of a module, and classes that it knows to type checkers alone by their names."""
 
     def __missing__(self, name: str) -> Any:
-        return getattr(builtins, name, object)
+        return getattr(builtins, name, None) or _Named(name, (), {})
 
 
 def _grouped(group: Any, name: str) -> list[Declared]:

@@ -204,7 +204,7 @@ class Program:
             code.append(instruction(name, places[number], own[0], own[-1]))
         for number, slot in enumerate(self._outputs):
             code.append(instruction("store", number, places[slot]))
-        values = np.repeat([[float(plan.slots[slot])] for slot in constants], LANES, axis=1)
+        values = np.repeat(np.array([float(plan.slots[slot]) for slot in constants]), LANES)
         return np.array(code, np.int32), values.reshape(-1, LANES), count - fixed
 
     def _emit(self, operation: str, arguments: tuple[int, ...] = (), constant: float = 0.0) -> int:
