@@ -116,8 +116,8 @@ def _cost(
 def statements(result: CodesignResult) -> Iterator[str]:
     """A co-design in plain words, one statement a line, without what to change."""
     question, best = result.question, result.best
-    space, objectives = question.space, goal([each.text for each in question.objectives])
-    yield f"Result: {space.name} for {', '.join(question.workloads)}, {objectives}."
+    space, texts = question.space, [objective.text for objective in question.objectives]
+    yield f"Result: {space.name} for {', '.join(question.workloads)}, {goal(texts)}."
     yield f"Counted: {question.share.statement}."
     if best is None:
         return
@@ -149,7 +149,7 @@ def statements(result: CodesignResult) -> Iterator[str]:
         if best.point[q.name] == q.values[-1] != q.values[0] and not q.labels
     ]:
         yield f"At the end: {', '.join(full)} at the largest value of the space."
-    yield f"Objective: {cost_text(question, objectives, best.values[0])} ({proof})."
+    yield f"Objective: {cost_text(question, ', '.join(texts), best.values[0])} ({proof})."
     if best.costs:
         costs = ", ".join(cost_text(question, name, cost) for name, cost in best.costs.items())
         yield f"Costs: {costs}."
