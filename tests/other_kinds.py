@@ -23,6 +23,7 @@ from ithaca.refine.window import window_around
 from ithaca.solver.options import SolveOptions
 from ithaca.studies.store import Store, Trust
 from ithaca.workloads.networks.find import find_network
+from tests.layer_tables import COLUMNS, MAESTRO, PRODUCTS, TOPOLOGY
 from tests.mutants import STRANGE, Kind, mutated_bytes
 from tests.plugins.codesign.formulations.test_space_files import tabled
 from tests.plugins.hierarchies.formulations import test_energy_estimates as estimates
@@ -100,24 +101,6 @@ def _models():
     scores = text.add("MatMul", turned, text.add("Transpose", turned, perm=[0, 1, 3, 2]))
     text.add("MatMul", text.add("Softmax", scores), turned)
     return tuple(graph.model().SerializeToString() for graph in (image, text))
-
-
-#: Tables of layers that other tools have.
-TOPOLOGY = """Layer name, IFMAP Height, IFMAP Width, Filter Height, Filter Width, Channels, Num Filter, Strides,
-Conv1, 8, 9, 3, 3, 4, 8, 2,
-DP1, 8, 8, 3, 3, 4, 1, 1,
-"""
-PRODUCTS = "Layer, M, N, K,\nq, 4, 6, 8,\n"
-COLUMNS = "name,Cin,Cout,H,W,R,S,stride,pad\na,3,16,32,32,3,3,2,1\n"
-
-MAESTRO = """
-Constant T 4; // steps
-Network n {
-  Layer a { Type: CONV Stride { X: 2, Y: 1 } Dimensions { N: T, K: 8, C: 4, R: 3, S: 3, Y: 8, X: 9 }
-    Dataflow { TemporalMap(1,1) K; Cluster(4, P); SpatialMap(1,1) C; } }
-  Layer b { Type: GEMM Dimensions { M: 4, N: T, K: 8 } }
-}
-"""
 
 
 @cache

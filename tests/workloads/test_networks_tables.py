@@ -7,7 +7,7 @@ import pytest
 from ithaca.files.errors import InputError
 from ithaca.workloads.networks.find import find_network
 from tests.command_line import ithaca, succeed
-from tests.other_kinds import MAESTRO, PRODUCTS, TOPOLOGY
+from tests.layer_tables import MAESTRO, PRODUCTS, TOPOLOGY
 
 
 def network(folder, text, name="layers.csv", **sizes):
