@@ -1,6 +1,6 @@
 """Tables of layers as other tools have them."""
 
-#: Tables of layers that other tools have.
+#: A topology of SCALE-Sim.
 TOPOLOGY = """Layer name, IFMAP Height, IFMAP Width, Filter Height, Filter Width, Channels, Num Filter, Strides,
 Conv1, 8, 9, 3, 3, 4, 8, 2,
 DP1, 8, 8, 3, 3, 4, 1, 1,

@@ -161,7 +161,7 @@ def test_files_of_a_single_nest_are_networks_of_one_layer(tmp_path):
 
 def test_the_command_says_what_it_takes_a_file_for(tmp_path):
     (tmp_path / "t.csv").write_text(PRODUCTS)
-    words = ("network", tmp_path / "t.csv", "--arch", "simple", "--divisors-only")
+    words = ("network", tmp_path / "t.csv", "--dataflow", "i,j", "--divisors-only")
     done = succeed(*words)
     assert "t.csv is taken for a table of matrix products" in done.stderr.replace("\n      ", " ")
     fused = ithaca(*words, "--fuse")
