@@ -153,7 +153,7 @@ def _refuse_one_file(outputs: dict[str, Path]) -> None:
 
 
 def _completed(option: str) -> Callable[[Any, str], list[str]]:
-    """What completes an option; shells ask for it, commands do not."""
+    """The function that completes an option; shells ask for it, commands do not."""
 
     def complete(ctx: Any, incomplete: str) -> list[str]:
         from ithaca.commands.completion import completed

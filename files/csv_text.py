@@ -115,8 +115,8 @@ def unread_columns(path: Path, known: Callable[[str], bool]) -> str:
     with path.open(encoding="utf-8-sig", newline="") as file:
         names = [name.strip() for name in next(csv.reader(file), [])]
     other = [quoted(name) for name in names if not known(name)]
-    shown = ", ".join(other[:MAX_UNREAD]) + (", …" if len(other) > MAX_UNREAD else "")
-    return f"{path}: not read: {counted(len(other), 'column')} {shown}" if other else ""
+    listed = ", ".join(other[:MAX_UNREAD]) + (", …" if len(other) > MAX_UNREAD else "")
+    return f"{path}: not read: {counted(len(other), 'column')} {listed}" if other else ""
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

@@ -1,4 +1,4 @@
-"""What objectives aim at: metrics of which less is better are minimised, others maximised."""
+"""Directions of objectives: metrics of which less is better are minimised, others maximised."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ class Program:
         return f"the program of design {self.name}"
 
 
-def written(solution: Solution, ending: str) -> dict[str, str]:
+def program_texts(solution: Solution, ending: str) -> dict[str, str]:
     """A program as one of Pyomo's writers states it, with files of names where it has such;
     variables begin with the solution where the format says values.
 
@@ -169,11 +169,11 @@ def _tool(files: Callable[[Solution], Mapping[str, str]]) -> Tool:
 
 
 PYOMO = _tool(lambda solution: {f"{STEM}.py": pyomo_text(solution.problem)})
-NL = _tool(lambda solution: written(solution, "nl"))
-LP = _tool(lambda solution: written(solution, "lp"))
-MPS = _tool(lambda solution: written(solution, "mps"))
-GAMS = _tool(lambda solution: written(solution, "gms"))
-BAR = _tool(lambda solution: written(solution, "bar"))
+NL = _tool(lambda solution: program_texts(solution, "nl"))
+LP = _tool(lambda solution: program_texts(solution, "lp"))
+MPS = _tool(lambda solution: program_texts(solution, "mps"))
+GAMS = _tool(lambda solution: program_texts(solution, "gms"))
+BAR = _tool(lambda solution: program_texts(solution, "bar"))
 CPSAT = _tool(lambda solution: {f"{STEM}.pbtxt": cpsat_text(solution.problem)})
 LATEX = _tool(lambda solution: {f"{STEM}.tex": latex_text(solution.problem)})
 PYTHON = _tool(lambda solution: {f"{STEM}.py": functions_text(solution.problem)})

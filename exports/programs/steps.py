@@ -37,7 +37,7 @@ class Language:
     power: Callable[[str, int], str]
     ceiling: Callable[[str, str], str]
     extreme: Callable[[str, list[str]], str]
-    """Of ``max`` or ``min``, and the arguments."""
+    """The name, ``max`` or ``min``, and the arguments."""
 
     def text(self, node: Expression, names: Mapping[Expression, str], *, top: bool = False) -> str:
         """A formula in which steps have names.

@@ -1,4 +1,4 @@
-"""What one axis alone contributes to costs: its columns."""
+"""Columns: parts of costs that one axis alone contributes."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class Columns:
     axis: Axis
     """The axis."""
     reaches: Mapping[str, Reach]
-    """What each may be, by its symbol."""
+    """The range of each, by its symbol."""
     program: Program
     """Computes both ends of each from both ends of quantities."""
 

@@ -44,7 +44,7 @@ BATCH, KEPT_ROWS = 1 << 13, 1 << 17
 
 @dataclass(frozen=True)
 class Most:
-    """What is left to other engines: more than this."""
+    """Amounts of work beyond which a problem is left to other engines."""
 
     rows: int = 1 << 20
     """Rows of an axis that may be part of something better."""

@@ -71,7 +71,7 @@ class Program:
 
 
 class Compiler:
-    """What turns expressions over symbols of known reach into a program."""
+    """The compiler of expressions over symbols of known reach into a program."""
 
     def __init__(self, reaches: Mapping[str, Reach]) -> None:
         self._symbols = {name: (2 * n, reach) for n, (name, reach) in enumerate(reaches.items())}
@@ -88,7 +88,7 @@ class Compiler:
     # -- reaches -----------------------------------------------------------------------
 
     def reach(self, node: Expression) -> Reach:
-        """What an expression may be anywhere."""
+        """The range of an expression anywhere."""
         if node not in self._reaches:
             self._reaches[node] = self._reach_of(node)
         return self._reaches[node]

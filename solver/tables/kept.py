@@ -84,7 +84,17 @@ def recalled(key: Sequence[Hashable], limits: Floats) -> tuple[Signs, LoweredPro
 
 def keep(key: Sequence[Hashable], signs: Signs, lowered: LoweredProblem) -> None:
     """Keep a form for later, if it took long to make; where that cannot be written, nothing is
-    kept."""
+    kept.
+
+    Parameters
+    ----------
+    key : sequence of Hashable
+        All that it is made from.
+    signs : Signs
+        The signs on which it depends.
+    lowered : LoweredProblem
+        The form.
+    """
     if len(lowered.bounds.state[1]) < LEAST_STEPS or (path := _place(key)) is None:
         return
     encoder = Encoder()

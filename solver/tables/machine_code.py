@@ -37,7 +37,17 @@ Instruction: TypeAlias = tuple[int, int, int, int]
 
 
 def instruction(operation: str, result: int, first: int, second: int = 0) -> Instruction:
-    """A step of a program."""
+    """A step of a program.
+
+    Parameters
+    ----------
+    operation : str
+        The name of the operation.
+    result : int
+        The register, or output, that it writes.
+    first, second : int
+        The registers of its operands; of a load the source.
+    """
     return OPERATIONS[operation], result, first, second
 
 
@@ -47,7 +57,7 @@ class Machine:
 
     _run: Callable[..., None]
     _engine: Any
-    """What owns the code."""
+    """The owner of the code."""
 
     def run(
         self,

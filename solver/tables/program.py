@@ -72,7 +72,17 @@ class Program:
         steps: Iterable[tuple[str, Iterable[int], float]],
         outputs: list[int],
     ) -> Program:
-        """The program of which that is the state."""
+        """The program of which that is the `state`.
+
+        Parameters
+        ----------
+        symbols : list of str
+            Its symbols.
+        steps : iterable of tuple of str, iterable of int, float
+            Its steps.
+        outputs : list of int
+            The steps whose results are its outputs.
+        """
         program = cls(())
         program.symbols, program._outputs = symbols, outputs
         program._steps = [(name, tuple(own), constant) for name, own, constant in steps]
@@ -176,7 +186,7 @@ class Program:
 
     @property
     def _machine(self) -> Machine | None:
-        """What runs the program in machine code, once somebody has much to run."""
+        """The machine that runs the program, once somebody has much to run."""
         if self._work <= STARTED and MACHINE not in sys.modules:
             return None
         from ithaca.solver.tables.machine_code import machine

@@ -41,7 +41,7 @@ def test_goals_say_what_grows():
 
 @pytest.mark.ci
 def test_the_most_throughput_is_that_of_the_least_latency(tmp_path):
-    """Of one nest operations are the same, so both have the same best array."""
+    """Operations of one nest are the same, so both have the same best array."""
     options = {"dataflow": "i,j", "divisors_only": True, "limit": {"dsp": 40}}
     fast = ithaca.solve("mm", i=4, j=4, k=4, **options)
     most = ithaca.solve("mm", i=4, j=4, k=4, objective="throughput", **options)

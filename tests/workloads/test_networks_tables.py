@@ -68,7 +68,7 @@ def test_a_topology_of_scale_sim(tmp_path):
     ],
 )
 def test_headers_of_many_kinds(tmp_path, header, row, sizes):
-    """The same layer, of 9 × 9 elements and 4 channels, however its table is written."""
+    """One layer, of 9 × 9 elements and 4 channels, however its table is written."""
     (layer,) = network(tmp_path, f"{header}\n{row}\n").layers
     rows = windows(9, 3, 2 if sizes else 1)
     assert (layer.name, layer.nest.short_sizes) == ("a", f"o8 r{rows} c7 i4 p3 q3{sizes}")

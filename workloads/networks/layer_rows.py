@@ -36,7 +36,7 @@ class LayerRow:
     """A layer as a table states it: a matrix product, or a convolution of two dimensions."""
 
     where: str
-    """What errors about it begin with."""
+    """The words with which errors about it begin."""
     name: str
     """Its name."""
     numbers: Mapping[str, int]

@@ -60,8 +60,10 @@ class _Reader:
     def __init__(self, path: Path, sizes: Mapping[str, int]) -> None:
         self.path, self.dataflows, self.place = path, False, 0
         text = read_text(path, MAX_BYTES)
-        found = [(text.count("\n", 0, m.start()) + 1, m[0]) for m in _TOKEN.finditer(text)]
-        self.tokens = [(line, token) for line, token in found if not token.startswith(("//", "/*"))]
+        tokens = [(text.count("\n", 0, m.start()) + 1, m[0]) for m in _TOKEN.finditer(text)]
+        self.tokens = [
+            (line, token) for line, token in tokens if not token.startswith(("//", "/*"))
+        ]
         words = [token for _, token in self.tokens]
         constants = {
             name: int(value)

@@ -165,10 +165,10 @@ class Constraints:
                     )
             least = prod(span.low for span in ranges)
             if least >= 2 * extent and least > 1:
-                asked = [str(s) for s in self.factors if s.loop == loop and s.low > 1]
+                factors = [str(s) for s in self.factors if s.loop == loop and s.low > 1]
                 yield (
-                    f"factors of {loop} multiply to at least {least}: {', '.join(asked)}; allowed: "
-                    f"its extent {extent}, or a little more"
+                    f"factors of {loop} multiply to at least {least}: {', '.join(factors)}; "
+                    f"allowed: its extent {extent}, or a little more"
                 )
         if not 0 <= self.least_used <= 1:
             yield f"utilization is to be at least {self.least_used}; allowed: 0 to 1"
