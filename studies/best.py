@@ -131,7 +131,8 @@ def prove_best(
     claimed : Fraction, optional
         Its value, where any configuration of that will do: enumeration needs one to begin with.
     """
-    known = claimed is not None and problems[0].objective.then is None
+    objective = problems[0].objective
+    known = claimed is not None and objective.then is None and not objective.summed
 
     def prove(method: Method, search: SolveOptions) -> Solution:
         if claimed is not None and method is Method.ENUMERATION:

@@ -179,8 +179,11 @@ class Compiler:
 
     def _ceiling(self, node: CeilingDivision, high: bool) -> Operation:
         top = self.reach(node.numerator)
-        # quotients of whole numbers that doubles hold are whole only where they are in truth
-        whole = all(map(self._held, node.children))
+        # of whole numbers a and b a quotient that is not whole is 1/b from the next whole one, more
+        # than rounding moves it where a + b is below 2**53
+        parts = [self.reach(part) for part in node.children]
+        grain = min(part.grain for part in parts) and max(part.grain for part in parts)
+        whole = bool(grain) and sum(part.size for part in parts) * grain < EXACT
         over = self._end(node.numerator, high)
         outwards = inf if high else -inf
         if top.low >= 0:

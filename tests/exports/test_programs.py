@@ -178,9 +178,9 @@ def test_other_solvers_come_to_the_proven_value(solver, to, result, tmp_path):
         model.run()
         assert model.getInfo().objective_function_value == pytest.approx(float(value), abs=1e-3)
         model.writeSolution(str(solution), 0)
-    shown = succeed("evaluate", str(result), "--points", str(solution)).stdout
-    assert "yes" in shown
-    assert f" {value} " in shown
+    printed = succeed("evaluate", str(result), "--points", str(solution)).stdout
+    assert "yes" in printed
+    assert f" {value} " in printed
 
 
 def test_solutions_are_read_back(result, tmp_path):

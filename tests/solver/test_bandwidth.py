@@ -196,11 +196,11 @@ def test_the_platform_that_needs_it():
 
 @pytest.mark.parametrize("dataflow", ["i", "k"])
 def test_the_least_bandwidth_that_would_do_is_that_of_enumeration(dataflow):
-    asked = {"dtype": "int16", "dsp": "4"}
-    free = mm_problem((3, 2, 4), (dataflow,), objective="bandwidth", **asked)
+    options = {"dtype": "int16", "dsp": "4"}
+    free = mm_problem((3, 2, 4), (dataflow,), objective="bandwidth", **options)
     least = enumerated_optimum(free)
     low = Limit("bandwidth", least / 2)
-    none = solve_design(mm_problem((3, 2, 4), (dataflow,), more_limits=(low,), **asked))
+    none = solve_design(mm_problem((3, 2, 4), (dataflow,), more_limits=(low,), **options))
     assert none.certificate.status is Status.INFEASIBLE
     (fall,) = [fall for fall in none.shortfalls if fall.metric == "bandwidth"]
     assert fall.proven
@@ -208,5 +208,5 @@ def test_the_least_bandwidth_that_would_do_is_that_of_enumeration(dataflow):
     assert float(fall.smallest) == pytest.approx(float(least), rel=1e-12)
     for bound, fits in ((fall.smallest, True), (fall.smallest * Fraction(999, 1000), False)):
         limit = Limit("bandwidth", bound)
-        problem = mm_problem((3, 2, 4), (dataflow,), more_limits=(limit,), **asked)
+        problem = mm_problem((3, 2, 4), (dataflow,), more_limits=(limit,), **options)
         assert (solve_exact(problem).value is not None) == fits

@@ -161,11 +161,11 @@ def test_beside_a_rival_only_what_is_better_counts():
 
 @pytest.mark.parametrize("looks", [0, 3, 30, 60])
 def test_a_search_that_is_stopped_claims_a_bound_that_holds(looks):
-    problem, asked = mm_problem((24, 16, 12)), []
+    problem, stops = mm_problem((24, 16, 12)), []
 
     def stop():
-        asked.append(0)
-        return len(asked) > looks
+        stops.append(0)
+        return len(stops) > looks
 
     answer, optimum = (
         solve_enumeration(problem, replace(ANY, stop=stop)),

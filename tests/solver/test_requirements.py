@@ -126,8 +126,8 @@ def test_documents_hold_requirements(tmp_path):
     """A file states the requirement, and what it states is proven with it; not with another."""
     path = tmp_path / "r.json"
     rules = ("--require", "lanes.i == 2*lanes.j", "--require", "tiles.k >= 2,words.A <= 100")
-    shown = succeed("solve", *MM, *rules, "-o", str(path))
-    assert "required   lanes.i == 2*lanes.j" in shown.stdout
+    printed = succeed("solve", *MM, *rules, "-o", str(path))
+    assert "required   lanes.i == 2*lanes.j" in printed.stdout
     document = json.loads(path.read_text())
     assert document["platform"]["limits"]["tiles.k >= 2"] == 0
     assert "optimal" in succeed("verify", str(path)).stdout

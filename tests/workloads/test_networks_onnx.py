@@ -121,9 +121,9 @@ def test_feature_maps_are_those_of_onnx(tmp_path_factory, size, along, mode, tra
             graph.network(tmp_path_factory.mktemp("onnx"))
         return
     network = graph.network(tmp_path_factory.mktemp("onnx"))
-    (_, outputs, *places), written = expected, [run.written_words for run in network.order]
+    (_, outputs, *places), counts_of_words = expected, [run.written_words for run in network.order]
     if transposed:
-        assert sum(written) <= prod(expected)
+        assert sum(counts_of_words) <= prod(expected)
         if not mode.startswith("SAME"):
             first = pads if mode == "NOTSET" else [0, 0, 0]
             pairs = (
@@ -134,7 +134,7 @@ def test_feature_maps_are_those_of_onnx(tmp_path_factory, size, along, mode, tra
         return
     sizes = network.layers[0].nest.sizes
     assert [sizes[loop] for loop in "zrc" if sizes.get(loop, 1) > 1] == [n for n in places if n > 1]
-    assert (written, sizes["o"]) == ([prod(expected)], outputs)
+    assert (counts_of_words, sizes["o"]) == ([prod(expected)], outputs)
 
 
 @pytest.mark.parametrize(
@@ -378,11 +378,11 @@ def test_models_without_operator_sets_are_tolerated_with_a_remark(tmp_path):
     path.write_bytes(without_domains(vgg16()).SerializeToString())
     network = find_network(str(path))
     assert nests(network) == nests(find_network("vgg16"))
-    told = "states no operator set of ONNX itself; taken for version 20"
-    assert network.remarks == (f"{path} {told}",)
+    remark = "states no operator set of ONNX itself; taken for version 20"
+    assert network.remarks == (f"{path} {remark}",)
     done = ithaca("network", path, "--layers", "Gemm34", "--dataflow", "i", "--divisors-only")
     assert done.returncode == 0
-    assert f"ithaca: {path} {told}" in done.stderr.replace("\n      ", " ")
+    assert f"ithaca: {path} {remark}" in done.stderr.replace("\n      ", " ")
 
 
 @pytest.mark.parametrize("domain", ["qonnx.custom_op.general", "onnx.brevitas", "com.example"])

@@ -98,9 +98,11 @@ def test_levels_keep_what_rows_say(tmp_path):
 )
 def test_rows_that_state_no_mapping_are_refused(tmp_path, change, message):
     bad = written(tmp_path / "points.csv", [rows("simple")[0] | change])
-    found = refused("evaluate", "--arch", str(golden() / "simple"), "--points", str(bad), "--json")
-    assert found.startswith(f"ithaca: {bad} row 2: ")
-    assert message in found
+    refusal = refused(
+        "evaluate", "--arch", str(golden() / "simple"), "--points", str(bad), "--json"
+    )
+    assert refusal.startswith(f"ithaca: {bad} row 2: ")
+    assert message in refusal
 
 
 def test_a_result_is_evaluated_afresh(tmp_path):

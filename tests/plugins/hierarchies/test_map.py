@@ -253,8 +253,10 @@ def test_constraints_that_leave_no_mapping_are_named(files):
     )
     done = command("map", *ASKED, "--constraints", "c.yaml", "--divisors-only", cwd=files)
     assert done.returncode == 2
-    told = "Buffer has room for 24 words, not for the 34 of the tiles that it keeps"  # 4·6 + 6 + 4
-    assert told in done.stderr
+    reason = (
+        "Buffer has room for 24 words, not for the 34 of the tiles that it keeps"  # 4·6 + 6 + 4
+    )
+    assert reason in done.stderr
     assert "N=4 of Buffer (c.yaml: constraints[0]), K=6 of Buffer" in done.stderr
 
 

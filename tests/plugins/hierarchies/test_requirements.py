@@ -28,8 +28,8 @@ QUESTION = ("mm", "-s", "i=2,j=2,k=4", "--arch", "eyeriss", "--divisors-only")
 )
 def test_requirements_against_all_mappings(rule, holds, tmp_path):
     path = tmp_path / "r.json"
-    shown = succeed("map", *QUESTION, "--objective", "energy", "--require", rule, "-o", str(path))
-    assert f"required   {rule}" in shown.stdout
+    printed = succeed("map", *QUESTION, "--objective", "energy", "--require", rule, "-o", str(path))
+    assert f"required   {rule}" in printed.stdout
     best = load(path).best
     design = best.problem.design
     every = linked(design.space, crossed(tables_of(design.space)))

@@ -25,9 +25,9 @@ ASKED = {"i": 6, "j": 5, "dtype": "int8", "platform": "rtl-open", "limit": {"dsp
 
 def solved(**more):
     """A small answer of several designs."""
-    found = solve("mv", **(ASKED | more))
-    assert isinstance(found, Result)
-    return found
+    result = solve("mv", **(ASKED | more))
+    assert isinstance(result, Result)
+    return result
 
 
 @pytest.fixture

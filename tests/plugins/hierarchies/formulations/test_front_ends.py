@@ -366,9 +366,9 @@ def test_an_access_is_a_read_and_a_write(tmp_path):
     """Energies of accesses counted by hand: a product of 2 × 2 matrices, Z alone in registers."""
     (tmp_path / "arch.yaml").write_text(ACCESSED)
     row = {"T:DRAM.factors": "k=2", "T:reg.factors": "i=2 j=2", "K:reg": "C", "K:DRAM": "A B C"}
-    asked = {"points": [row], "arch": tmp_path / "arch.yaml"}
+    options = {"points": [row], "arch": tmp_path / "arch.yaml"}
     nest = ithaca.nest("C[i,j] += A[i,k] * B[k,j]", i=2, j=2, k=2)
-    (point,) = ithaca.evaluate(nest, **asked).document["points"]
+    (point,) = ithaca.evaluate(nest, **options).document["points"]
     counts = {name: n for name, n in point["metrics"].items() if name.endswith(("reads", "fills"))}
     inner = counts["reg.C.reads"] + counts["reg.C.fills"] + point["metrics"]["reg.C.updates"]
     outer = counts["DRAM.A.reads"] + counts["DRAM.B.reads"] + point["metrics"]["DRAM.C.updates"]
