@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from ithaca.commands.api.opening import read_answer, read_document
+from ithaca.exports.programs.solutions import configurations_of
 from ithaca.formulations.data_types import DATA_TYPES
 from ithaca.formulations.platform_files import read_platform
 from ithaca.formulations.systolic.descriptors import load_descriptor
@@ -37,9 +38,10 @@ from ithaca.workloads.library import workload
 from ithaca.workloads.networks.find import find_network
 from ithaca.workloads.problem_files import read_problem
 from tests import other_kinds
-from tests.mutants import Kind
+from tests.mutants import Kind, mutated_bytes
 from tests.plugins.hierarchies.formulations import test_energy_estimates as estimates
 from tests.plugins.hierarchies.formulations import test_front_ends as front_ends
+from tests.problems import MM_DATAFLOWS, mm_problem
 from tests.reference import unpack
 
 ROOT = Path(__file__).parents[1]
@@ -112,6 +114,36 @@ mapping:
 - {target: RF, type: temporal, factors: M=1 C=1 P=1 R=1, permutation: RPCM}
 - {target: DRAM, type: datatype, keep: [Weights, Inputs, Outputs], bypass: []}
 """
+
+#: The same as Timeloop prints it.
+PRINTED_MAPPING = """
+DRAM [ Weights:96 (96) Inputs:40 (40) Outputs:64 (64) ]
+-------------------------------------------------------
+| for M in [0:2)
+
+Buffer [ Weights:48 (48) Inputs:40 (40) Outputs:32 (32) ]
+---------------------------------------------------------
+|   for C in [0:4)
+|     for P in [0:8)
+|       for R in [0:3)
+|         for M in [0:4) (Spatial-X)
+
+RF [ Weights:1 (1) Inputs:1 (1) Outputs:1 (1) ]
+-----------------------------------------------
+|           << Compute >>
+"""
+
+#: A configuration of a product of 8 by 8 by 8, as three solvers write it.
+SOLVED = {
+    **{"t2_i": 4, "lanes_i": 2, "t1_i": 8, "tiles_i": 1, "t2_j": 8, "lanes_j": 1, "t1_j": 8},
+    **{"tiles_j": 1, "t2_k": 4, "lanes_k": 1, "t1_k": 4, "tiles_k": 2},
+    **{"pack_C_drain": 4, "pack_A": 4, "pack_B": 4},
+}
+SOLUTIONS = (
+    "# Solution\n" + "".join(f"{name} {value}\n" for name, value in SOLVED.items()),
+    "objective value:   97\n" + "".join(f"{n}   {v}.00001 (obj:0)\n" for n, v in SOLVED.items()),
+    "".join(f'<variable name="{n}" index="0" value="{v}"/>' for n, v in SOLVED.items()),
+)
 
 
 def titled(page):
@@ -292,6 +324,22 @@ def kinds():
                 ".csv",
                 (spatial["mappings.csv"].replace("conv,", ",").replace("workload,", "sizes,"),),
                 lambda path: load_mappings(path, _machine(), _problem()),
+            ),
+            Kind(
+                "printed mapping",
+                ".txt",
+                (),
+                lambda path: load_mappings(path, _machine(), _problem()),
+                mutated_bytes,
+                (PRINTED_MAPPING.encode(),),
+            ),
+            Kind(
+                "solution",
+                ".sol",
+                (),
+                lambda path: configurations_of(path, [mm_problem((8, 8, 8), MM_DATAFLOWS[0])]),
+                mutated_bytes,
+                tuple(text.encode() for text in SOLUTIONS),
             ),
             Kind("layers", ".csv", (spatial["layers.csv"],), read_layers),
             Kind("answer", ".json", answers, _answer),

@@ -33,12 +33,18 @@ from ithaca.formulations.algebra.interval import Interval, as_interval, greatest
 NumbersByName: TypeAlias = Mapping[str, Any]
 
 
+def _total(*values: Any) -> Any:
+    return reduce(add, values)
+
+
 @dataclass(frozen=True, slots=True)
 class NumberSystem:
     """The operations in which number systems differ.
 
     ``number`` converts an exact rational constant, ``ceil_div`` is ``ceil(a / b)`` for ``b > 0``;
     ``maximum``, ``minimum`` and ``total``, the sum, take one or more numbers, entrywise for arrays.
+    Workers are handed problems with metrics that name their system: operations are functions of a
+    module, not lambdas, which no process can hand to another.
     """
 
     name: str
@@ -46,7 +52,7 @@ class NumberSystem:
     ceil_div: Callable[[Any, Any], Any]
     maximum: Callable[..., Any]
     minimum: Callable[..., Any]
-    total: Callable[..., Any] = lambda *values: reduce(add, values)
+    total: Callable[..., Any] = _total
 
 
 def exactly(values: Mapping[str, int | Fraction]) -> dict[str, Fraction]:
@@ -92,20 +98,28 @@ def _interval_extreme(pick: Callable[..., Any]) -> Callable[..., Interval]:
     return extreme
 
 
-FRACTION = NumberSystem(
-    "fraction",
-    Fraction,
-    lambda a, b: Fraction(_ceil_div(a, b)),
-    lambda *v: max(v),
-    lambda *v: min(v),
-)
-NUMPY = NumberSystem(
-    "numpy",
-    _float_or_int,
-    _ceil_div,
-    lambda *values: reduce(np.maximum, values),
-    lambda *values: reduce(np.minimum, values),
-)
+def _ceil_div_fraction(a: Any, b: Any) -> Fraction:
+    return Fraction(_ceil_div(a, b))
+
+
+def _maximum(*values: Any) -> Any:
+    return max(values)
+
+
+def _minimum(*values: Any) -> Any:
+    return min(values)
+
+
+def _maximum_array(*values: Any) -> Any:
+    return reduce(np.maximum, values)
+
+
+def _minimum_array(*values: Any) -> Any:
+    return reduce(np.minimum, values)
+
+
+FRACTION = NumberSystem("fraction", Fraction, _ceil_div_fraction, _maximum, _minimum)
+NUMPY = NumberSystem("numpy", _float_or_int, _ceil_div, _maximum_array, _minimum_array)
 INTERVAL = NumberSystem(
     "interval",
     as_interval,
