@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from math import isfinite
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -71,7 +72,7 @@ def configurations_of(
             if value is None:
                 why = why or f"has no value of {name}; allowed: one of each quantity"
                 break
-            if abs(value - round(value)) > TOLERANCE:
+            if not isfinite(value) or abs(value - round(value)) > TOLERANCE:
                 why = why or f"{name} is {value}; allowed: a whole number"
                 break
             known[name] = round(value)

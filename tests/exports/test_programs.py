@@ -197,8 +197,9 @@ def test_solutions_are_read_back(result, tmp_path):
     name = next(iter(best.configuration))
     refusal = refused("evaluate", str(result), "--points", str(path))
     assert f"has no value of {name}; allowed: one of each quantity" in refusal
-    path.write_text("\n".join([lines[0].replace(".0000001", ".5"), *lines[1:]]))
-    assert "allowed: a whole number" in refused("solve", *MM, "--start", str(path))
+    for odd in (".5", "e999"):
+        path.write_text("\n".join([lines[0].replace(".0000001", odd), *lines[1:]]))
+        assert "allowed: a whole number" in refused("solve", *MM, "--start", str(path))
     path.write_text("nothing")
     assert "no lines of a name and a value" in refused("solve", *MM, "--start", str(path))
 
