@@ -50,7 +50,7 @@ def as_typed(command: Callable[..., object]) -> Callable[..., object]:
     outputs_by_name = {option.name: mark for option, mark in marks if isinstance(mark, Written)}
 
     @wraps(command)
-    def run(context: Context, **words: Any) -> object:
+    def run(typer_context: Context, **words: Any) -> object:
         for option in paths:
             if words[option.name] is not None:
                 words[option.name] = _path(option.spelled, words[option.name])
@@ -73,7 +73,7 @@ def as_typed(command: Callable[..., object]) -> Callable[..., object]:
         typed = {
             n: w
             for n, w in words.items()
-            if getattr(context.get_parameter_source(n), "name", "") == "COMMANDLINE"
+            if getattr(typer_context.get_parameter_source(n), "name", "") == "COMMANDLINE"
         }
         if called is None:
             with including(words.pop("include_from", None)):
@@ -86,7 +86,7 @@ def as_typed(command: Callable[..., object]) -> Callable[..., object]:
         )
 
     parameters = [
-        Parameter("context", Parameter.KEYWORD_ONLY, annotation=Context),
+        Parameter("typer_context", Parameter.KEYWORD_ONLY, annotation=Context),
         *map(_parameter, options),
     ]
     run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]

@@ -295,7 +295,7 @@ def find_document(
         or "\\" in name_or_path
         or name_or_path.lower().endswith((".yaml", ".yml", ".json"))
     ):
-        names = sorted((*known, *more))
+        names = sorted({*known, *more})
         raise InputError(
             f"unknown {what} {quoted(name_or_path)}; known: {', '.join(names)}; or {files}"
             f"{meant(name_or_path, names)}"

@@ -56,6 +56,8 @@ class Memory:
     """How many it has."""
     bandwidth: Resource
     """Peak of all channels (GB/s), and the share that a design may use."""
+    capacity: Fraction | None = None
+    """Size of all channels (GB, of 10^9 bytes); None where it is not stated."""
 
 
 @dataclass(frozen=True)

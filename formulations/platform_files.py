@@ -9,7 +9,7 @@ A platform is a YAML or JSON document::
       dsp: {total: 12288, usable: 0.7}     # usable: share a design may use, default 0.7
       bram18k: {total: 5376}
       uram: {total: 1280}
-    memory: {kind: DDR4-2400, channels: 4, bandwidth: 77, usable: 1}  # GB/s; usable: default 1
+    memory: {kind: DDR4-2400, channels: 4, bandwidth: 77, usable: 1, capacity: 68.7}  # GB/s, GB
                                            # for ithaca simulate also latency, refresh,
                                            # refresh_period (cycles)
     sources: {resources: DS962, memory: DS962}
@@ -69,8 +69,8 @@ class ResourcesDocument(InputDocument):
 
 
 class MemoryDocument(InputDocument):
-    """The memory beside a device: GB/s of all channels together, and the share that a design may
-    use.
+    """The memory beside a device: GB/s of all channels together, the share that a design may use,
+    and what they hold (GB).
 
     Simulated memory is ideal unless cycles are stated: from a request to its first word, that a
     refresh takes, and from one to the next. Then all DRAM modules share the bandwidth, too.
@@ -80,6 +80,7 @@ class MemoryDocument(InputDocument):
     channels: Annotated[int, Field(ge=1, le=10**6)]
     bandwidth: Annotated[float, Field(gt=0, le=10**9)]
     usable: Annotated[float, Field(gt=0, le=1)] = 1.0
+    capacity: Annotated[float, Field(gt=0, le=10**9)] | None = None
     latency: Few = 0
     refresh: Few = 0
     refresh_period: Few = 0
@@ -161,7 +162,8 @@ def load_platform(name_or_path: str) -> Platform:
     memory, clock, waits = None, fraction(read.clock_mhz), machine.IDEAL
     if (stated := read.memory) is not None:
         resources["bandwidth"] = Resource(fraction(stated.bandwidth), fraction(stated.usable))
-        memory = Memory(stated.kind, stated.channels, resources["bandwidth"])
+        holds = None if stated.capacity is None else fraction(stated.capacity)
+        memory = Memory(stated.kind, stated.channels, resources["bandwidth"], holds)
         try:
             waits = stated.waits(clock)
         except InputError as error:

@@ -55,6 +55,7 @@ def network_document(result: NetworkResult) -> dict[str, Any]:
             "parameters": dict(network.parameters),
             "omissions": list(network.unsupported),
             "order": [] if fusing is None else list(network.order),
+            "run": network.run,
         },
         "platform": {"name": request.place, "limits": tightest(request.limits)},
         "objective": request.objective.text,

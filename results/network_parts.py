@@ -25,11 +25,13 @@ from ithaca.studies.network.result import (
     NetworkResult,
     Total,
 )
-from ithaca.workloads.networks.network import LayerRun, Network, Omission, OmissionKind
+from ithaca.workloads.networks.network import LayerRun, Network, Omission, OmissionKind, Run
 
 Names = Annotated[tuple[str, ...], Field(strict=False)]
 
 Count = Annotated[int, Field(ge=1, le=10**9)]
+
+Words = Annotated[int, Field(ge=0, le=10**18)]
 
 
 class OmissionDocument(Document):
@@ -56,6 +58,17 @@ class LayerRunDocument(Document):
     follows: bool = False
 
 
+class RunPart(Document):
+    """The phase of a model that one run is (see `ithaca.workloads.networks.network.Run`)."""
+
+    phase: Text
+    batch: Count
+    tokens: Count
+    weights: Words
+    read: Words
+    cache: Words = 0
+
+
 class NetworkPart(Document):
     """The network of the layers, and the order they run in where that matters."""
 
@@ -63,6 +76,7 @@ class NetworkPart(Document):
     parameters: dict[str, int]
     omissions: list[OmissionDocument]
     order: list[LayerRunDocument] = Field(default_factory=list)
+    run: RunPart | None = None
 
     def network(self, results: Iterable[LayerResult]) -> Network:
         """The network, of these layers. Raises `InputError` if the order has others."""
@@ -79,7 +93,15 @@ class NetworkPart(Document):
         order = tuple(
             LayerRun(run.source, nests[run.source], run.count, run.follows) for run in self.order
         )
-        return Network(self.name, layers, unsupported=omissions, parameters=parameters, order=order)
+        own = None if self.run is None else Run(**dict(self.run))
+        return Network(
+            self.name,
+            layers,
+            unsupported=omissions,
+            parameters=parameters,
+            order=order,
+            run=own,
+        )
 
 
 class NetworkHead(FirstPart):

@@ -261,6 +261,12 @@ def kinds():
                 lambda path: find_network(str(path)),
             ),
             Kind(
+                "configuration",
+                ".yaml",
+                tuple(packaged("plugins/hub/workloads/data")),
+                lambda path: find_network(str(path)),
+            ),
+            Kind(
                 "platform",
                 ".yaml",
                 (

@@ -49,8 +49,8 @@ def network(
         str | PathLike[str],
         Argument(
             metavar="NAME|FILE",
-            help="A network that comes with Ithaca, or a file: .yaml, a model as .onnx, or a table "
-            "of layers (.csv, .m).",
+            help="A network that comes with Ithaca, or a file: .yaml, a model as .onnx or its "
+            "config.json, or a table of layers (.csv, .m).",
         ),
     ],
     *,
@@ -58,6 +58,28 @@ def network(
         dict[str, int] | Sequence[str] | None,
         Option("--sizes", "-s", help="Parameters of the network, e.g. batch=1,image=224."),
         REPEATED,
+    ] = None,
+    phase: Annotated[
+        str | None,
+        Option("--phase", help="Phase of a model: decode, or prefill; the first by default."),
+    ] = None,
+    batch: Annotated[
+        int | None, Option("--batch", metavar="N", help="Sequences or images side by side.")
+    ] = None,
+    tokens: Annotated[
+        int | None, Option("--tokens", metavar="N", help="New positions of each sequence.")
+    ] = None,
+    context: Annotated[
+        int | None,
+        Option("--context", metavar="N", help="Positions attended to, new ones among them."),
+    ] = None,
+    experts: Annotated[
+        str | None,
+        Option(
+            "--experts",
+            metavar="ROWS",
+            help="How rows spread over experts: uniform, skewed, or rows of each, as 9,5,2.",
+        ),
     ] = None,
     layers: LayerPatterns = None,
     mode: Annotated[
@@ -95,9 +117,11 @@ def network(
     question = family.question(None, objective, arrays=count, minimise=what)
     if fuse and question.unfused:
         raise InputError(f"--fuse does not go with {question.unfused}")
-    layered = only_layers(
-        find_network(str(name), parse_extents(sizes, parameters)), several(layers)
-    )
+    stated = {"batch": batch, "tokens": tokens, "context": context}
+    parameters |= {size: value for size, value in stated.items() if value is not None}
+    all_sizes = parse_extents(sizes, parameters)
+    whole = find_network(str(name), all_sizes, phase=phase, experts=experts)
+    layered = only_layers(whole, several(layers))
     for line in (*layered.remarks, *question.remarks(None)):
         note(line)
     with _running(options, keeping) as running:

@@ -9,10 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ithaca.files.errors import InputError
+from ithaca.files.reading import packaged_names
 from ithaca.workloads.library import workload
-from ithaca.workloads.networks.find import find_network, network_names
+from ithaca.workloads.networks.find import find_network
 from ithaca.workloads.networks.network import Layer, Network, Omission, OmissionKind, merge
 from tests.refusals import refusals
+
+#: The networks of the core.
+OWN = packaged_names("ithaca.workloads.networks.data")
 
 DATA = Path(__file__).parent / "data"
 IMAGE_NETWORKS = ("vgg16", "resnet18", "resnet50", "mobilenetv2")
@@ -246,14 +250,14 @@ def test_identical_layers_are_merged_under_the_first_name():
     ]
 
 
-@pytest.mark.parametrize("name", network_names())
+@pytest.mark.parametrize("name", OWN)
 def test_batch_multiplies_the_operations(name):
     one, four = find_network(name), find_network(name, {"batch": 4})
     assert four.operations == 4 * one.operations
     assert dict(four.parameters)["batch"] == 4
 
 
-@pytest.mark.parametrize("name", network_names())
+@pytest.mark.parametrize("name", OWN)
 def test_every_network_says_where_it_is_published_and_what_it_leaves_out(name):
     network = find_network(name)
     assert network.name == name
@@ -262,10 +266,7 @@ def test_every_network_says_where_it_is_published_and_what_it_leaves_out(name):
 
 
 def test_networks_have_the_elementwise_operators_of_their_architectures():
-    counts = {
-        name: {o.operator: o.count for o in find_network(name).unsupported}
-        for name in network_names()
-    }
+    counts = {name: {o.operator: o.count for o in find_network(name).unsupported} for name in OWN}
     assert counts["vgg16"]["Relu"] == 13 + 2
     assert counts["resnet50"] == {
         "BatchNormalization": 53,

@@ -158,10 +158,14 @@ def test_quantities_are_exact():
     assert quantity(7, parameters) == 7
     assert quantity("a * b / 4", parameters) == 15
     assert quantity("3*a", parameters) == 36
+    assert quantity("a - b + 2*b/5", parameters) == 9
+    assert quantity("a*b - a/4*3", parameters) == 51
+    with pytest.raises(ValueError, match="at least 1"):
+        quantity("b-a", parameters)
     with pytest.raises(InputError, match="'a/b' is 12/5, no integer"):
         quantity("a/b", parameters)
     with pytest.raises(InputError, match="unknown name 'c'; allowed: integers and a, b"):
         quantity("a*c", parameters)
-    for bad in ("", "a-b", "-1", "a**b", "(a)", "a b", "1e3", "__import__('os')"):
+    for bad in ("", "a--b", "-1", "a-", "a**b", "(a)", "a b", "1e3", "__import__('os')"):
         with pytest.raises(InputError, match="is no quantity"):
             quantity(bad, parameters)

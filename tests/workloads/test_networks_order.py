@@ -3,9 +3,13 @@
 import pytest
 
 from ithaca.files.errors import InputError
-from ithaca.workloads.networks.find import find_network, network_names
+from ithaca.files.reading import packaged_names
+from ithaca.workloads.networks.find import find_network
 from ithaca.workloads.networks.network_files import read_network
 from tests.workloads.graphs import Graph, vgg16
+
+#: The networks of the core.
+OWN = packaged_names("ithaca.workloads.networks.data")
 
 
 def following(network):
@@ -26,7 +30,7 @@ def conv(name, **fields):
     return {"op": "conv", "name": name, "channels": 8, "kernel": 3, "padding": 1, **fields}
 
 
-@pytest.mark.parametrize("name", network_names())
+@pytest.mark.parametrize("name", OWN)
 def test_the_order_has_all_layers_of_a_network_as_often_as_they_run(name):
     network = find_network(name)
     assert sorted(run.source for run in network.order) == sorted(

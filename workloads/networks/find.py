@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from ithaca.files.messages import refuse
+from ithaca.files.errors import InputError
+from ithaca.files.messages import quoted, refuse
 from ithaca.files.reading import packaged_names
+from ithaca.files.registry import Registry
 from ithaca.workloads.networks.network import Layer, Network, chosen_parameters
 
 FILES = "the path of a .yaml, .onnx, .csv or .m file"
+
+#: The file of a model's configuration in the folder of its weights.
+CONFIGURATION = "config.json"
 
 _DATA = "ithaca.workloads.networks.data"
 
@@ -20,12 +25,56 @@ _CONFIGURATION = (
 )
 
 
+class NetworkSource(Protocol):
+    """A kind of documents, other than network files, that networks are read from."""
+
+    package: str
+    """Where those are that come with Ithaca."""
+
+    def takes(self, document: Mapping[str, Any]) -> bool:
+        """Whether a document is of this kind."""
+
+    def network(
+        self,
+        document: Mapping[str, Any],
+        where: object,
+        sizes: Mapping[str, int],
+        phase: str | None,
+        experts: str | None,
+    ) -> Network:
+        """The network that a document states.
+
+        Parameters
+        ----------
+        document : mapping
+            The document.
+        where : object
+            A path or name, with which error lines start.
+        sizes : mapping of str to int
+            Sizes that replace its own.
+        phase : str, optional
+            The phase; its first by default.
+        experts : str, optional
+            How rows are spread over experts; evenly by default.
+        """
+
+
+SOURCES: Registry[NetworkSource] = Registry("network sources")
+
+
 def network_names() -> tuple[str, ...]:
     """Names of the networks that come with Ithaca."""
-    return packaged_names(_DATA)
+    packages = (_DATA, *(source.package for source in SOURCES.values()))
+    return tuple(sorted(name for package in packages for name in packaged_names(package)))
 
 
-def find_network(text: str, sizes: Mapping[str, int] | None = None, files: str = FILES) -> Network:
+def find_network(
+    text: str,
+    sizes: Mapping[str, int] | None = None,
+    files: str = FILES,
+    phase: str | None = None,
+    experts: str | None = None,
+) -> Network:
     """Find a network, one of `network_names` or a file, and set its sizes.
 
     Parameters
@@ -33,12 +82,17 @@ def find_network(text: str, sizes: Mapping[str, int] | None = None, files: str =
     text : str
         A name, or the path of a network file (.yaml, .yml, .json; see
         `ithaca.workloads.networks.network_files`), of an ONNX model (.onnx), a table of layers
-        (.csv), or a network of MAESTRO (.m).
+        (.csv), or a network of MAESTRO (.m); the configuration of a model (config.json), or the
+        folder that it is in.
     sizes : mapping of str to int, optional
         Parameters of the network to replace, such as batch and sequence length; of an ONNX model
         values of its symbolic dimensions, of MAESTRO's its constants.
     files : str, optional
         What else ``text`` could be, for the error line.
+    phase : str, optional
+        Of models that have several, such as decode and prefill.
+    experts : str, optional
+        Of models with experts, how rows are spread: uniform, skewed, or rows of each.
 
     Returns
     -------
@@ -48,8 +102,26 @@ def find_network(text: str, sizes: Mapping[str, int] | None = None, files: str =
     Raises
     ------
     InputError
-        If there is no such network, its file is none, or a size is no parameter of it.
+        If there is no such network, its file is none, it has no such phase, or a size is no
+        parameter of it.
     """
+    network = _read(text, sizes, files, phase, experts)
+    stated = {"phase": phase, "experts": experts}
+    if network.run is None and (names := [n for n, value in stated.items() if value is not None]):
+        raise InputError(
+            f"{names[0]} is {quoted(stated[names[0]])}, but network {network.name} has no phases; "
+            "allowed: without it"
+        )
+    return network
+
+
+def _read(
+    text: str,
+    sizes: Mapping[str, int] | None,
+    files: str,
+    phase: str | None,
+    experts: str | None,
+) -> Network:
     path, ending = Path(text), "" if text in network_names() else Path(text).suffix.lower()
     if ending == ".onnx":
         from ithaca.workloads.networks.onnx_import import import_onnx
@@ -67,7 +139,16 @@ def find_network(text: str, sizes: Mapping[str, int] | None = None, files: str =
     from ithaca.files.documents import find_document
     from ithaca.workloads.networks.network_files import MAX_BYTES, read_network
 
-    document, where = find_document("network", text, _DATA, MAX_BYTES, files)
+    packages = (source.package for source in SOURCES.values())
+    package = next((each for each in packages if text in packaged_names(each)), _DATA)
+    if SOURCES and (path / CONFIGURATION).is_file():
+        text = str(path / CONFIGURATION)
+    document, where = find_document(
+        "network", text, package, MAX_BYTES, files, more=set(network_names())
+    )
+    for source in SOURCES.values():
+        if isinstance(document, dict) and source.takes(document):
+            return source.network(document, where, sizes or {}, phase, experts)
     if isinstance(document, dict) and (own := _alone(document, where, sizes or {})) is not None:
         return own
     return read_network(document, where, sizes or {})

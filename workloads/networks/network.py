@@ -109,6 +109,33 @@ class LayerRun:
 
 
 @dataclass(frozen=True, slots=True)
+class Run:
+    """A phase of a model that one run of its network is, and what the run finds in memory."""
+
+    phase: str
+    """Such as decode (a new position of every sequence), prefill (all of a prompt)."""
+    batch: int
+    """Sequences, or images, side by side."""
+    tokens: int
+    """New positions of each."""
+    weights: int
+    """Words of all weights."""
+    read: int
+    """Words of weights that the run reads."""
+    cache: int = 0
+    """Words that it keeps of earlier positions, new ones among them."""
+
+    def __post_init__(self) -> None:
+        for name in ("batch", "tokens", "weights"):
+            _check_count(f"run: {name}", getattr(self, name))
+
+    @property
+    def rows(self) -> int:
+        """New positions of all sequences."""
+        return self.batch * self.tokens
+
+
+@dataclass(frozen=True, slots=True)
 class Network:
     """A network as an accelerator sees it."""
 
@@ -128,6 +155,8 @@ class Network:
     """Why the order is not known, where it is not."""
     remarks: tuple[str, ...] = field(default=(), compare=False)
     """Lines on its file: the kind it is taken for, and faults that are tolerated."""
+    run: Run | None = None
+    """The phase of a model that it is; None where that is not known."""
 
     def __repr__(self) -> str:
         return f"<Network {self.name}: {len(self.layers)} distinct layers>"

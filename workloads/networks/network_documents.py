@@ -19,11 +19,12 @@ MAX_LAYERS = 10_000
 _TERM = r"(?:[0-9]{1,9}|[A-Za-z_][A-Za-z0-9_]{0,39})"
 
 
-_PRODUCT = re.compile(rf"{_TERM}(?:\s*[*/]\s*{_TERM}){{0,15}}")
+_SUM = re.compile(rf"{_TERM}(?:\s*[-+*/]\s*{_TERM}){{0,31}}")
 
 
 def quantity(value: Any, parameters: Any, least: int = 1, pair: str = "") -> int:
-    """The number of a field of a network file, such as ``512``, ``sequence`` or ``hidden/heads``.
+    """The number of a field of a network file, such as ``512``, ``sequence``, ``hidden/heads`` or
+    ``past + tokens``.
 
     Parameters
     ----------
@@ -47,30 +48,34 @@ def quantity(value: Any, parameters: Any, least: int = 1, pair: str = "") -> int
         If the field is no number, or a smaller one.
     """
     if isinstance(value, str):
-        value = _product(value, parameters)
+        value = _sum(value, parameters)
     elif isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= 10**9:
-        raise ValueError(f"an integer from 0 to 10^9, or a product of parameters{pair}")
+        raise ValueError(f"an integer from 0 to 10^9, or sums of products of parameters{pair}")
     if value < least:
         raise ValueError(f"at least {least}")
     number: int = value
     return number
 
 
-def _product(value: str, parameters: Mapping[str, int]) -> int:
-    """The value of integers and parameters joined by ``*`` and ``/``, from left to right."""
-    allowed = f"integers and {', '.join(parameters) or 'no names'}, joined by * and /"
-    if not _PRODUCT.fullmatch(value):
+def _sum(value: str, parameters: Mapping[str, int]) -> int:
+    """The value of integers and parameters joined by ``+``, ``-``, ``*`` and ``/``, of which the
+    last two bind tighter, from left to right."""
+    allowed = f"integers and {', '.join(parameters) or 'no names'}, joined by +, -, * and /"
+    if not _SUM.fullmatch(value):
         raise InputError(f"'{value[:60]}' is no quantity; allowed: {allowed}")
-    result, sign = 1, "*"
-    for token in re.findall(rf"{_TERM}|[*/]", value):
+    total, result, sign, joint = 0, 1, 1, "*"
+    for token in re.findall(rf"{_TERM}|[-+*/]", value):
+        if token in "+-":
+            total, result, sign, joint = total + sign * result, 1, 1 - 2 * (token == "-"), "*"
+            continue
         if token in "*/":
-            sign = token
+            joint = token
             continue
         if not token.isdigit() and token not in parameters:
             what = f"'{value}' uses the unknown name '{token}'; allowed: {allowed}"
             raise InputError(what + meant(token, parameters))
         number = int(token) if token.isdigit() else parameters[token]
-        if sign == "*":
+        if joint == "*":
             result *= number
         elif number == 0 or result % number:
             raise InputError(
@@ -79,7 +84,7 @@ def _product(value: str, parameters: Mapping[str, int]) -> int:
             )
         else:
             result //= number
-    return result
+    return total + sign * result
 
 
 def _size(value: Any, info: ValidationInfo) -> int:
@@ -109,7 +114,7 @@ _SIZE = {"type": ["integer", "string"]}
 _PAIR = WithJsonSchema({"anyOf": [_SIZE, {"type": "array", "items": _SIZE}]})
 
 
-#: An integer, or a product of integers and parameters: its value.
+#: An integer, or sums of products of integers and parameters: its value.
 Size = Annotated[int, PlainValidator(_size), WithJsonSchema(_SIZE)]
 
 

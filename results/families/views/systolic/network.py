@@ -9,6 +9,7 @@ from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.question import ArrayQuestion
 from ithaca.results.families.views.systolic.result import target_text
 from ithaca.results.network_view import proven_fact, search_effort, total_fact
+from ithaca.results.run_view import run_facts
 from ithaca.results.view import Block, Fact, Table, tabled
 from ithaca.results.wording import gap, limited_metrics, microjoules, shortened
 from ithaca.solver.solution import Solution
@@ -160,6 +161,9 @@ def _totals(result: NetworkResult) -> Iterator[Fact]:
             f"DSP efficiency {float(result.efficiency or 0):.1%}",
         )
         yield Fact("", _units(result))
+    request = result.request
+    assert isinstance(request, ArrayQuestion)
+    yield from run_facts(result, request.counted.bytes, request.platform.memory)
     arrays = ARRAY_MODES.get(result.mode)
     counted, meaning = arrays.counted if arrays else BOXES
     whole = search_effort(result)

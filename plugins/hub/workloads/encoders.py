@@ -1,0 +1,201 @@
+"""Models of speech and of images (Whisper, ViT), and of sequences without attention (Mamba)."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from ithaca.files.errors import InputError
+from ithaca.plugins.hub.workloads.decoders import part_of
+from ithaca.plugins.hub.workloads.fields import Configuration, Flag, Size
+from ithaca.plugins.hub.workloads.parts import Block, Convolution, Matrix, Model, Part, Product
+from ithaca.plugins.hub.workloads.phases import Phase
+
+Layers = Annotated[int, Field(ge=1, le=1000)]
+
+
+class WhisperConfiguration(Configuration):
+    """The configuration of Whisper."""
+
+    d_model: Size
+    encoder_layers: Layers
+    encoder_attention_heads: Size
+    encoder_ffn_dim: Size
+    decoder_layers: Layers
+    decoder_attention_heads: Size
+    decoder_ffn_dim: Size
+    num_mel_bins: Size
+    max_source_positions: Size
+    max_target_positions: Size
+    vocab_size: Size
+
+
+#: Words that norms with scales and shifts have, of each word that they normalise.
+_NORM = 2
+
+
+def _attention(
+    prefix: str, width: int, heads: int, batch: int, rows: int, columns: int, *, fused: bool = True
+) -> list[Part]:
+    """Attention whose keys have no bias: of queries on the rows' own keys, or on others (not
+    ``fused``), whose matrices are somebody else's."""
+    head = part_of("d_model", width, heads)
+    runs = ((batch * rows, 1),)
+    first = Matrix(f"{prefix}qkv", 3 * width, width, runs) if fused else None
+    return [
+        first or Matrix(f"{prefix}query", width, width, runs, bias=True),
+        Product(f"{prefix}scores", batch * heads, rows, columns, head),
+        Product(f"{prefix}attend", batch * heads, rows, head, columns, follows=True),
+        Matrix(f"{prefix}output", width, width, runs, bias=True),
+    ]
+
+
+def _feed_forward(width: int, inner: int, rows: int) -> list[Part]:
+    return [
+        Matrix("up", inner, width, ((rows, 1),), bias=True),
+        Matrix("down", width, inner, ((rows, 1),), bias=True, follows=True),
+    ]
+
+
+def whisper(c: WhisperConfiguration, phase: Phase) -> Model:
+    """Whisper: the encoder, keys and values of all it writes, and the decoder on a prompt
+    (prefill); or the decoder alone, one position further (decode)."""
+    if phase.context > c.max_target_positions:
+        raise InputError(
+            f"context is {phase.context}; allowed: at most {c.max_target_positions}, "
+            "max_target_positions"
+        )
+    width, batch, heard = c.d_model, phase.batch, c.max_source_positions
+    elementwise = {"Softmax": 1, "LayerNormalization": 2, "Gelu": 1, "Add": 2}
+    front = (
+        Convolution("conv1", width, c.num_mel_bins, (1, 3), (1, 2 * heard), batch),
+        Convolution("conv2", width, width, (1, 3), (1, heard), batch, 2),
+    )
+    encoding = (
+        *_attention("", width, c.encoder_attention_heads, batch, heard, heard),
+        *_feed_forward(width, c.encoder_ffn_dim, batch * heard),
+    )
+    pairs = 2 * width  # biases of queries and values, which the fused matrix does not have
+    encoder = Block("encoder", c.encoder_layers, encoding, 2 * _NORM * width + pairs, elementwise)
+    crossed = _attention(
+        "cross_", width, c.decoder_attention_heads, batch, phase.tokens, heard, fused=False
+    )
+    both = Matrix("cross_kv", 2 * width, width, ((batch * heard, 1),))
+    decoding: tuple[Part, ...] = (
+        *_attention("", width, c.decoder_attention_heads, batch, phase.tokens, phase.context),
+        *crossed,
+        *_feed_forward(width, c.decoder_ffn_dim, phase.rows),
+    )
+    vectors = 3 * _NORM * width + pairs + width  # the last: a bias of values
+    own = {"Softmax": 2, "LayerNormalization": 3, "Gelu": 1, "Add": 3}
+    blocks: tuple[Block, ...]
+    if phase.name == "prefill":
+        blocks = (
+            Block("", 1, front, _NORM * width, {"Gelu": 2, "Add": 1, "LayerNormalization": 1}),
+            encoder,
+            Block("decoder", c.decoder_layers, (both, *decoding), vectors, own),
+        )
+        hidden = 0
+    else:
+        blocks = (Block("decoder", c.decoder_layers, decoding, vectors, own),)
+        hidden = sum(part.words for part in front) + _NORM * width + encoder.words
+        hidden += c.decoder_layers * both.words
+    head = Matrix("lm_head", c.vocab_size, width, ((batch, 1),), tied=True)
+    last = Block("", 1, (head,), _NORM * width, {"LayerNormalization": 1})
+    tables = width * (c.vocab_size + heard + c.max_target_positions)
+    cache = 2 * batch * width * c.decoder_layers * (heard + phase.context)
+    return Model((*blocks, last), tables + hidden, cache)
+
+
+class VisionConfiguration(Configuration):
+    """The configuration of a vision transformer."""
+
+    hidden_size: Size
+    intermediate_size: Size
+    num_hidden_layers: Layers
+    num_attention_heads: Size
+    image_size: Size
+    patch_size: Size
+    num_channels: Size = 3
+    qkv_bias: Flag = None
+    id2label: dict[str, str] | None = None
+    num_labels: Size | None = None
+
+
+def patches(c: VisionConfiguration) -> int:
+    """Positions of an image: its patches, and one for its class."""
+    return (c.image_size // c.patch_size) ** 2 + 1
+
+
+def vision(c: VisionConfiguration, phase: Phase) -> Model:
+    """A vision transformer with its classifier, on images."""
+    width, rows = c.hidden_size, phase.rows
+    classes = c.num_labels or len(c.id2label or {}) or 1000
+    pixels = c.num_channels * c.patch_size**2
+    image = ((phase.batch * (phase.tokens - 1), 1),)
+    head = part_of("hidden_size", width, c.num_attention_heads)
+    batch, biased = phase.batch * c.num_attention_heads, c.qkv_bias is not False
+    parts: list[Part] = [
+        Matrix("qkv", 3 * width, width, ((rows, 1),), bias=biased),
+        Product("scores", batch, phase.tokens, phase.tokens, head),
+        Product("attend", batch, phase.tokens, head, phase.tokens, follows=True),
+        Matrix("output", width, width, ((rows, 1),), bias=True),
+        *_feed_forward(width, c.intermediate_size, rows),
+    ]
+    own = {"Softmax": 1, "LayerNormalization": 2, "Gelu": 1, "Add": 2}
+    first = Matrix("patches", width, pixels, image, bias=True)  # beside positions, and the class
+    return Model(
+        (
+            Block("", 1, (first,), width * (phase.tokens + 1), {"Add": 1}),
+            Block("layer", c.num_hidden_layers, tuple(parts), 2 * _NORM * width, own),
+            Block(
+                "",
+                1,
+                (Matrix("classes", classes, width, ((phase.batch, 1),), bias=True),),
+                _NORM * width,
+                {"LayerNormalization": 1},
+            ),
+        ),
+    )
+
+
+class MambaConfiguration(Configuration):
+    """The configuration of Mamba."""
+
+    hidden_size: Size
+    num_hidden_layers: Layers
+    state_size: Size
+    conv_kernel: Size
+    expand: Size
+    time_step_rank: Size
+    vocab_size: Size
+    tie_word_embeddings: Flag = None
+
+
+def mamba(c: MambaConfiguration, phase: Phase) -> Model:
+    """Mamba: its matrices and short convolutions; the scan is element by element."""
+    width, rows = c.hidden_size, phase.rows
+    inner, runs = c.expand * width, ((rows, 1),)
+    size = (1, phase.tokens)
+    parts = (
+        Matrix("in", 2 * inner, width, runs),
+        Convolution("conv", inner, inner, (1, c.conv_kernel), size, phase.batch, depthwise=True),
+        Matrix("x", c.time_step_rank + 2 * c.state_size, inner, runs),
+        Matrix("dt", inner, c.time_step_rank, runs, bias=True),
+        Matrix("out", width, inner, runs),
+    )
+    vectors = inner * (c.state_size + 1) + width
+    own = {"SiLU": 2, "Softplus": 1, "Scan": 1, "Mul": 1, "RMSNorm": 1, "Add": 1}
+    head = Matrix(
+        "lm_head", c.vocab_size, width, ((phase.batch, 1),), tied=c.tie_word_embeddings is not False
+    )
+    state = phase.batch * inner * (c.state_size + c.conv_kernel)
+    return Model(
+        (
+            Block("layer", c.num_hidden_layers, parts, vectors, own),
+            Block("", 1, (head,), width, {"RMSNorm": 1}),
+        ),
+        c.vocab_size * width,
+        c.num_hidden_layers * state,
+    )

@@ -1,0 +1,206 @@
+"""Parts of a model: weights and products, from which its layers and its sizes follow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+#: Rows of activations, and how many times so many are multiplied.
+Runs = tuple[tuple[int, int], ...]
+
+
+class Part(Protocol):
+    """A part of a block."""
+
+    @property
+    def words(self) -> int:
+        """Words of its weights."""
+
+    @property
+    def read(self) -> int:
+        """Words of weights that one run of the network reads."""
+
+    def layers(self) -> Iterator[dict[str, Any]]:
+        """Layers, as network files state them."""
+
+
+def _kernel(
+    name: str, kernel: str, count: int = 1, *, follows: bool = False, **sizes: int
+) -> dict[str, Any]:
+    layer: dict[str, Any] = {"op": "kernel", "name": name, "kernel": kernel, "sizes": sizes}
+    if follows:
+        layer["follows"] = True
+    return layer if count == 1 else layer | {"count": count}
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """Weights that rows of activations are multiplied by."""
+
+    name: str
+    outputs: int
+    inputs: int
+    runs: Runs
+    """Empty for weights that are read in another form (by a `Product`)."""
+    stored: int = 1
+    """Matrices of this shape, such as experts."""
+    bias: bool = False
+    tied: bool = False
+    """Whether the weights are those of the embedding."""
+    follows: bool = False
+    """Whether the rows are what the part before writes, element by element."""
+
+    @property
+    def _each(self) -> int:
+        return self.outputs * (self.inputs + self.bias)
+
+    @property
+    def words(self) -> int:
+        """Words of its weights."""
+        return 0 if self.tied else self.stored * self._each
+
+    @property
+    def read(self) -> int:
+        """Words of weights that one run of the network reads."""
+        used = sum(count for _, count in self.runs) if self.runs else self.stored
+        return min(used, self.stored) * self._each
+
+    def layers(self) -> Iterator[dict[str, Any]]:
+        """A product of matrices for every number of rows."""
+        for rows, count in self.runs:
+            name = f"rows{rows}.{self.name}" if len(self.runs) > 1 else self.name
+            sizes = {"i": rows, "j": self.outputs, "k": self.inputs}
+            yield _kernel(name, "mm", count, follows=self.follows, **sizes)
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """Products of activations, or of activations and a part of weights counted elsewhere."""
+
+    name: str
+    batch: int
+    rows: int
+    columns: int
+    inner: int
+    follows: bool = False
+    """Whether the rows are what the part before writes, element by element."""
+
+    @property
+    def words(self) -> int:
+        """No words: activations, or weights counted elsewhere."""
+        return 0
+
+    @property
+    def read(self) -> int:
+        """No words, either."""
+        return 0
+
+    def layers(self) -> Iterator[dict[str, Any]]:
+        """One batched product."""
+        sizes = {"b": self.batch, "i": self.rows, "j": self.columns, "k": self.inner}
+        yield _kernel(self.name, "batched_mm", follows=self.follows, **sizes)
+
+
+@dataclass(frozen=True, slots=True)
+class Convolution:
+    """A convolution, of channels each by itself where it is depthwise."""
+
+    name: str
+    outputs: int
+    inputs: int
+    window: tuple[int, int]
+    size: tuple[int, int]
+    """Rows and columns of what it writes."""
+    count: int = 1
+    stride: int = 1
+    bias: bool = True
+    depthwise: bool = False
+
+    @property
+    def words(self) -> int:
+        """Words of its weights."""
+        taps = self.window[0] * self.window[1] * (1 if self.depthwise else self.inputs)
+        return self.outputs * (taps + self.bias)
+
+    @property
+    def read(self) -> int:
+        """Words of weights that one run of the network reads: all."""
+        return self.words
+
+    def layers(self) -> Iterator[dict[str, Any]]:
+        """One convolution an image."""
+        kernel = "depthwise_conv2d" if self.depthwise else "conv2d"
+        (p, q), (r, c) = self.window, self.size
+        sizes = {"o": self.outputs, "r": r, "c": c, "p": p, "q": q}
+        if not self.depthwise:
+            sizes["i"] = self.inputs
+        if self.stride > 1:
+            sizes["s"] = self.stride
+        yield _kernel(self.name, kernel, self.count, **sizes)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Parts that are repeated."""
+
+    name: str
+    repeat: int
+    parts: tuple[Part, ...]
+    vectors: int = 0
+    """Words of weights that are no matrices, such as scales of norms, in each."""
+    elementwise: Mapping[str, int] = field(default_factory=dict)
+    """Operations in each that are element by element, by their name in ONNX."""
+
+    @property
+    def words(self) -> int:
+        """Words of the weights of all."""
+        return self.repeat * (self.vectors + sum(part.words for part in self.parts))
+
+    @property
+    def read(self) -> int:
+        """Words of weights that one run of the network reads."""
+        return self.repeat * (self.vectors + sum(part.read for part in self.parts))
+
+    def layers(self) -> list[dict[str, Any]]:
+        """The block as network files state it; its layers alone where it has no name."""
+        layers = [layer for part in self.parts for layer in part.layers()]
+        if not layers or not self.name:
+            return layers
+        repeat = {"repeat": self.repeat} if self.repeat > 1 else {}
+        return [{"op": "block", "name": self.name, **repeat, "layers": layers}]
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A model in one phase."""
+
+    blocks: tuple[Block, ...]
+    embeddings: int = 0
+    """Words of tables of which a run reads single rows."""
+    cache: int = 0
+    """Words of keys and values, or of other state, that a run finds in memory or leaves there."""
+
+    @property
+    def words(self) -> int:
+        """Words of all weights: its parameters."""
+        return self.embeddings + sum(block.words for block in self.blocks)
+
+    @property
+    def read(self) -> int:
+        """Words of weights that one run reads."""
+        return sum(block.read for block in self.blocks)
+
+    @property
+    def layers(self) -> list[dict[str, Any]]:
+        """Layers, as network files state them."""
+        return [layer for block in self.blocks for layer in block.layers()]
+
+    @property
+    def elementwise(self) -> dict[str, int]:
+        """Operations that are element by element, by their name in ONNX."""
+        counts: dict[str, int] = {}
+        for block in self.blocks:
+            for name, count in block.elementwise.items():
+                counts[name] = counts.get(name, 0) + count * block.repeat
+        return counts

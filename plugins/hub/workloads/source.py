@@ -1,0 +1,177 @@
+"""Networks of published models: by name, or from a configuration file (``config.json``)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from ithaca.files.documents import validated
+from ithaca.files.errors import InputError
+from ithaca.files.messages import among, errors_at, quoted, refuse
+from ithaca.plugins.hub.workloads.decoders import KINDS, DecoderConfiguration, decoder
+from ithaca.plugins.hub.workloads.diffusion import UNetConfiguration, unet
+from ithaca.plugins.hub.workloads.encoders import (
+    MambaConfiguration,
+    VisionConfiguration,
+    WhisperConfiguration,
+    mamba,
+    patches,
+    vision,
+    whisper,
+)
+from ithaca.plugins.hub.workloads.fields import Configuration
+from ithaca.plugins.hub.workloads.latent import LatentConfiguration, latent_decoder
+from ithaca.plugins.hub.workloads.parts import Model
+from ithaca.plugins.hub.workloads.phases import Phase, check_sizes, positions
+from ithaca.workloads.networks.network import Network, Run
+from ithaca.workloads.networks.network_files import read_network
+
+#: Positions of a prompt of Whisper: what says language and task.
+PROMPT = 4
+
+
+#: The sizes of a model of sequences.
+SIZES = ("batch", "tokens", "context")
+
+_IMAGES = ("image",)
+
+
+def _sequences(name: str, sizes: Mapping[str, int], experts: str, configuration: Any) -> Phase:
+    return positions(name, sizes, experts)
+
+
+def _speech(name: str, sizes: Mapping[str, int], experts: str, configuration: Any) -> Phase:
+    longest = {"context": configuration.max_target_positions} if name == "decode" else {}
+    return positions(name, longest | dict(sizes), experts, PROMPT)
+
+
+def _image(name: str, sizes: Mapping[str, int], experts: str, configuration: Any) -> Phase:
+    tokens = patches(configuration) if isinstance(configuration, VisionConfiguration) else 1
+    return Phase(name, sizes.get("batch", 1), tokens, tokens, experts)
+
+
+@dataclass(frozen=True, slots=True)
+class Architecture:
+    """Reader and builder of a kind of models."""
+
+    document: type[Configuration]
+    build: Callable[[Any, Phase], Model]
+    phase: Callable[[str, Mapping[str, int], str, Any], Phase] = _sequences
+    phases: tuple[str, ...] = ("decode", "prefill")
+    """The first where nothing is said."""
+    sizes: tuple[str, ...] = SIZES
+    """Names of the sizes of a phase."""
+
+
+#: By ``model_type``; of diffusers by ``_class_name``.
+ARCHITECTURES: dict[str, Architecture] = {
+    **{name: Architecture(DecoderConfiguration, decoder) for name in KINDS},
+    "deepseek_v3": Architecture(LatentConfiguration, latent_decoder),
+    "whisper": Architecture(WhisperConfiguration, whisper, _speech),
+    "vit": Architecture(VisionConfiguration, vision, _image, _IMAGES, SIZES[:1]),
+    "mamba": Architecture(MambaConfiguration, mamba, sizes=SIZES[:2]),
+    "UNet2DConditionModel": Architecture(UNetConfiguration, unet, _image, _IMAGES, SIZES[:1]),
+}
+
+#: Fields that say of what kind a configuration is.
+_MARKS = ("model_type", "_class_name")
+
+
+class Source:
+    """Networks of published models."""
+
+    package = "ithaca.plugins.hub.workloads.data"
+    """Configurations that come with Ithaca."""
+
+    def takes(self, document: Mapping[str, Any]) -> bool:
+        """Whether a document is the configuration of a model."""
+        return "layers" not in document and any(mark in document for mark in _MARKS)
+
+    def network(
+        self,
+        document: Mapping[str, Any],
+        where: object,
+        sizes: Mapping[str, int],
+        phase: str | None,
+        experts: str | None,
+    ) -> Network:
+        """The layers of a model in a phase.
+
+        Parameters
+        ----------
+        document : mapping
+            Its configuration.
+        where : object
+            A path or name, with which error lines start.
+        sizes : mapping of str to int
+            Of batch, tokens and context those that are asked for.
+        phase : str, optional
+            The phase; the model's first by default.
+        experts : str, optional
+            How rows are spread over experts; evenly by default.
+
+        Raises
+        ------
+        InputError
+            If the kind of model is unknown, a field is missing, or sizes contradict one another.
+        """
+        kind = next((document[mark] for mark in _MARKS if mark in document), None)
+        if not isinstance(kind, str) or kind not in ARCHITECTURES:
+            raise refuse(where, f"model_type is {quoted(kind)}{among(kind, ARCHITECTURES)}")
+        architecture = ARCHITECTURES[kind]
+        known = {key: value for key, value in document.items() if key not in ("name", "source")}
+        configuration = validated(architecture.document, known, where)
+        name = phase or architecture.phases[0]
+        if name not in architecture.phases:
+            raise InputError(
+                f"phase is {quoted(name)} for {where}{among(name, architecture.phases)}"
+            )
+        title = _name(document, where)
+        check_sizes(title, sizes, architecture.sizes)
+        with errors_at(where):
+            use = architecture.phase(name, sizes, experts or "uniform", configuration)
+            model = architecture.build(configuration, use)
+            if experts is not None and not any(
+                getattr(part, "stored", 1) > 1 for block in model.blocks for part in block.parts
+            ):
+                raise InputError("experts are stated, and the model has none; allowed: without")
+        network = read_network(_document(title, document, model, use), where, {})
+        words = (f"{where} is taken for the configuration of a model ({kind}), phase {name}",)
+        run = Run(name, use.batch, use.tokens, model.words, model.read, model.cache)
+        chosen = tuple((size, getattr(use, size)) for size in architecture.sizes)
+        return replace(network, run=run, remarks=words, parameters=chosen)
+
+
+def _name(document: Mapping[str, Any], where: object) -> str:
+    """The name of a model: what its configuration says, or of which file or folder it is."""
+    if isinstance(where, str):
+        return where
+    stated = document.get("name") or document.get("_name_or_path")
+    if isinstance(stated, str) and (own := stated.rstrip("/").rpartition("/")[2]):
+        return _plain(own)
+    path = Path(str(where))
+    if path.suffix and path.stem != "config":
+        return _plain(path.stem)
+    return _plain(path.resolve().parent.name if path.suffix else path.name)
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9_.-]", "-", name).strip("-.")[:64] or "model"
+
+
+def _document(name: str, document: Mapping[str, Any], model: Model, phase: Phase) -> dict[str, Any]:
+    """The network file of a model in a phase."""
+    source = document.get("source")
+    return {
+        "name": name,
+        "description": f"{model.words:,} parameters",
+        "source": source if isinstance(source, str) else "",
+        "layers": model.layers,
+        "elementwise": model.elementwise,
+    }
+
+
+SOURCE = Source()
