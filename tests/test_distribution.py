@@ -31,7 +31,16 @@ DISTRIBUTIONS = {
 }
 
 #: What is imported from extras, or is there where it is used.
-ELSEWHERE = {"dask", "distributed", "hwcomponents", "IPython", "pynq", "setuptools"}
+ELSEWHERE = {
+    "dask",
+    "distributed",
+    "hwcomponents",
+    "IPython",
+    "mcp",
+    "mcp_types",
+    "pynq",
+    "setuptools",
+}
 
 
 def sources():

@@ -33,8 +33,16 @@ from ithaca.formulations.algebra.interval import Interval, as_interval, greatest
 NumbersByName: TypeAlias = Mapping[str, Any]
 
 
-def _total(*values: Any) -> Any:
-    return reduce(add, values)
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """An operation on two numbers, on one or more; whoever is handed one can hand it on to another
+    process, which takes no lambda."""
+
+    operation: Callable[[Any, Any], Any]
+    """The operation."""
+
+    def __call__(self, *values: Any) -> Any:
+        return reduce(self.operation, values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +51,6 @@ class NumberSystem:
 
     ``number`` converts an exact rational constant, ``ceil_div`` is ``ceil(a / b)`` for ``b > 0``;
     ``maximum``, ``minimum`` and ``total``, the sum, take one or more numbers, entrywise for arrays.
-    Workers are handed problems with metrics that name their system: operations are functions of a
-    module, not lambdas, which no process can hand to another.
     """
 
     name: str
@@ -52,7 +58,7 @@ class NumberSystem:
     ceil_div: Callable[[Any, Any], Any]
     maximum: Callable[..., Any]
     minimum: Callable[..., Any]
-    total: Callable[..., Any] = _total
+    total: Callable[..., Any] = Folded(add)
 
 
 def exactly(values: Mapping[str, int | Fraction]) -> dict[str, Fraction]:
@@ -102,24 +108,8 @@ def _ceil_div_fraction(a: Any, b: Any) -> Fraction:
     return Fraction(_ceil_div(a, b))
 
 
-def _maximum(*values: Any) -> Any:
-    return max(values)
-
-
-def _minimum(*values: Any) -> Any:
-    return min(values)
-
-
-def _maximum_array(*values: Any) -> Any:
-    return reduce(np.maximum, values)
-
-
-def _minimum_array(*values: Any) -> Any:
-    return reduce(np.minimum, values)
-
-
-FRACTION = NumberSystem("fraction", Fraction, _ceil_div_fraction, _maximum, _minimum)
-NUMPY = NumberSystem("numpy", _float_or_int, _ceil_div, _maximum_array, _minimum_array)
+FRACTION = NumberSystem("fraction", Fraction, _ceil_div_fraction, Folded(max), Folded(min))
+NUMPY = NumberSystem("numpy", _float_or_int, _ceil_div, Folded(np.maximum), Folded(np.minimum))
 INTERVAL = NumberSystem(
     "interval",
     as_interval,

@@ -26,7 +26,7 @@ class Part(Protocol):
 
 
 def _kernel(
-    name: str, kernel: str, count: int = 1, *, follows: bool = False, **sizes: int
+    name: str, kernel: str, sizes: dict[str, int], count: int = 1, *, follows: bool = False
 ) -> dict[str, Any]:
     layer: dict[str, Any] = {"op": "kernel", "name": name, "kernel": kernel, "sizes": sizes}
     if follows:
@@ -71,7 +71,7 @@ class Matrix:
         for rows, count in self.runs:
             name = f"rows{rows}.{self.name}" if len(self.runs) > 1 else self.name
             sizes = {"i": rows, "j": self.outputs, "k": self.inputs}
-            yield _kernel(name, "mm", count, follows=self.follows, **sizes)
+            yield _kernel(name, "mm", sizes, count, follows=self.follows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class Product:
     def layers(self) -> Iterator[dict[str, Any]]:
         """One batched product."""
         sizes = {"b": self.batch, "i": self.rows, "j": self.columns, "k": self.inner}
-        yield _kernel(self.name, "batched_mm", follows=self.follows, **sizes)
+        yield _kernel(self.name, "batched_mm", sizes, follows=self.follows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,7 @@ class Convolution:
             sizes["i"] = self.inputs
         if self.stride > 1:
             sizes["s"] = self.stride
-        yield _kernel(self.name, kernel, self.count, **sizes)
+        yield _kernel(self.name, kernel, sizes, self.count)
 
 
 @dataclass(frozen=True, slots=True)

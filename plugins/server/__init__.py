@@ -1,0 +1,10 @@
+"""Commands as tools of assistants, over MCP."""
+
+from __future__ import annotations
+
+from ithaca.files.plugin import Plugin
+
+PLUGIN = Plugin(
+    {"commands": {"serve": "ithaca.plugins.server.commands.serving:serve"}},
+    {"serve": "Offer commands as tools to assistants (MCP)."},
+)
