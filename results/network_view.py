@@ -8,6 +8,7 @@ from dataclasses import replace
 from ithaca.files.numbers import counted, number, percent
 from ithaca.files.registry import Registry
 from ithaca.results.network_explanation import kept_statements, run_statements, whole_taken
+from ithaca.results.run_view import run_facts
 from ithaca.results.view import Block, Fact, Table, View, tabled
 from ithaca.results.wording import gap, microjoules, proof, shortened
 from ithaca.solver.certificate import Certificate, as_stated
@@ -146,6 +147,7 @@ def layers_view(result: NetworkResult, where: str = "") -> Iterator[Fact | Table
         spent = "" if energy is None else f"; energy {microjoules(energy)} µJ"
         used = "" if result.efficiency is None else f"; MACs {percent(result.efficiency)} at work"
         yield Fact("", f"latency {number(latency)} cycles{spent}, layer after layer{used}")
+    yield from run_facts(result)
 
 
 def total_fact(result: NetworkResult, where: str = "") -> Fact:

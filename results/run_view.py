@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from ithaca.files.numbers import percent, rounded
+from ithaca.files.numbers import counted, number, percent, rounded
 from ithaca.formulations.platform import Memory
 from ithaca.results.view import Fact
 from ithaca.results.wording import microjoules
@@ -19,83 +19,81 @@ _MB, _GB = 10**6, 10**9
 _DECODE, _IMAGE = "decode", "image"
 
 
-def run_facts(result: NetworkResult, word_bytes: int, memory: Memory | None) -> Iterator[Fact]:
+def run_facts(
+    result: NetworkResult, word_bytes: int | None = None, memory: Memory | None = None
+) -> Iterator[Fact]:
     """Facts on a phase of a model, layer after layer; none where the network is no such, or layers
-    run side by side.
+    run side by side, and no times where multiplications are left out.
 
     Parameters
     ----------
     result : NetworkResult
         The answer.
-    word_bytes : int
-        Bytes of a word of weights, and of what is kept of earlier positions.
-    memory : Memory or None
+    word_bytes : int, optional
+        Bytes of a word of weights, and of what is kept of earlier positions; words are counted
+        where they are not known.
+    memory : Memory, optional
         The memory beside the device.
     """
-    run, time = result.network.run, result.sum_of("time")
+    run = result.network.run
     if run is None or len(result.arrays) > 1:
         return
-    if time:
-        yield Fact(run.phase, _speed(run, time, result.sum_of("energy")))
-        yield Fact("time", f"{_shares(result, time)}; what is left out is not counted")
-    yield Fact("memory", _memory(run, word_bytes, memory))
-    if time:
-        read = run.read * word_bytes
-        rate = Fraction(read) / time / _MB  # MB a ms: GB/s
-        of = f" of {rounded(memory.bandwidth.total)}" if memory else ""
-        share = f" ({percent(rate / memory.bandwidth.total)})" if memory else ""
+    metric = "time" if result.sum_of("time") else "latency"
+    total = result.sum_of(metric) if result.share.whole else None
+    if total:
+        energy = result.sum_of("energy")
+        yield Fact(run.phase, "; ".join(_speed(run, total, energy, in_time=metric == "time")))
         yield Fact(
-            "weights",
-            f"{rounded(Fraction(read, _MB))} MB are read once a run at the least: "
-            f"{rounded(rate)} GB/s{of}{share}",
+            "of the time", f"{_shares(result, metric, total)}; what is left out is not counted"
         )
+    yield Fact("memory", _memory(run, word_bytes, memory))
+    if total and metric == "time" and word_bytes is not None:
+        read = Fraction(run.read * word_bytes, _MB)
+        rate = read / total  # MB a ms: GB/s
+        of = ""
+        if memory is not None:
+            whole = memory.bandwidth.total
+            of = f" of {rounded(whole)} ({percent(rate / whole)})"
+        yield Fact("weights", f"{rounded(read)} MB to be read each run: {rounded(rate)} GB/s{of}")
 
 
-def tokens_per_second(run: Run, time: Fraction) -> Fraction:
-    """New positions of all sequences a second, of a run that takes so long (ms)."""
-    return run.rows * 1000 / time
-
-
-def _speed(run: Run, time: Fraction, energy: Fraction | None) -> str:
+def _speed(run: Run, total: Fraction, energy: Fraction | None, *, in_time: bool) -> Iterator[str]:
     """Tokens or images a second, how long one takes, and its energy."""
-    if run.phase == _IMAGE:
-        rate, what, each = Fraction(run.batch * 1000) / time, "images", run.batch
+    what, each = ("image", run.batch) if run.phase == _IMAGE else ("token", run.rows)
+    if in_time:
+        side = f", {run.batch:,} side by side" if run.batch > 1 else ""
+        yield f"{rounded(each * 1000 / total)} {what}s/s{side}"
+    taken = f"{rounded(total)} ms" if in_time else f"{number(total)} cycles"
+    if run.phase in (_DECODE, _IMAGE):
+        yield f"{taken} for {'each of ' if run.batch > 1 else ''}{counted(run.batch, what)}"
     else:
-        rate, what, each = tokens_per_second(run, time), "tokens", run.rows
-    side = f", {run.batch:,} side by side" if run.batch > 1 else ""
-    taken = f"{rounded(time)} ms"
-    if run.phase == _DECODE:
-        taken += " a token of each sequence" if run.batch > 1 else " a token"
-    elif run.phase != _IMAGE:
-        taken += f" to the first token after {run.tokens:,}"
-    spent = "" if energy is None else f"; {microjoules(energy / each)} µJ {_one(what)}"
-    return f"{rounded(rate)} {what}/s{side}; {taken}{spent}"
+        yield f"{taken} to the first token after {run.tokens:,}"
+    if energy is not None:
+        yield f"{microjoules(energy / each)} µJ each"
 
 
-def _one(what: str) -> str:
-    return "an image" if what == "images" else "a token"
-
-
-def _shares(result: NetworkResult, time: Fraction) -> str:
-    """The share of each kind of work in the time, largest first."""
+def _shares(result: NetworkResult, metric: str, total: Fraction) -> str:
+    """The share of each kind of work, largest first."""
     parts: dict[str, Fraction] = {}
     for layer in result.layers:
         name = layer.layer.name.rpartition(".")[2]
-        own = layer.layer.count * layer.answer.metrics["time"]
+        own = layer.layer.count * layer.answer.metrics[metric]
         parts[name] = parts.get(name, Fraction(0)) + own
     largest = sorted(parts.items(), key=lambda part: -part[1])
-    return ", ".join(f"{name} {percent(part / time)}" for name, part in largest)
+    return ", ".join(f"{name} {percent(part / total)}" for name, part in largest)
 
 
-def _memory(run: Run, word_bytes: int, memory: Memory | None) -> str:
-    """Bytes of weights and of what is kept, beside what the memory holds."""
-    weights, kept = run.weights * word_bytes, run.cache * word_bytes
-    text = f"weights {rounded(Fraction(weights, _MB))} MB"
+def _memory(run: Run, word_bytes: int | None, memory: Memory | None) -> str:
+    """Sizes of weights and of what is kept, beside what the memory holds."""
+    unit, each = ("million words", 1) if word_bytes is None else ("MB", word_bytes)
+    weights, kept = run.weights * each, run.cache * each
+    text = f"weights {rounded(Fraction(weights, _MB))} {unit}"
     if kept:
-        text += f", kept of earlier positions {rounded(Fraction(kept, _MB))} MB"
+        text += f", kept of earlier positions {rounded(Fraction(kept, _MB))} {unit}"
+    if word_bytes is None:
+        return text
     if memory is None or memory.capacity is None:
         return f"{text}; the platform states no capacity"
-    holds = memory.capacity
-    whole = f"{rounded(Fraction(weights + kept, _GB))} GB of {rounded(holds)} GB"
-    fits = weights + kept <= holds * _GB
+    whole = f"{rounded(Fraction(weights + kept, _GB))} GB of {rounded(memory.capacity)} GB"
+    fits = weights + kept <= memory.capacity * _GB
     return f"{text}: {whole}" if fits else f"{text}: {whole}, which DO NOT FIT"

@@ -217,9 +217,11 @@ def test_the_answer_says_tokens_a_second(tmp_path):
     run, seconds = answer.network.run, answer.sum_of("latency") / (300 * 10**6)
     (rate,) = re.findall(r"^decode +([\d,.]+) tokens/s, 2 side by side; ", printed, re.MULTILINE)
     assert float(rate.replace(",", "")) == pytest.approx(float(2 / seconds), rel=1e-3)
-    (read,) = re.findall(r"are read once a run at the least: ([\d.]+) GB/s of 77", printed)
+    (read,) = re.findall(r"MB to be read each run: ([\d.]+) GB/s of 77", printed)
     assert float(read) == pytest.approx(float(run.read / seconds / 10**9), rel=1e-3)
-    shares = re.findall(r"(\w+) ([\d.]+) %", re.findall(r"^time (.*);", printed, re.MULTILINE)[0])
+    shares = re.findall(
+        r"(\w+) ([\d.]+) %", re.findall(r"^of the time (.*);", printed, re.MULTILINE)[0]
+    )
     names = ["qkv", "scores", "attend", "output", "gate_up", "down", "lm_head"]
     assert sorted(name for name, _ in shares) == sorted(names)
     assert sum(float(share) for _, share in shares) == pytest.approx(100, abs=0.5)
@@ -240,3 +242,15 @@ def test_memory_that_does_not_hold_a_model_is_said(tmp_path):
     board.write_text(text.replace(", capacity: 68.7", ""))
     printed = succeed("network", str(written(tmp_path)), *words).stdout
     assert "the platform states no capacity" in printed
+
+
+def test_memory_hierarchies_count_cycles_and_words(tmp_path):
+    ask = ("network", str(written(tmp_path)), "--arch", "simple", "--objective", "latency")
+    words = (*ask, "--divisors-only", "--context", "8")
+    part = succeed(*words, "--layers", "*.scores").stdout
+    assert "cycles for" not in part
+    assert "memory     weights" in part
+    printed = succeed(*words).stdout
+    (cycles,) = re.findall(r"^decode +([\d,]+) cycles for 1 token; ", printed, re.MULTILINE)
+    assert f"total      latency {cycles} " in printed
+    assert "weights 0.08736 million words, kept of earlier positions 0.001024 million" in printed
