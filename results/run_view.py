@@ -44,7 +44,7 @@ def run_facts(
         energy = result.sum_of("energy")
         yield Fact(run.phase, "; ".join(_speed(run, total, energy, in_time=metric == "time")))
         yield Fact(
-            "of the time", f"{_shares(result, metric, total)}; what is left out is not counted"
+            "shares", f"{_shares(result, metric, total)}; what is left out is not counted"
         )
     yield Fact("memory", _memory(run, word_bytes, memory))
     if total and metric == "time" and word_bytes is not None:

@@ -220,7 +220,7 @@ def test_the_answer_says_tokens_a_second(tmp_path):
     (read,) = re.findall(r"MB to be read each run: ([\d.]+) GB/s of 77", printed)
     assert float(read) == pytest.approx(float(run.read / seconds / 10**9), rel=1e-3)
     shares = re.findall(
-        r"(\w+) ([\d.]+) %", re.findall(r"^of the time (.*);", printed, re.MULTILINE)[0]
+        r"(\w+) ([\d.]+) %", re.findall(r"^shares +(.*);", printed, re.MULTILINE)[0]
     )
     names = ["qkv", "scores", "attend", "output", "gate_up", "down", "lm_head"]
     assert sorted(name for name, _ in shares) == sorted(names)
