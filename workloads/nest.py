@@ -94,10 +94,8 @@ class LoopNest:
             for loop in sorted(access.loops):
                 if loop not in self.loops:
                     self._refuse(f"{access} uses unknown loop '{loop}'{among(loop, self.loops)}")
-        if len(self.inputs) < 2:
-            self._refuse(
-                f"the statement reads {len(self.inputs)} array; allowed: a product of at least two"
-            )
+        if not self.inputs:
+            self._refuse(f"the statement reads {len(self.inputs)} array; allowed: at least one")
         subscripted: set[str] = set()
         for subscript in self.output:
             # a sum makes tiles overlap, a stride or a loop in two subscripts leaves gaps in them
@@ -127,8 +125,6 @@ class LoopNest:
         for loop in self.loops:
             if not any(access.indexed_by(loop) for access in self.accesses):
                 self._refuse(f"loop '{loop}' indexes no array; allowed: loops that do")
-        if not self.reduction_loops:
-            self._refuse(f"no reduction loop (every loop indexes {self.output})")
 
     def _check_blocks(self, sparse: BlockSparsity) -> None:
         """Blocks lie along the last dimension of a tensor that is read, which the SIMD loop counts

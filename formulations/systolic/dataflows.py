@@ -16,6 +16,12 @@ from ithaca.workloads.dependences import far_dependences
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.sparsity import BLOCKS
 
+#: Nests that arrays run, and what runs others.
+_ALLOWED = (
+    "allowed on systolic arrays: a product of at least two with a reduction; on memory hierarchies "
+    "(--arch) others, too"
+)
+
 
 def space_loops(nest: LoopNest) -> tuple[str, ...]:
     """Band loops along which data travel at most one PE per step.
@@ -23,7 +29,14 @@ def space_loops(nest: LoopNest) -> tuple[str, ...]:
     A loop qualifies if the distance of every read and flow dependence along it is at most 1,
     windows inside PEs aside (Wang, Guo & Cong, AutoSA, FPGA 2021, §4.1: neighbour-to-neighbour
     communication).
+
+    Raises `InputError` if the nest is no product with a sum: arrays multiply and accumulate.
     """
+    if len(nest.inputs) < 2:
+        raise InputError(f"workload {nest.name}: the statement reads 1 array; {_ALLOWED}")
+    if not nest.reduction_loops:
+        what = f"no reduction loop (every loop indexes {nest.output})"
+        raise InputError(f"workload {nest.name}: {what}; {_ALLOWED}")
     far = far_dependences(nest)
     return tuple(loop for loop in nest.band if loop not in far)
 

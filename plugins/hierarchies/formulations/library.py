@@ -102,14 +102,15 @@ def described(architecture: Architecture) -> Iterator[str]:
     yield from (f"{where}: {text}" for where, text in architecture.entries)
 
 
+#: Names of tensors in the library's architectures.
+ROLES = ("Outputs", "Inputs", "Weights")
+
+
 def roles(nest: LoopNest) -> dict[str, str]:
     """The names of tensors in the library's architectures: of a product of two, activations come
-    first, then weights."""
-    return {
-        "Outputs": nest.output.tensor,
-        "Inputs": nest.inputs[0].tensor,
-        "Weights": nest.inputs[1].tensor,
-    }
+    first, then weights; where nothing is multiplied there are no weights."""
+    read = (access.tensor for access in nest.inputs)
+    return {"Outputs": nest.output.tensor, **dict(zip(ROLES[1:], read, strict=False))}
 
 
 def fitted(architecture: Architecture, nest: LoopNest, *, dense: bool = True) -> Architecture:
@@ -139,14 +140,18 @@ def fitted(architecture: Architecture, nest: LoopNest, *, dense: bool = True) ->
             raise InputError(part)
     tensors, by_role = {access.tensor for access in nest.accesses}, roles(nest)
 
+    absent = {*ROLES} - by_role.keys() - tensors
+
     def own(name: str) -> str:
         return name if name in tensors else by_role.get(name, name)
 
     levels = tuple(
         replace(
             level,
-            keeps=None if level.keeps is None else frozenset(map(own, level.keeps)),
-            tensor_words=tuple((own(tensor), words) for tensor, words in level.tensor_words),
+            keeps=None if level.keeps is None else frozenset(map(own, level.keeps - absent)),
+            tensor_words=tuple(
+                (own(t), words) for t, words in level.tensor_words if t not in absent
+            ),
         )
         for level in architecture.levels
     )

@@ -31,6 +31,7 @@ from ithaca.solver.portfolio import not_solved, solve_designs
 from ithaca.solver.staged.engine import solve_staged
 from ithaca.solver.verification import verify
 from ithaca.workloads.library import workload
+from tests.plugins.hierarchies.formulations import drawn
 from tests.plugins.hierarchies.formulations.cases import nest_of
 from tests.plugins.hierarchies.formulations.drawn import (
     check,
@@ -52,6 +53,25 @@ def test_small_problems_are_solved_as_by_enumeration(monkeypatch, seed, constrai
 
 @pytest.mark.parametrize("seed", range(100, 400))
 def test_many_small_problems_are_solved_as_by_enumeration(monkeypatch, seed):
+    monkeypatch.setattr(extension, "FEW", 0)
+    monkeypatch.setattr(search, "BEAMS", (3,))
+    check_with_limit(drawn_problem(seed, constrained=seed % 3 == 0), seed)
+
+
+#: Work that is no product with a sum: of softmax, gates, norms and scales.
+ELEMENTWISE = (
+    "O[m][n] += A[m][n]",
+    "O[m][n] += A[m][n] * B[m][n]",
+    "O[m] += A[m][n]",
+    "O[m][n] += A[m][n] * B[m]",
+    "O[p] += I[2*p+r]",
+)
+
+
+@pytest.mark.slow(every=6)
+@pytest.mark.parametrize("seed", range(60))
+def test_elementwise_work_is_solved_as_by_enumeration(monkeypatch, seed):
+    monkeypatch.setattr(drawn, "STATEMENTS", ELEMENTWISE)
     monkeypatch.setattr(extension, "FEW", 0)
     monkeypatch.setattr(search, "BEAMS", (3,))
     check_with_limit(drawn_problem(seed, constrained=seed % 3 == 0), seed)

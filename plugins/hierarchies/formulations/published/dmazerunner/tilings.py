@@ -100,6 +100,11 @@ class TilingDesign(MappingDesign):
     """The kind of its searches, of a problem and its design."""
 
     def __post_init__(self) -> None:
+        if len(self.nest.inputs) < 2 or not self.nest.reduction_loops:
+            raise InputError(
+                f"workload {self.nest.name} is {self.nest}; allowed in edition {self.edition}: a "
+                "product of at least two arrays with a reduction, as published"
+            )
         self.constraints.check(self.nest, self.architecture)
         if self.constraints.bypass:
             raise refuse(

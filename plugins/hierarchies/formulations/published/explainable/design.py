@@ -62,7 +62,7 @@ class ExplainableDesign(TilingDesign):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if len(self.nest.inputs) != 2:
+        if len(self.nest.inputs) > 2:
             raise InputError(
                 f"workload {self.nest.name} has {len(self.nest.inputs)} inputs; "
                 "allowed in edition explainable: two, "
