@@ -15,9 +15,10 @@ from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.results.files import load_result, result_document
-from ithaca.solver import combination, proof_state, schedule, seeding, steps
+from ithaca.solver import combination, schedule, seeding, steps
 from ithaca.solver.certificate import Status, Termination
 from ithaca.solver.engines import Method
+from ithaca.solver.exact import preparation
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import solve_designs
@@ -282,7 +283,7 @@ def test_an_opening_that_proves_nothing_ends_and_the_least_bound_evolves_first(
         while True:
             checkpoint()
 
-    monkeypatch.setattr(proof_state, "build_model", slow)
+    monkeypatch.setattr(preparation, "build_model", slow)
     monkeypatch.setattr(seeding, "solver_start", lambda *given, **more: seeding.NOTHING)
     monkeypatch.setattr(combination, "SAMPLES", 400)
     # the contest builds tables again
