@@ -256,13 +256,14 @@ def test_all_designs_are_as_good_as_the_best_of_them_alone(looks, method):
         Problem(SystolicDesign(nest, array, data_type("fp32")), limits, objective)
         for array in designs(nest)
     ]
-    options = SolveOptions(time_limit=looks * 1e-5)
-    alone = best_solution(
-        solve_designs([p for p in problems if p.design.name == "[i,j] C"], options, method=method)
-    )
-    everything = best_solution(solve_designs(problems, options, method=method))
-    assert everything.value == alone.value
-    assert alone.value in (454_593, 465_325)
+    own = [p for p in problems if p.design.name == "[i,j] C"]
+
+    def best(problems, looks):
+        return solve_designs(problems, SolveOptions(time_limit=looks * 1e-5), method=method)
+
+    (alone,), (part,) = best(own, looks), best(own, looks / len(problems))
+    assert part.value is None or part.value > alone.value  # an equal share would not do
+    assert best_solution(best(problems, looks)).value == alone.value == 454_593
 
 
 @pytest.mark.usefixtures("counted_time")
