@@ -18,21 +18,24 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.solver.certificate import Status
 from ithaca.solver.conclusion import conclude
-from ithaca.solver.exact.probing import probe
-from ithaca.solver.exact.search import Search, SearchState, check_bound, unsearched
-from ithaca.solver.exact.wide import wide_tables
+from ithaca.solver.exact.preparation import EXACT, begun
+from ithaca.solver.exact.search import (
+    ProvingSearch,
+    Search,
+    SearchState,
+    check_bound,
+    unsearched,
+)
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.progress import Progress, Report
 from ithaca.solver.solution import Solution, make_solution
-from ithaca.solver.tables.frame import build_model
 from ithaca.solver.ties import breaking_ties, chosen_among_optima
 
 if TYPE_CHECKING:
     from ithaca.formulations.stage import Stage
     from ithaca.solver.seeding import Start
-    from ithaca.solver.staged.search import StagedSearch
 
-METHOD, EXACT, STAGED = "auto", "exact", "staged"
+METHOD, STAGED = "auto", "staged"
 
 #: Seconds of exact search before other engines are asked, and of preparing it before evolution is
 #: asked for a first incumbent: so many times as many where time is not limited.
@@ -74,7 +77,7 @@ class ProofState:
         self.others = others and self._stage is None
         self._left_to_cpsat = others  #: What stages leave open, until it has said all it can
         self._methods: list[str] = []
-        self._search: Search | StagedSearch | None = None
+        self._search: ProvingSearch | None = None
         self._combined = self._looked_ahead = self._evolved = False
         self._known: Start | None = None
         self._chosen: Solution | None = None  #: The one answer among optima
@@ -308,20 +311,16 @@ class ProofState:
                 if self.closed(budget.options):
                     raise StoppedError  # enough is known without tables
 
-        problem, rest = self.problem, (self._offer, look_ahead_if_slow)
         try:
             checkpoint()
             with budget.options.building():
-                wide = wide_tables(problem, self.state, *rest)
-                model = build_model(
-                    problem,
-                    look_ahead_if_slow,
-                    lambda bounds, own: probe(problem, bounds, own, self.state.value, *rest),
-                    wide,
+                search = begun(
+                    *(self.problem, budget.options, self.state, self._offer, look_ahead_if_slow),
+                    small=self.others,
                 )
         except StoppedError:
             return False
-        self._begin(Search(model, budget.options), EXACT)
+        self._begin(*search)
         return True
 
     def _explore_narrower(self, budget: Budget, report: Report | None) -> None:
@@ -380,7 +379,7 @@ class ProofState:
             state.incumbent, state.value = configuration, value
         return state.value
 
-    def _begin(self, search: Search | StagedSearch, method: str) -> None:
+    def _begin(self, search: ProvingSearch, method: str) -> None:
         """Let a search take over what is known."""
         self._search, known, self.state = search, self.state, search.state
         self.state.boxes += known.boxes
@@ -439,7 +438,7 @@ class ProofState:
             self._methods.append("gp")
         return known
 
-    def _adopt(self, search: Search | StagedSearch, solution: Solution) -> None:
+    def _adopt(self, search: ProvingSearch, solution: Solution) -> None:
         """Let the search know what another engine has found and proven."""
         if solution.certificate.status is Status.INFEASIBLE:
             search.close_all()

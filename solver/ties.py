@@ -22,6 +22,7 @@ from ithaca.solver.certificate import Status
 from ithaca.solver.level_set import LevelSets
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.ranking import Ranking
+from ithaca.solver.small import is_dear
 from ithaca.solver.solution import Solution, make_solution
 
 
@@ -73,6 +74,12 @@ def preferred(
         if known is not None:
             ranking.offer(known)
         checkpoint()
+        if is_dear(problem, checkpoint):
+            from ithaca.solver.enumeration.level import Level
+
+            level = Level(ranking, checkpoint)
+            level.choose()
+            return Preferred(ranking.incumbent or chosen, True, level.state.boxes)
         levels = LevelSets(problem, checkpoint)
         tables = levels.tables(value)
         first = (None, 0) if tables is None else levels.first(ranking, tables)

@@ -11,6 +11,7 @@ from ithaca.commands.api.live_line import note, searching
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
 from ithaca.files.numbers import number
+from ithaca.files.words import split_values
 from ithaca.formulations.algebra.expression import Symbol
 from ithaca.formulations.algebra.monotonicity import POSITIVE, trends
 from ithaca.formulations.goals import read_objective
@@ -106,10 +107,11 @@ def _split(text: str) -> tuple[list[str], list[str]]:
         while end < len(rest) and depth:
             depth += (rest[end] == "(") - (rest[end] == ")")
             end += 1
-        if depth or not (part := rest[match.end() : end - 1].strip()) or is_normalised(part):
+        part = rest[match.end() : end - 1].strip()
+        if depth or not part or is_normalised(part) or len(split_values(part)) > 1:
             raise InputError(
-                f"--objective: {quoted(text)} has a norm( that is not closed, empty, or inside "
-                "another; allowed: norm(EXPRESSION)"
+                f"--objective: {quoted(text)} has a norm( that is not closed, empty, inside "
+                "another, or of several; allowed: norm(EXPRESSION)"
             )
         inner.append(part)
         rest = rest[end:]

@@ -24,10 +24,9 @@ TOLERANCE = 1e-4
 
 _NUMBER = r"[-+]?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]{1,3})?"
 _LINE = re.compile(
-    rf"^\s*(?:\*\*\s*)?(?:[0-9]+\s+)?([A-Za-z][\w.\[\](),]*)\s*[\s:=]\s*({_NUMBER})(?:\s|$)",
-    re.MULTILINE,
+    rf"\s*(?:\*\*\s*)?(?:[0-9]+\s+)?([A-Za-z][\w.\[\](),]*)(?:\s*[:=]\s*|\s+)({_NUMBER})(?:\s|$)"
 )
-_ELEMENT = re.compile(rf'name="([^"]+)"[^>]*?\svalue="({_NUMBER})"')
+_TAG, _ATTRIBUTE = re.compile(r"<[^<>]*>"), re.compile(r'(?<!\w)(name|value)="([^"<>]*)"')
 
 
 @runtime_checkable
@@ -64,13 +63,18 @@ def configurations_of(
     """
     is_model = isinstance(source, SolvedModel)
     where = "the model" if is_model else str(source)
-    values, read, why = dict(_of_model(source) if is_model else _of_file(source)), [], ""
+    pairs, read, why = list(_of_model(source) if is_model else _of_file(source)), [], ""
+    values = dict(pairs)
+    twofold = {name for name, value in pairs if value != values[name]}
     for problem in problems:
         space, known = problem.space, {}
         for name in space.quantities:
             value = values.get(_plain(name))
             if value is None:
                 why = why or f"has no value of {name}; allowed: one of each quantity"
+                break
+            if _plain(name) in twofold:
+                why = why or f"has several values of {name}; allowed: one of each quantity"
                 break
             if not isfinite(value) or abs(value - round(value)) > TOLERANCE:
                 why = why or f"{name} is {value}; allowed: a whole number"
@@ -101,8 +105,19 @@ def _of_model(model: Any) -> Iterator[tuple[str, float]]:
 
 def _of_file(path: str | Path) -> Iterator[tuple[str, float]]:
     text = read_text(Path(path), MAX_BYTES)
-    pairs = _ELEMENT.findall(text) or _LINE.findall(text)
+    pairs = [*_elements(text)]
+    if not pairs:
+        lines = map(_LINE.match, text.splitlines())
+        pairs = [(line[1], line[2]) for line in lines if line is not None]
     if not pairs:
         raise InputError(f"{quoted(str(path))} has no lines of a name and a value; allowed: such")
     for name, value in pairs:
         yield _plain(name), float(value)
+
+
+def _elements(text: str) -> Iterator[tuple[str, str]]:
+    """The names and values that elements of XML state, each by two attributes."""
+    for tag in _TAG.findall(text):
+        stated = dict(_ATTRIBUTE.findall(tag))
+        if "name" in stated and re.fullmatch(_NUMBER, stated.get("value", "")):
+            yield stated["name"], stated["value"]

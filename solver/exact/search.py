@@ -10,6 +10,7 @@ the rounding of floats allowed for, and every incumbent is evaluated by the Frac
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -131,7 +132,7 @@ def check_bound(
         )
 
 
-class ProvingSearch:
+class ProvingSearch(ABC):
     """The base of searches that prove: their state, bounds proven elsewhere, and when they look
     up."""
 
@@ -147,6 +148,17 @@ class ProvingSearch:
     def exhausted(self) -> bool:
         """Whether it has nothing more to try, though something is left open."""
         return False
+
+    @abstractmethod
+    def run(self) -> SearchState:
+        """Search until proven, or until the options say to stop; may be called again to go on.
+
+        The time limit is that of this call; the seconds of the state are those of all calls.
+        """
+
+    @abstractmethod
+    def close_all(self) -> None:
+        """Drop all that is open: no configuration meets the limits, as proven elsewhere."""
 
     def offer(self, configuration: Configuration) -> None:
         """Take a configuration as incumbent if the reference confirms that it improves."""

@@ -26,6 +26,7 @@ from typing import Any
 
 from ithaca.files.errors import InputError
 from ithaca.files.proving_code import proving_code
+from ithaca.files.reading import check_readable
 from ithaca.files.seals import own_key
 from ithaca.formulations.algebra.array_types import Floats
 from ithaca.formulations.algebra.expression import Expression
@@ -60,6 +61,7 @@ def recalled(key: Sequence[Hashable], limits: Floats) -> tuple[Signs, LoweredPro
     try:
         if path is None or path.stat().st_size > LARGEST:
             return None
+        check_readable(path)
         seal, _, packed = path.read_bytes().partition(b"\n")
         if not hmac.compare_digest(seal, _seal(packed)):
             return None

@@ -2,6 +2,8 @@
 
 import random
 import re
+import time
+from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from ithaca.commands.api.loading import load
 from ithaca.exports.programs.functions import functions_text
 from ithaca.exports.programs.integer import integer_model, set_configuration
 from ithaca.exports.programs.latex import latex_text
+from ithaca.exports.programs.solutions import _of_file
 from ithaca.files.errors import InputError
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Limit
@@ -197,11 +200,26 @@ def test_solutions_are_read_back(result, tmp_path):
     name = next(iter(best.configuration))
     refusal = refused("evaluate", str(result), "--points", str(path))
     assert f"has no value of {name}; allowed: one of each quantity" in refusal
-    for odd in (".5", "e999"):
-        path.write_text("\n".join([lines[0].replace(".0000001", odd), *lines[1:]]))
-        assert "allowed: a whole number" in refused("solve", *MM, "--start", str(path))
+    path.write_text("\n".join([lines[0].replace(".0000001", ".5"), *lines[1:]]))
+    assert "allowed: a whole number" in refused("solve", *MM, "--start", str(path))
+    for more in (lines[0].replace(".0000001", "1"), lines[0].replace(".0000001", "e999")):
+        path.write_text("\n".join([*lines, more]))
+        assert f"has several values of {name}" in refused("solve", *MM, "--start", str(path))
+    path.write_text("\n".join([lines[0].replace(".0000001", "e999"), *lines[1:]]))
+    assert "is inf; allowed: a whole number" in refused("solve", *MM, "--start", str(path))
     path.write_text("nothing")
     assert "no lines of a name and a value" in refused("solve", *MM, "--start", str(path))
+
+
+@pytest.mark.parametrize("unit", ["\n", " ", 'name="a" ', "<", "a", "1", "a ", "** ", "a="])
+def test_a_solution_is_read_in_time_of_its_size(unit, tmp_path):
+    """Blank lines of 64 KiB took minutes."""
+    path = tmp_path / "s.sol"
+    path.write_text(f"a{unit * (2**18 // len(unit))}!")
+    began = time.process_time()
+    with suppress(InputError):
+        list(_of_file(path))
+    assert time.process_time() - began < 3
 
 
 def test_refusals(result):

@@ -10,6 +10,7 @@ from ithaca.solver import auto, combination, proof_state
 from ithaca.solver.certificate import Status
 from ithaca.solver.combination import better_incumbent, bound_and_seed
 from ithaca.solver.engines import Method, engine
+from ithaca.solver.exact import preparation
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.exact.search import Search
 from ithaca.solver.options import SolveOptions
@@ -104,7 +105,7 @@ def endless_tables(monkeypatch):
             checkpoint()
 
     monkeypatch.setattr(proof_state, "PATIENCE", 0.0)
-    monkeypatch.setattr(proof_state, "build_model", endless)
+    monkeypatch.setattr(preparation, "build_model", endless)
 
 
 @pytest.mark.usefixtures("endless_tables")

@@ -22,7 +22,8 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Limit
 from ithaca.solver.certificate import Status, Termination
 from ithaca.solver.engines import NotExpressibleError
-from ithaca.solver.enumeration.engine import Enumeration, Most, solve_enumeration
+from ithaca.solver.enumeration.engine import solve_enumeration
+from ithaca.solver.enumeration.search import Enumeration, Most
 from ithaca.solver.enumeration.spans import Compiler, Reach
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions

@@ -1,5 +1,6 @@
 """Lowered forms that are kept: the same bounds as made anew, and nothing that somebody else wrote."""
 
+import os
 import random
 
 import pytest
@@ -88,6 +89,16 @@ def test_what_is_not_as_it_was_written_is_made_anew(change, folder):
     forget()
     assert outcome(PROBLEMS[0]) == first
     assert path.read_bytes() == before
+
+
+def test_a_pipe_in_place_of_a_file_is_not_waited_for(folder):
+    first = outcome(PROBLEMS[0])
+    (path,) = folder.iterdir()
+    path.unlink()
+    os.mkfifo(path)
+    forget()
+    assert outcome(PROBLEMS[0]) == first
+    assert path.is_file()
 
 
 def test_files_of_another_user_are_made_anew(folder, tmp_path, monkeypatch):

@@ -60,8 +60,9 @@ def test_infeasible_questions_say_why():
     ("text", "refusal"),
     [
         ("norm(latency) - norm(latency)", "neither grows nor falls with norm(latency)"),
-        ("norm(latency", "is not closed, empty, or inside another"),
-        ("norm(norm(latency))", "is not closed, empty, or inside another"),
+        ("norm(latency", "is not closed, empty, inside another, or of several"),
+        ("norm(norm(latency))", "is not closed, empty, inside another, or of several"),
+        ("norm(latency,dsp)", "is not closed, empty, inside another, or of several"),
         ("norm(x)", "uses the unknown name 'x'"),
         ("norm(latency*0)", "the optimum of norm(latency*0) is 0"),
     ],

@@ -1,5 +1,6 @@
 """Tables of layers of other tools, against what is counted row by row."""
 
+import time
 from math import prod
 
 import pytest
@@ -132,6 +133,7 @@ def test_types_of_layers_of_maestro(tmp_path, kind, dimensions, operations):
         ("a.m", "Layer a { Type: CONV Dimensions { Z: 4 } }", "dimension 'Z' is unknown"),
         ("a.m", "Constant T 4; Layer a { Type: CONV Dimensions { K: U } }", "K is 'U'; allowed: a"),
         ("a.m", "Layer a { Type: CONV Dimensions { K: 4", "ends early"),
+        ("a.m", "Layer a {\n/* Type: CONV }", "line 2: a comment has no end"),
         ("a.json", '{"Defaults": {}, "MVAU_0": {"PE": 4, "SIMD": 2}}', "folding configuration of"),
         ("a.yaml", "HLSConfig: {Model: {ReuseFactor: 2}}", "is a configuration of hls4ml"),
         ("a.yaml", "Model: {Precision: fixed, ReuseFactor: 2}", "is a configuration of hls4ml"),
@@ -167,3 +169,13 @@ def test_the_command_says_what_it_takes_a_file_for(tmp_path):
     fused = ithaca(*words, "--fuse")
     assert fused.returncode == 2
     assert "says nothing of what layers read" in fused.stderr.replace("\n      ", " ")
+
+
+@pytest.mark.parametrize("unit", ["/*", "\n:", "{", "//\n", "Layer a ", "a", "1"])
+def test_a_file_of_maestro_is_read_in_time_of_its_size(unit, tmp_path):
+    """256 KiB that open comments took 8 s, a line for each token 13 s."""
+    text = f"Layer a {{\n{unit * (2**18 // len(unit))}"
+    began = time.process_time()
+    with pytest.raises(InputError):
+        network(tmp_path, text, "a.m")
+    assert time.process_time() - began < 4

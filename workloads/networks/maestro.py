@@ -18,7 +18,7 @@ from ithaca.workloads.networks.network import Network, chosen_parameters
 #: Largest file (bytes); published ones have up to 100,000.
 MAX_BYTES = 1 << 22
 
-_TOKEN = re.compile(r"//[^\n]*|/\*.*?\*/|[A-Za-z_][\w.\-']*|\d+|[{}();:,]|\S", re.DOTALL)
+_TOKEN = re.compile(r"\n|//[^\n]*|/\*.*?(?:\*/|\Z)|[A-Za-z_][\w.\-']*|\d+|[{}();:,]|\S", re.DOTALL)
 
 _DIMENSIONS = {
     "N": "batch",
@@ -60,10 +60,14 @@ class _Reader:
     def __init__(self, path: Path, sizes: Mapping[str, int]) -> None:
         self.path, self.dataflows, self.place = path, False, 0
         text = read_text(path, MAX_BYTES)
-        tokens = [(text.count("\n", 0, m.start()) + 1, m[0]) for m in _TOKEN.finditer(text)]
-        self.tokens = [
-            (line, token) for line, token in tokens if not token.startswith(("//", "/*"))
-        ]
+        self.tokens = list[tuple[int, str]]()
+        line = 1
+        for token in _TOKEN.findall(text):
+            if token.startswith("/*") and not token.endswith("*/"):
+                raise refuse(f"{path} line {line}", "a comment has no end; allowed: one with */")
+            if not token.startswith(("//", "/*", "\n")):
+                self.tokens.append((line, token))
+            line += token.count("\n")
         words = [token for _, token in self.tokens]
         constants = {
             name: int(value)

@@ -1,0 +1,327 @@
+"""Branch and bound over all rows of all axes, told apart by hardware first."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import inf
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ithaca.formulations.algebra.array_types import Floats, Mask
+from ithaca.formulations.algebra.rational_arrays import RATIONAL_ARRAYS
+from ithaca.formulations.algebra.rounding import largest_double, least_double, next_below, on_grid
+from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.problem import Problem
+from ithaca.formulations.space import Rows
+from ithaca.solver.best_first import BestFirst
+from ithaca.solver.engines import NotExpressibleError
+from ithaca.solver.enumeration.columns import Columns, Regrouped
+from ithaca.solver.enumeration.ranges import Ranges, ranges_of
+from ithaca.solver.enumeration.spans import Compiler
+from ithaca.solver.exact.search import ProvingSearch, SearchState, check_bound
+from ithaca.solver.options import SolveOptions
+from ithaca.solver.progress import Report
+from ithaca.solver.tables.configurations import exact_quantities
+from ithaca.solver.tables.granularity import granularity
+from ithaca.solver.tables.table import CandidateTable
+
+#: Boxes bounded at once, and rows of an axis that are kept from one pass to the next.
+BATCH, KEPT_ROWS = 1 << 13, 1 << 17
+
+
+@dataclass(frozen=True)
+class Most:
+    """Amounts of work beyond which a problem is left to other engines."""
+
+    rows: int = 1 << 20
+    """Rows of an axis that may be part of something better."""
+    boxes: int = 1 << 26
+    """Boxes in all."""
+    evaluated: int = 1 << 13
+    """Configurations that the exact reference evaluates."""
+
+
+#: What an enumeration may take where it is all that is wanted.
+MOST = Most()
+
+#: A range of each axis, shape (axes, boxes).
+Boxes = NDArray[np.int64]
+
+#: Rows of an axis, with both ends of its columns.
+Part = tuple[Rows, Floats]
+
+
+class Enumeration(ProvingSearch):
+    """One enumeration."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        options: SolveOptions,
+        report: Report | None = None,
+        most: Most = MOST,
+    ) -> None:
+        super().__init__(problem, options, report)
+        self._most, self._rival = most, options.rival
+        self._checkpoint = options.checkpoint()
+        self._evaluated = 0
+        space, symbolic = problem.space, problem.symbolic()
+        if space.definitions:
+            what = "rules across axes define quantities"
+            raise NotExpressibleError(f"enumeration: {what}; use another method")
+        limits = [*symbolic.constraints, *((rule, Fraction(0)) for rule in space.inequalities)]
+        regrouped = Regrouped(space)
+        used, objective = [regrouped(e) for e, _ in limits], regrouped(symbolic.objective)
+        self._columns = [
+            Columns.of(axis, own) for axis, own in zip(space.axes, regrouped.columns, strict=True)
+        ]
+        reaches = {name: r for c in self._columns for name, r in c.reaches.items()}
+        self._limits = [largest_double(bound) for _, bound in limits]
+        self._used = Compiler(reaches).program(*((expression, False) for expression in used))
+        self._objective = Compiler(reaches).program((objective, False))
+        self._step = granularity(symbolic.objective, space.powers)
+        self._kept: dict[int, list[Part]] = {}
+        self._axes: list[Ranges] = []
+        self._open: BestFirst[float, tuple[Boxes, Floats]] = BestFirst()
+        self.state.lower_bound = problem.floor
+
+    def prepare(self) -> None:
+        """Find the rows that may be part of something better than what is known."""
+        if not self._columns:
+            self.offer(Configuration({}))
+            return
+        columns = range(len(self._columns))
+        hulls = list[Floats]()
+        for number in columns:
+            own = [_hull(values) for _, values in self._pieces(number)]
+            if not own:
+                return
+            hulls.append(_hull(np.stack(own, axis=1)))
+        parts: dict[int, Part] = {}
+        for number in sorted(columns, key=self._rows_of):
+            kept, count = [], 0
+            for rows, values in self._pieces(number):
+                self._checkpoint()
+                ends = [v for n, h in enumerate(hulls) for v in (values if n == number else h)]
+                open_, _ = self._examine(ends, values.shape[1])
+                count += int(open_.sum())
+                if count > self._most.rows:
+                    what = f"more than {self._most.rows:,} rows of an axis are left"
+                    raise NotExpressibleError(f"enumeration: {what}; use another method")
+                kept.append(({name: v[open_] for name, v in rows.items()}, values[:, open_]))
+            if not count:
+                return
+            parts[number] = _joined(kept)
+            hulls[number] = _hull(parts[number][1])
+        self._kept.clear()
+        self._axes = [ranges_of(c.axis, *parts[n]) for n, c in enumerate(self._columns)]
+        self._keep(np.zeros((len(self._axes), 1), np.int64), np.full(1, -inf))
+
+    def run(self) -> SearchState:
+        """Search until proven, or until the options say to stop; may be called again to go on.
+
+        The time limit is that of this call; the seconds of the state are those of all calls.
+        """
+        began, state = time.perf_counter(), self.state
+        before = state.seconds
+        while self._open:
+            spent = time.perf_counter() - began
+            state.seconds, least = before + spent, self._open.least
+            known = [state.lower_bound, self._floor]
+            known += [on_grid(Fraction(least), self._step) if least > -inf else None]
+            bounds = [bound for bound in known if bound is not None]
+            if bounds:
+                floor = max(bounds)
+                state.lower_bound = floor if state.value is None else min(floor, state.value)
+            if self._ends(spent):
+                return state
+            if state.boxes > self._most.boxes or self._evaluated > self._most.evaluated:
+                what = f"more than {self._most.boxes:,} boxes"
+                raise NotExpressibleError(f"enumeration: {what}; use another method")
+            self._split(*self._open.pop()[1])
+        state.seconds = before + time.perf_counter() - began
+        state.complete = self._target == state.value
+        state.lower_bound = self._target
+        return state
+
+    def close_all(self) -> None:
+        """Drop all that is open: no configuration meets the limits, as proven elsewhere."""
+        check_bound(self.problem, self.state.value, None, infeasible=True)
+        self._open.clear()
+
+    # -- rows --------------------------------------------------------------------------
+
+    def _rows_of(self, number: int) -> int:
+        """About how many rows an axis has."""
+        return max(high for _, high in self._columns[number].axis.ranges.values())
+
+    def _pieces(self, number: int) -> Iterator[Part]:
+        """All rows of an axis with the ends of their columns, some at a time."""
+        if number in self._kept:
+            yield from self._kept[number]
+            return
+        columns, kept, count = self._columns[number], list[Part](), 0
+        for chunk in columns.axis.rows():
+            for begin in range(0, next(iter(chunk.values())).size, BATCH):
+                self._checkpoint()
+                rows = {name: values[begin : begin + BATCH] for name, values in chunk.items()}
+                part = rows, columns.values(rows)
+                count += part[1].shape[1]
+                if count <= KEPT_ROWS:
+                    kept.append(part)
+                yield part
+        if count <= KEPT_ROWS:
+            self._kept[number] = kept
+
+    # -- boxes -------------------------------------------------------------------------
+
+    @property
+    def _target(self) -> Fraction | None:
+        """The value that only what is less improves on: the incumbent's, or that of a rival."""
+        known = (self.state.value, self._rival)
+        return min((value for value in known if value is not None), default=None)
+
+    @property
+    def _cutoff(self) -> float:
+        """Boxes whose bound is above this hold no improvement."""
+        target = self._target
+        if target is None:
+            return inf
+        if self._step:
+            return least_double(on_grid(target, self._step) - self._step)
+        return next_below(least_double(target))
+
+    def _examine(self, ends: Sequence[Floats], count: int) -> tuple[Mask, Floats]:
+        """Whether boxes may hold an improvement, and the bounds of those that keep the limits; inf
+        of others.
+
+        Parameters
+        ----------
+        ends : sequence of array
+            Both ends of all columns, one after the other, of each box or of all.
+        count : int
+            The number of boxes.
+        """
+        self.state.boxes += count
+        kept, bounds = np.ones(count, bool), np.full(count, inf)
+        with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+            for used, limit in zip(self._used.run(ends), self._limits, strict=True):
+                kept &= np.logical_not(used > limit)
+            (own,) = self._objective.run([e[kept] if np.ndim(e) else e for e in ends])
+        bounds[kept] = np.where(np.isnan(own), -inf, own)
+        return kept & (bounds <= self._cutoff), bounds
+
+    def _split(self, boxes: Boxes, bounds: Floats) -> None:
+        """Halve boxes that may still hold an improvement, each along the axis whose rows differ
+        most, and keep those that may."""
+        boxes = boxes[:, bounds <= self._cutoff]
+        spread = np.stack([axis.spread.take(o) for axis, o in zip(self._axes, boxes, strict=True)])
+        widest = spread.argmax(axis=0)
+        halves = np.repeat(boxes, 2, axis=1)
+        for number, axis in enumerate(self._axes):
+            mine = np.flatnonzero(widest == number)
+            left = axis.left.take(boxes[number, mine])
+            halves[number, 2 * mine], halves[number, 2 * mine + 1] = left, left + 1
+        for begin in range(0, halves.shape[1], BATCH):
+            part = halves[:, begin : begin + BATCH]
+            places = zip(self._axes, part, strict=True)
+            ends = [end.take(own) for axis, own in places for end in axis.ends]
+            open_, own = self._examine(ends, part.shape[1])
+            self._keep(part[:, open_], own[open_])
+
+    def _keep(self, boxes: Boxes, bounds: Floats) -> None:
+        """Evaluate single configurations, and keep other boxes open."""
+        left = np.stack([axis.left.take(own) for axis, own in zip(self._axes, boxes, strict=True)])
+        single = ~left.any(axis=0)
+        order = np.flatnonzero(single)[np.argsort(bounds[single], kind="stable")]
+        self._judge(boxes[:, order], bounds[order])
+        order = np.flatnonzero(~single)
+        if order.size:
+            self._open.push(float(bounds[order].min()), (boxes[:, order], bounds[order]))
+
+    def _judge(self, boxes: Boxes, bounds: Floats) -> None:
+        """Evaluate single configurations, the least bound first: where doubles cannot tell them
+        from the incumbent, as on a plateau, those that are left all at once."""
+        judged = None
+        while boxes.shape[1] and bounds[0] <= self._cutoff:
+            before = self.state.value
+            self._evaluated += 1
+            self.offer(self._configuration(boxes[:, 0]))
+            boxes, bounds = boxes[:, 1:], bounds[1:]
+            value = self.state.value
+            if value is not None and value == before != judged:
+                left = np.count_nonzero(bounds <= self._cutoff)
+                less, judged = self._less(boxes[:, :left], value), value
+                boxes, bounds = boxes[:, less], bounds[less]
+
+    def _less(self, boxes: Boxes, value: Fraction) -> list[int]:
+        """The places of the single configurations of an objective below a value, the least
+        first."""
+        less: list[tuple[Fraction, int]] = []
+        symbolic = self.problem.symbolic()
+        for begin in range(0, boxes.shape[1], BATCH):
+            self._checkpoint()
+            part = boxes[:, begin : begin + BATCH]
+            rows = np.stack([axis.first.take(own) for axis, own in self._with(part)])
+            exact = exact_quantities(self.problem.space, self._tables, rows)
+            values = symbolic.objective.evaluate(exact, RATIONAL_ARRAYS).entries(part.shape[1])
+            each = [Fraction(*entry) for entry in values]
+            less += [(own, begin + n) for n, own in enumerate(each) if own < value]
+        return [place for _, place in sorted(less)]
+
+    def _with(self, boxes: Boxes) -> Iterator[tuple[Ranges, NDArray[np.int64]]]:
+        """The axes with their ranges in some boxes."""
+        return zip(self._axes, boxes, strict=True)
+
+    @property
+    def _tables(self) -> list[CandidateTable]:
+        """The rows of all axes."""
+        axes = zip(self._columns, self._axes, strict=True)
+        return [CandidateTable(c.axis, (), own.rows, np.empty((0, 0))) for c, own in axes]
+
+    def _configuration(self, box: NDArray[np.int64]) -> Configuration:
+        values: dict[str, int] = {}
+        for axis, place in zip(self._axes, box, strict=True):
+            row = axis.first[place]
+            values |= {name: int(own[row]) for name, own in axis.rows.items()}
+        return Configuration(values)
+
+
+def _hull(values: Floats) -> Floats:
+    """The least lower and the largest upper end of each column."""
+    hull = np.empty(values.shape[0])
+    hull[::2], hull[1::2] = values[::2].min(axis=1), values[1::2].max(axis=1)
+    return hull
+
+
+def _joined(parts: Sequence[Part]) -> Part:
+    rows = {name: np.concatenate([own[name] for own, _ in parts]) for name in parts[0][0]}
+    return rows, np.concatenate([values for _, values in parts], axis=1)
+
+
+def prepared(
+    problem: Problem, options: SolveOptions, start: Configuration | None
+) -> Enumeration | None:
+    """An enumeration; None if the problem is more than can be enumerated.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    options : SolveOptions
+        Time limit, gap and interruption.
+    start : Configuration or None
+        A configuration to begin with.
+    """
+    try:
+        search = Enumeration(problem, options)
+        if start is not None:
+            search.offer(start)
+        search.prepare()
+    except NotExpressibleError:
+        return None
+    return search
