@@ -3,18 +3,20 @@ adds them, bit for bit."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Set
 from functools import reduce
+from math import prod
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from ithaca.formulations.algebra.array_types import Integers
-from ithaca.formulations.float_formats import Floats, bit_patterns, rounded
+from ithaca.formulations.float_formats import Floats, bit_patterns, least_normal, rounded
 from ithaca.formulations.systolic.quantities import lanes, t1, t2, tiles
 from ithaca.plugins.rtl.exports.hardware import Hardware
 from ithaca.plugins.rtl.formulations.packages import Packages
 from ithaca.plugins.rtl.formulations.values import loop_view
+from ithaca.workloads.affine import Access
 
 #: Terms that are added up at a time: few enough for a processor's cache.
 TERMS = 2**18
@@ -39,43 +41,49 @@ def float_patterns(hardware: Hardware, tensors: Mapping[str, Floats]) -> dict[st
     if not chain:  # accumulators are kept from tile to tile
         levels = [tile + visit]
     outputs = [(x, n, 1) for x, n in places.padded.items() if x not in reductions]
-    axes = [*tile, *chain, *visit, *outputs, (nest.simd, hardware.vector // hardware.outputs, 1)]
+    # lanes before outputs, so that what is multiplied lies side by side
+    axes = [*tile, *chain, *visit, (nest.simd, hardware.vector // hardware.outputs, 1), *outputs]
     # a zero of a block is none of its values, whatever its sign
     numbers = {name: rounded(padded, words) + np.float32(0) for name, padded in tensors.items()}
+    accesses = [places.access(group.tensor) for group in hardware.reads]
     factors = [
-        loop_view(numbers[group.tensor], places.access(group.tensor), places.padded, axes)
-        for group in hardware.reads
+        loop_view(_reductions_first(numbers[a.tensor], a, {*reductions}), a, places.padded, axes)
+        for a in accesses
     ]
 
-    zero = np.zeros((), np.float32)
+    zero, normal = np.zeros((), np.float32), _normal(numbers.values(), sums)
 
     def add(one: Floats, other: Floats) -> Floats:
-        return rounded(one + other, sums)
+        return rounded(one + other, sums, normal=normal)
 
     def multiplied(turn: tuple[int, ...], rows: Any) -> list[Floats]:
         views = [view[turn][rows] for view in factors]
         if nest.sparse is None:
             return views
+        lanes_last = [np.moveaxis(view, 0, -1) for view in views]
         lines, packages = (
-            [view.reshape(-1, hardware.vector) for view in views],
+            [view.reshape(-1, hardware.vector) for view in lanes_last],
             Packages(nest.sparse),
         )
         packed = packages.packed(
             next(row for row, g in zip(lines, hardware.reads, strict=True) if g.sparse)
         )
-        shape = (*views[0].shape[:-1], -1)
-        return [packages.selected(packed, row).reshape(shape) for row in lines]
+        shape = (*lanes_last[0].shape[:-1], -1)
+        selected = (packages.selected(packed, row).reshape(shape) for row in lines)
+        return [np.moveaxis(view, -1, 0) for view in selected]
 
     def added(levels: list[list[Axis]], turn: tuple[int, ...], rows: Any) -> Floats:
         if levels:
             turns = np.ndindex(*(count for _, count, _ in levels[0]))
             return reduce(add, (added(levels[1:], turn + each, rows) for each in turns), zero)
-        terms: Floats = reduce(lambda a, b: rounded(a * b, sums), multiplied(turn, rows))
-        while (width := terms.shape[-1]) > 1:
+        terms: Floats = reduce(
+            lambda a, b: rounded(a * b, sums, normal=normal), multiplied(turn, rows)
+        )
+        while (width := len(terms)) > 1:
             if width % 2:
-                terms = np.append(terms, np.zeros((*terms.shape[:-1], 1), np.float32), -1)
-            terms = add(terms[..., ::2], terms[..., 1::2])
-        return terms.squeeze(-1)
+                terms = np.append(terms, np.zeros((1, *terms.shape[1:]), np.float32), 0)
+            terms = add(terms[::2], terms[1::2])
+        return terms[0]
 
     stored = np.zeros(places.tensor_shape(output), np.float32)
     results = loop_view(stored, output, places.padded, outputs)
@@ -84,6 +92,25 @@ def float_patterns(hardware: Hardware, tensors: Mapping[str, Floats]) -> dict[st
         step = max(TERMS * len(results) // (results.size * hardware.vector), 1)
         cuts = [slice(begin, begin + step) for begin in range(0, len(results), step)]
     for rows in cuts:
-        results[rows] = added(levels, (), rows)
+        results[rows] = added(levels, (), (slice(None), rows))
     patterns = {tensor: bit_patterns(each, words) for tensor, each in numbers.items()}
     return {**patterns, output.tensor: bit_patterns(stored, sums)}
+
+
+def _reductions_first(tensor: Floats, access: Access, reductions: Set[str]) -> Floats:
+    """A tensor of which elements of one sum lie apart, and those of neighbouring sums side by
+    side."""
+    order = sorted(
+        range(tensor.ndim), key=lambda axis: not reductions >= {*access.subscripts[axis].loops}
+    )
+    return np.ascontiguousarray(tensor.transpose(order)).transpose(np.argsort(order))
+
+
+def _normal(factors: Iterable[Floats], sums: str) -> bool:
+    """Whether no product of elements, and no sum of products, is subnormal.
+
+    All are multiples of the last place of the least product, also when rounded: that happens at
+    larger places only.
+    """
+    least = prod(float(np.abs(each[each != 0]).min(initial=1)) for each in factors)
+    return least * 2.0**-25 >= least_normal(sums)

@@ -44,7 +44,11 @@ def _run(best: BestConfiguration, checkpoint: Callable[[], None]) -> tuple[Block
 
     design = systolic(best.problem)
     simulation = simulate_configuration(
-        design, best.configuration, design.technology.machine, checkpoint=checkpoint
+        design,
+        best.configuration,
+        design.technology.machine,
+        checkpoint=checkpoint,
+        stretches=STRETCHES,
     )
     run = simulation.run
     if simulation.cycles is None:

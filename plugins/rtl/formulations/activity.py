@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import fsum
 from operator import attrgetter
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from ithaca.formulations.processes import Meet, ProcessNetwork, steps_of
 
 if TYPE_CHECKING:
+    from ithaca.formulations.algebra.array_types import Integers
     from ithaca.plugins.rtl.formulations.engine import RunCounts
 
 
@@ -117,6 +118,10 @@ class SimulatedRun:
     """The FIFOs at which processes wait for ever."""
     skipped: int
     """Cycles that repeat others and were added at once."""
+    stretch: int = 0
+    """The cycles of a stretch of time in which work was tallied; 0: it was not."""
+    tally: Integers | None = field(default=None, compare=False)
+    """Cycles of each process at work in every stretch."""
 
     @property
     def finished(self) -> bool:
@@ -189,7 +194,11 @@ class SimulatedRun:
 
 
 def simulate_network(
-    network: ProcessNetwork, checkpoint: Callable[[], None] | None = None
+    network: ProcessNetwork,
+    checkpoint: Callable[[], None] | None = None,
+    *,
+    stretch: int = 0,
+    cycles: int = 0,
 ) -> SimulatedRun:
     """Run a network to the end, or to where it hangs.
 
@@ -199,12 +208,15 @@ def simulate_network(
         What to run.
     checkpoint : callable, optional
         Called every now and then; what it raises ends the run.
+    stretch, cycles : int, optional
+        Tally the work in stretches of so many cycles of a run that takes so many; 0: do not.
     """
     from ithaca.plugins.rtl.formulations.engine import run_network
 
-    counts = run_network(network, checkpoint=checkpoint)
+    counts = run_network(network, checkpoint=checkpoint, stretch=stretch, cycles=cycles)
     assert counts is not None  # nothing is kept that could be too much
-    return run_of(network, counts)
+    run = run_of(network, counts)
+    return replace(run, stretch=stretch, tally=counts.tally) if stretch else run
 
 
 def run_of(network: ProcessNetwork, counts: RunCounts) -> SimulatedRun:

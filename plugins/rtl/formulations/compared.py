@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from fractions import Fraction
+from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -180,6 +181,7 @@ def simulate_configuration(
     checkpoint: Callable[[], None] | None = None,
     *,
     check_values: bool = False,
+    stretches: int = 0,
 ) -> Simulation:
     """Run a configuration of a design, whatever edition that is stated in.
 
@@ -197,6 +199,8 @@ def simulate_configuration(
         Called now and then; it may raise to end the run.
     check_values : bool, optional
         Whether to run with random data, too, and compare with NumPy.
+    stretches : int, optional
+        Into how many stretches of time the run is likely to be cut, by its timeline.
 
     Returns
     -------
@@ -239,7 +243,8 @@ def simulate_configuration(
     network = array_network(*simulated, machine, memory)
     if check_values:
         check_moves(simulated[0], network)
-    run = simulate_network(network, checkpoint)
+    stretch = -(-ceil(models[Edition.CYCLE.value]) // stretches) if stretches else 0
+    run = simulate_network(network, checkpoint, stretch=stretch, cycles=stretch * stretches)
     values = (
         carry_values(*simulated, network, machine.sums) if check_values and run.finished else None
     )

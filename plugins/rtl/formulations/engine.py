@@ -33,16 +33,22 @@ from ithaca.plugins.rtl.formulations.program import (
 from ithaca.plugins.rtl.formulations.state import (
     AT,
     BEGAN,
+    BEGIN,
     BLOCKED,
     CLOCK,
+    DELAY,
     DEPTH,
     DONE,
+    ECHO,
     IN,
     LEFT,
     MET,
     OUT,
     PARTS,
+    PERIOD,
     PUT,
+    ROOM,
+    SEEN,
     TAKE,
     RunState,
     skip_periods,
@@ -114,8 +120,8 @@ def run_network(
     phases, words : bool
         Keep every loop's times, every word's; then no period is skipped.
     stretch, cycles : int
-        Tally the work in stretches of so many cycles of a run that takes so many; then no period is
-        skipped. 0: no tally.
+        Tally the work in stretches of so many cycles of a run that takes so many; what comes later
+        counts in the last. 0: no tally.
     checkpoint : callable, optional
         Called every now and then; what it raises ends the run.
 
@@ -127,7 +133,7 @@ def run_network(
     program = ProcessProgram(network)
     state = RunState(program, kept=MOST_EVENTS if phases or words else 0)
     tally = np.zeros((len(network.processes), cycles // stretch + 1 if stretch else 1), np.int64)
-    periodic = program.periodic and not (phases or words or stretch)
+    periodic = program.periodic and not (phases or words)
     while True:
         ended = _run(*program.arrays, *state.arrays, phases, words, tally, stretch, periodic, SLICE)
         if ended == _FULL:
@@ -157,25 +163,25 @@ def run_network(
 def _run(  # type: ignore[no-untyped-def]
     code, ports, latency, capacity, offsets, readers, writers, memory, sequences, refresh, lead,
     scale, process, loops, fifo, rings, met, places, counts, waits, log, totals,
-    then, looks, rounds, counts_then, waits_then,
+    then, looks, clocks, rounds, counts_then, waits_then,
     keep_phases, keep_words, tally, stretch, periodic, budget,
 ):  # fmt: skip
     """Run all processes in turn for so many turns; how that ended."""
     entered, made = rings[0], rings[1]
+    scratch = np.empty((4, ports.size), np.int64)
+    begins, ends, slots, after = scratch[0], scratch[1], scratch[2], scratch[3]
     total = process.shape[0]
-    seen = loops[lead, 0, 0]
     going = True
     while going:
         if budget <= 0:
             return _GO_ON
-        if periodic and loops[lead, 0, 0] != seen:
-            seen = loops[lead, 0, 0]
+        if periodic and loops[lead, 0, 0] != looks[SEEN]:
             skip_periods(
                 latency, capacity, offsets, readers, writers, refresh, scale, process, loops, fifo,
-                rings, met, counts, waits, totals, then, looks, rounds, counts_then, waits_then,
-                lead,
+                rings, met, counts, waits, totals, then, looks, clocks, rounds, counts_then,
+                waits_then, lead, stretch > 0,
             )  # fmt: skip
-            seen = loops[lead, 0, 0]
+            looks[SEEN] = loops[lead, 0, 0]
         going = False
         for p in range(total):
             if process[p, DONE]:
@@ -198,81 +204,89 @@ def _run(  # type: ignore[no-untyped-def]
                         going = True
                     left = process[p, LEFT]
                     first = code[at, PORTS]
-                    middle = first + code[at, READS]
-                    end = middle + code[at, WRITES]
+                    reads = code[at, READS]
+                    both = reads + code[at, WRITES]
                     step = code[at, INTERVAL]
                     varies = code[at, INTERVALS]
                     process[p, BLOCKED] = -1
                     before = left
+                    working = 0
+                    at_memory = memory[p]
                     while left > 0:
-                        now = clock
-                        cause = -1
-                        for q in range(first, middle):
-                            f = ports[q]
-                            if fifo[f, OUT] >= fifo[f, IN]:
-                                process[p, BLOCKED] = q
+                        able = left  # turns that nobody else is needed for
+                        for j in range(both):
+                            f = ports[first + j]
+                            inside = fifo[f, IN] - fifo[f, OUT]
+                            there = inside if j < reads else fifo[f, ROOM] - inside
+                            if there <= 0:
+                                process[p, BLOCKED] = first + j
+                                able = 0
                                 break
-                            ready = entered[offsets[f] + fifo[f, TAKE]] + latency[f]
-                            if ready > now:
-                                now = ready
-                                cause = q
-                        if process[p, BLOCKED] >= 0:
+                            able = min(able, there)
+                        if able == 0:
                             break
-                        for q in range(middle, end):
-                            f = ports[q]
-                            if fifo[f, IN] - fifo[f, OUT] >= capacity[f]:
-                                process[p, BLOCKED] = q
-                                break
-                            if fifo[f, IN] >= capacity[f]:
-                                ready = made[offsets[f] + fifo[f, PUT]] + 1
+                        for j in range(both):  # where its words are, or room is, and how soon
+                            f = ports[first + j]
+                            begins[j] = fifo[f, BEGIN]
+                            ends[j] = fifo[f, BEGIN] + fifo[f, ROOM]
+                            slots[j] = fifo[f, BEGIN] + fifo[f, TAKE if j < reads else PUT]
+                            after[j] = fifo[f, DELAY] if j < reads else 1
+                        if keep_words and totals[0] + able * both > log.shape[0]:
+                            return _FULL
+                        for _ in range(able):
+                            now = clock
+                            cause = -1
+                            for j in range(both):
+                                slot = slots[j]
+                                ready = (entered[slot] if j < reads else made[slot]) + after[j]
                                 if ready > now:
                                     now = ready
-                                    cause = q
-                        if process[p, BLOCKED] >= 0:
-                            break
-                        if cause >= 0:
-                            waits[cause] += now - clock
-                        if memory[p] and now % refresh[0] < refresh[1]:
-                            more = refresh[1] - now % refresh[0]
-                            counts[p, REFRESHING] += more
-                            now += more
-                        if keep_words:
-                            if totals[0] + end - first > log.shape[0]:
-                                return _FULL
-                            for q in range(first, end):
-                                log[totals[0], 0] = -1
-                                log[totals[0], 1] = ports[q]
-                                log[totals[0], 2] = q < middle
-                                log[totals[0], 3] = now
-                                totals[0] += 1
-                        for q in range(first, middle):
-                            f = ports[q]
-                            made[offsets[f] + fifo[f, TAKE]] = now
-                            fifo[f, OUT] += 1
-                            fifo[f, TAKE] = (
-                                fifo[f, TAKE] + 1 if fifo[f, TAKE] + 1 < capacity[f] else 0
-                            )
-                        for q in range(middle, end):
-                            f = ports[q]
-                            entered[offsets[f] + fifo[f, PUT]] = now
-                            fifo[f, IN] += 1
-                            fifo[f, PUT] = fifo[f, PUT] + 1 if fifo[f, PUT] + 1 < capacity[f] else 0
-                        if varies >= 0:
-                            clock = now + sequences[varies + places[at, 1]]
-                            places[at, 1] += 1
-                        elif step == scale:
-                            clock = now + 1
-                        else:  # what is left of a cycle counts for the next turn, unless that waits
-                            spare = now * scale - process[p, PARTS] < scale
-                            process[p, PARTS] = (process[p, PARTS] if spare else now * scale) + step
-                            clock = -(-process[p, PARTS] // scale)
-                        counts[p, WORKING] += clock - now
-                        if stretch > 0:
-                            tally[p, now // stretch] += clock - now
-                        left -= 1
+                                    cause = j
+                            if cause >= 0:
+                                waits[first + cause] += now - clock
+                            if at_memory and now % refresh[0] < refresh[1]:
+                                more = refresh[1] - now % refresh[0]
+                                counts[p, REFRESHING] += more
+                                now += more
+                            for j in range(both):
+                                slot = slots[j]
+                                if j < reads:
+                                    made[slot] = now
+                                else:
+                                    entered[slot] = now
+                                slots[j] = slot + 1 if slot + 1 < ends[j] else begins[j]
+                            if keep_words:
+                                for j in range(both):
+                                    log[totals[0], 0] = -1
+                                    log[totals[0], 1] = ports[first + j]
+                                    log[totals[0], 2] = j < reads
+                                    log[totals[0], 3] = now
+                                    totals[0] += 1
+                            if varies >= 0:
+                                clock = now + sequences[varies + places[at, 1]]
+                                places[at, 1] += 1
+                            elif step == scale:
+                                clock = now + 1
+                            else:  # the rest of a cycle is the next turn's, unless that waits
+                                spare = now * scale - process[p, PARTS] < scale
+                                process[p, PARTS] = (
+                                    process[p, PARTS] if spare else now * scale
+                                ) + step
+                                clock = -(-process[p, PARTS] // scale)
+                            working += clock - now
+                            if stretch > 0:
+                                for again in range(looks[ECHO]):
+                                    place = (now + again * looks[PERIOD]) // stretch
+                                    tally[p, min(place, tally.shape[1] - 1)] += clock - now
+                        for j in range(both):
+                            f = ports[first + j]
+                            fifo[f, OUT if j < reads else IN] += able
+                            fifo[f, TAKE if j < reads else PUT] = slots[j] - begins[j]
+                        left -= able
                     moved = before - left
                     if moved:
                         going = True
+                        counts[p, WORKING] += working
                         budget -= moved
                         counts[p, TURNS] += moved
                     process[p, CLOCK] = clock
@@ -324,13 +338,13 @@ def _run(  # type: ignore[no-untyped-def]
                         going = True
                         break
                     else:
-                        other = met[barrier]
-                        now = max(process[p, CLOCK], process[other, CLOCK]) + code[at, ENTRY]
+                        first = met[barrier]
+                        now = max(process[p, CLOCK], process[first, CLOCK]) + code[at, ENTRY]
                         counts[p, MEETING] += now - process[p, CLOCK]
-                        counts[other, MEETING] += now - process[other, CLOCK]
+                        counts[first, MEETING] += now - process[first, CLOCK]
                         process[p, CLOCK] = now
-                        process[other, CLOCK] = now
-                        process[other, MET] = 2
+                        process[first, CLOCK] = now
+                        process[first, MET] = 2
                         met[barrier] = -1
                     process[p, AT] += 1
                     going = True

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ithaca.formulations.algebra.array_types import Floats, Integers
-from ithaca.plugins.rtl.formulations.activity import SimulatedRun
+from ithaca.plugins.rtl.formulations.activity import SimulatedRun, simulate_network
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +26,7 @@ class Timeline:
 def timeline(
     run: SimulatedRun, stretches: int, checkpoint: Callable[[], None] | None = None
 ) -> Timeline:
-    """Run a network again, every turn of it, and say when its modules work.
+    """The time in which modules of a run work; a run that was not tallied so is run again.
 
     Parameters
     ----------
@@ -44,17 +44,16 @@ def timeline(
         processes that takes turns; modules in the order in which they begin, in a single stretch
         the busiest first.
     """
-    from ithaca.plugins.rtl.formulations.engine import run_network
-
     length = -(-max(run.cycles, 1) // stretches)
-    counts = run_network(run.network, stretch=length, cycles=run.cycles, checkpoint=checkpoint)
-    assert counts is not None  # nothing is kept that could be too much
+    if run.tally is None or run.stretch != length:
+        run = simulate_network(run.network, checkpoint, stretch=length, cycles=run.cycles)
+    assert run.tally is not None
     names = [process.module or process.name for process in run.network.processes]
     modules = {name: number for number, name in enumerate(dict.fromkeys(names))}
     owner = np.array([modules[name] for name in names])
     begins = np.arange(0, max(run.cycles, 1), length)
     worked = np.zeros((len(modules), len(begins)))
-    np.add.at(worked, owner, counts.tally[:, : len(begins)])
+    np.add.at(worked, owner, run.tally[:, : len(begins)])
     worked /= np.bincount(owner)[:, None] * np.minimum(length, max(run.cycles, 1) - begins)
     # a turn of several cycles counts where it begins
     worked = np.clip(worked, 0, 1)

@@ -98,6 +98,30 @@ def test_numbers_are_rounded_to_the_nearest():
             assert found == (0 if subnormal else float(nearest))
 
 
+@pytest.mark.parametrize(
+    ("power", "looked_for"), [(0, False), (-30, False), (-62, True), (-80, True)]
+)
+def test_subnormal_sums_are_looked_for_where_there_may_be_some(power, looked_for, monkeypatch):
+    chosen, _ = random_case(5, "mm")
+    exact = in_exact_edition(replace(chosen, data=data_type("fp32")))
+    hardware, tensors = Hardware(exact), random_tensors(exact.nest, exact.data)
+    scaled = {
+        access.tensor: hardware.places.pad(access, tensors[access.tensor] * np.float32(2.0**power))
+        for access in exact.nest.inputs
+    }
+    flags = set()
+
+    def noted(numbers, name, *, normal=False):
+        flags.add(normal)
+        return rounded(numbers, name)
+
+    patterns = float_patterns(hardware, scaled)
+    monkeypatch.setattr(float_sums, "rounded", noted)
+    for tensor, each in float_patterns(hardware, scaled).items():
+        assert np.array_equal(patterns[tensor], each)
+    assert (True in flags) != looked_for
+
+
 @pytest.mark.parametrize("terms", [1, 100])
 def test_sums_are_alike_however_many_are_added_at_a_time(terms, monkeypatch):
     def patterns():

@@ -74,6 +74,25 @@ def test_skipped_periods_change_nothing(network):
         assert np.array_equal(whole.waits, skipped.waits)
 
 
+@given(networks(), st.integers(1, 50))
+def test_work_is_tallied_when_words_move_also_in_periods_that_are_added(network, stretch):
+    whole = run_network(network, words=True)
+    if not whole.finished.all():
+        return
+    cycles = int(whole.ends.max())
+    counts = run_network(network, stretch=stretch, cycles=cycles)
+    expected = np.zeros((len(network.processes), cycles // stretch + 1), np.int64)
+    for number, process in enumerate(network.processes):
+        for step in process.steps[0].body:
+            if isinstance(step, Loop):
+                fifo = next(
+                    n for n, f in enumerate(network.fifos) if f.name in step.reads + step.writes
+                )
+                moved = (whole.words[:, 0] == fifo) & (whole.words[:, 1] == bool(step.reads))
+                np.add.at(expected[number], whole.words[moved, 2] // stretch, step.interval)
+    assert np.array_equal(counts.tally, expected)
+
+
 @given(networks())
 def test_every_cycle_of_a_process_is_accounted_for(network):
     run = simulate_network(network)
@@ -152,16 +171,20 @@ def test_a_circle_that_needs_what_it_makes_hangs_and_is_named():
     }
 
 
-def test_long_runs_take_no_longer_than_their_periods():
+@pytest.mark.parametrize(("rounds", "stretch"), [(10**9, 0), (10**5, 90_001)])
+def test_long_runs_take_no_longer_than_their_periods(rounds, stretch):
     run = simulate_network(ProcessNetwork(
         (Fifo("pipe"),),
         (
-            Process("source", (Repeat(10**9, (Loop(7, writes=("pipe",), entry=2),)),)),
-            Process("sink", (Repeat(10**9, (Loop(7, reads=("pipe",)),)),)),
+            Process("source", (Repeat(rounds, (Loop(7, writes=("pipe",), entry=2),)),)),
+            Process("sink", (Repeat(rounds, (Loop(7, reads=("pipe",)),)),)),
         ),
-    ))  # fmt: skip
-    assert run.cycles == 9 * 10**9 + 1
+    ), stretch=stretch, cycles=10 * stretch)  # fmt: skip
+    assert run.cycles == 9 * rounds + 1
     assert run.skipped > run.cycles - 1000
+    if stretch:
+        assert run.tally.sum(1).tolist() == [7 * rounds] * 2
+        assert (abs(run.tally[:, :10] - stretch * 7 / 9) < 8).all()
 
 
 @pytest.mark.parametrize(
