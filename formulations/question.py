@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from fractions import Fraction
@@ -16,7 +16,7 @@ import numpy as np
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
-from ithaca.files.numbers import DECIMAL, scaled_number
+from ithaca.files.numbers import DECIMAL
 from ithaca.files.words import several, split_values
 from ithaca.formulations.algebra.array_types import Floats
 from ithaca.formulations.design import Design, Metric
@@ -24,6 +24,7 @@ from ithaca.formulations.goals import is_requirement, parse_requirements, read_l
 from ithaca.formulations.platform import Bound, Share
 from ithaca.formulations.problem import Limit, Objective, Problem, read_objective
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
+from ithaca.formulations.units import amount, example
 from ithaca.workloads.library import read_nest
 from ithaca.workloads.nest import LoopNest, Stored
 
@@ -91,7 +92,7 @@ class Question(ABC):
 
     places: ClassVar[str] = "platforms"
     """The things that designs are for, in the plural."""
-    metrics: ClassVar[Collection[str]] = ()
+    metrics: ClassVar[Mapping[str, Metric]] = {}
     """Metrics that all its designs have."""
     directed: ClassVar[Mapping[str, Metric]] = {}
     """Metrics of which more is better, where they are known before a design is."""
@@ -125,7 +126,7 @@ class Question(ABC):
     ) -> tuple[Objective, dict[str, Bound]]:
         """The objective, and the limits and requirements that options state."""
         if not options.metric:
-            plain = parse_limits(options.limit or [])
+            plain = parse_limits(options.limit or [], cls.metrics)
             return cls.minimised(objective), {**plain, **parse_requirements(options.require)}
         from ithaca.formulations.own_metrics import parse_metrics, spelled_out
 
@@ -135,7 +136,7 @@ class Question(ABC):
                 f"--metric: {quoted(taken[0])} is a metric already; allowed: new names"
             )
         limits, required = (spelled_out(x, own) for x in (options.limit, options.require))
-        bounds = parse_limits(limits or []) | parse_requirements(required)
+        bounds = parse_limits(limits or [], cls.metrics) | parse_requirements(required)
         return cls.minimised(spelled_out(objective, own)), bounds
 
     @classmethod
@@ -281,17 +282,22 @@ class Question(ABC):
         raise KeyError(name)
 
 
-def parse_limits(words: Mapping[str, object] | Sequence[str]) -> dict[str, Bound]:
+def parse_limits(
+    words: Mapping[str, object] | Sequence[str], metrics: Mapping[str, Metric] | None = None
+) -> dict[str, Bound]:
     """Limits from words such as ``dsp=8601,bram18k=3763`` or ``latency*dsp<=1e9``, several times,
     or by name.
 
     The left side is any expression over metrics; ``<=`` and ``=`` mean the same. A bound may be a
-    share of the platform's resource (``bram18k=50%``), or ``none``.
+    share of the platform's resource (``bram18k=50%``), or ``none``; of ``metrics`` it may have a
+    unit (``power=3W``).
     """
+
+    def read(name: str, value: object) -> Bound:
+        return parse_upper(name, value, "--limit: ", unit_of(name, metrics or {}))
+
     if isinstance(words, Mapping):
-        return {
-            str(name): parse_upper(str(name), value, "--limit: ") for name, value in words.items()
-        }
+        return {str(name): read(str(name), value) for name, value in words.items()}
     limits: dict[str, Bound] = {}
     texts = several(words)
     for text in texts:
@@ -308,11 +314,18 @@ def parse_limits(words: Mapping[str, object] | Sequence[str]) -> dict[str, Bound
             )
         if name in limits:
             raise InputError(f"--limit: {quoted(name)} is given twice")
-        limits[name] = parse_upper(name, value, "--limit: ")
+        limits[name] = read(name, value)
     return limits
 
 
-def parse_upper(name: str, value: object, where: str = "") -> Bound:
+def unit_of(name: str, metrics: Mapping[str, Metric]) -> str:
+    """The unit of a metric, or of one of its parts, such as ``DRAM.energy``; empty where it is not
+    known."""
+    metric = metrics.get(name) or metrics.get(name.rpartition(".")[2])
+    return "" if metric is None else metric.unit
+
+
+def parse_upper(name: str, value: object, where: str = "", unit: str = "") -> Bound:
     """Read the upper limit of a metric, or of an expression over metrics.
 
     Parameters
@@ -323,6 +336,8 @@ def parse_upper(name: str, value: object, where: str = "") -> Bound:
         A number, a share such as ``50%``, or ``none``.
     where : str, optional
         What error lines begin with.
+    unit : str, optional
+        The metric's unit, which the number is in unless it says another, as in ``500mW``.
 
     Returns
     -------
@@ -346,9 +361,13 @@ def parse_upper(name: str, value: object, where: str = "") -> Bound:
     if isinstance(value, Fraction) and (value >= 0 or not plain):
         return value
     text = str(value)
-    number = scaled_number(text if plain else text.removeprefix("-"))
+    number = amount(text if plain else text.removeprefix("-"), unit)
     if number is None:
         sign = " that is not negative" if plain else ""
-        what = f"a finite number{sign}, such as 8601.6, 2k or 1e9; exponents of two digits"
+        of = f" of {unit}" if unit else ""
+        typed = f", or with a unit such as {example(unit)}" if example(unit) else ""
+        what = (
+            f"a finite number{of}{sign}, such as 8601.6, 2k or 1e9{typed}; exponents of two digits"
+        )
         raise InputError(f"{where}{quoted(name)} is {quoted(text)}; allowed: {what}")
     return -number if text.startswith("-") else number
