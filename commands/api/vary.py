@@ -14,8 +14,9 @@ from ithaca.files.numbers import json_number
 from ithaca.files.words import several, split_values
 from ithaca.formulations.algebra.parsing import parse_expression, quoted
 from ithaca.formulations.design import Metric
+from ithaca.formulations.limits import parse_upper, unit_of
 from ithaca.formulations.platform import Bound, Share
-from ithaca.formulations.question import Question, Variable, parse_upper, unit_of
+from ithaca.formulations.question import Question, Variable
 from ithaca.studies.grid import Index, StudyAxis, check_grid
 from ithaca.workloads.nest import LoopNest
 
@@ -217,7 +218,17 @@ def limit_axis(metric: str, bounds: Sequence[Bound], unit: str) -> StudyAxis:
 
 
 def parse_bounds(name: str, values: Sequence[Any], unit: str = "") -> tuple[Fraction, ...]:
-    """Limits that are varied, in a unit unless they say another, where only numbers are allowed."""
+    """Limits that are varied, where only numbers are allowed.
+
+    Parameters
+    ----------
+    name : str
+        The metric.
+    values : sequence of object
+        The limits.
+    unit : str, optional
+        The unit that they are in, unless they say another.
+    """
     bounds = []
     for value in values:
         bound = parse_upper(name, value, "--vary: ", unit)

@@ -7,7 +7,7 @@ import pytest
 
 import ithaca
 from ithaca.files.errors import InputError
-from ithaca.formulations.question import parse_limits
+from ithaca.formulations.limits import parse_limits
 from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.formulations.units import amount
 from tests.command_line import refused, succeed

@@ -10,7 +10,7 @@ from ithaca.files.messages import refuse
 from ithaca.files.reading import packaged_names
 from ithaca.workloads.networks.network import Layer, Network, chosen_parameters
 
-FILES = "the path of a .yaml, .onnx, .csv or .m file"
+FILES = "the path of a .yaml, .onnx, .csv, .m or .c file"
 
 _DATA = "ithaca.workloads.networks.data"
 
@@ -33,7 +33,7 @@ def find_network(text: str, sizes: Mapping[str, int] | None = None, files: str =
     text : str
         A name, or the path of a network file (.yaml, .yml, .json; see
         `ithaca.workloads.networks.network_files`), of an ONNX model (.onnx), a table of layers
-        (.csv), or a network of MAESTRO (.m).
+        (.csv), a network of MAESTRO (.m), or loop nests in C (.c).
     sizes : mapping of str to int, optional
         Parameters of the network to replace, such as batch and sequence length; of an ONNX model
         values of its symbolic dimensions, of MAESTRO's its constants.
@@ -59,6 +59,10 @@ def find_network(text: str, sizes: Mapping[str, int] | None = None, files: str =
         from ithaca.workloads.networks.maestro import read_maestro
 
         return read_maestro(path, sizes or {})
+    if ending == ".c":
+        from ithaca.workloads.c.network import c_network
+
+        return c_network(path, sizes or {})
     if ending == ".csv":
         from ithaca.workloads.networks.tables import read_table
 

@@ -23,7 +23,7 @@ from ithaca.files.reading import is_there
 from ithaca.files.registry import Registry
 from ithaca.files.words import REPEATED, parse_choice, parse_integer, several
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.question import parse_limits
+from ithaca.formulations.limits import parse_limits
 from ithaca.formulations.question_kind import Limits
 from ithaca.plugins.codesign.commands.study import CodesignStudy, run_codesign_study
 from ithaca.plugins.codesign.formulations.files import find_space, read_space
