@@ -220,7 +220,7 @@ def grid(
     result: str | Path | Answer,
     *,
     layer: str | None = None,
-    around: int | None = None,
+    around: int | str | None = None,
     loops: str | Sequence[str] | None = None,
     free_packs: bool = False,
 ) -> Grid:
@@ -486,7 +486,7 @@ def report(
 def seed(
     source: str | PathLike[str] | LoopNest | Result | NetworkResult,
     tool: str,
-    output: str | Path,
+    output: str | Path | None = None,
     *,
     layer: str | None = None,
     count: int = 10,
@@ -529,8 +529,8 @@ def seed(
     include_from: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
     progress: Callable[[SearchProgress], object] | None = None,
     **extents: int,
-) -> Wrote:
-    """Write diverse, feasible configurations as a start population for another search tool."""
+) -> Any:
+    """Find diverse, feasible configurations, a start population for another search tool."""
 
 def simulate(
     source: str | Path | Result,

@@ -56,16 +56,23 @@ class ResourceDocument(InputDocument):
     usable: Annotated[float, Field(gt=0, le=1)] = float(DEFAULT_USABLE)
 
 
+class AmountDocument(ResourceDocument):
+    """An amount, of which there may be parts: more than any wafer has (70,000 mm²) is an area of
+    earlier versions, in µm²."""
+
+    total: Annotated[float, Field(gt=0, le=100_000)]  # type: ignore[assignment]
+
+
 class ResourcesDocument(InputDocument):
-    """The resources of a device: blocks of an FPGA, area (µm²) and power (mW) of an ASIC."""
+    """The resources of a device: blocks of an FPGA, area (mm²) and power (W) of an ASIC."""
 
     dsp: ResourceDocument | None = None
     bram18k: ResourceDocument | None = None
     uram: ResourceDocument | None = None
     lut: ResourceDocument | None = None
     ff: ResourceDocument | None = None
-    area: ResourceDocument | None = None
-    power: ResourceDocument | None = None
+    area: AmountDocument | None = None
+    power: AmountDocument | None = None
 
 
 class MemoryDocument(InputDocument):
@@ -143,7 +150,7 @@ def load_platform(name_or_path: str) -> Platform:
     document, where = find_document("platform", name_or_path, _PACKAGE, MAX_BYTES)
     read = validated(PlatformFile, document, where)
     resources = {
-        name: Resource(Fraction(resource.total), fraction(resource.usable))
+        name: Resource(fraction(resource.total), fraction(resource.usable))
         for name in ResourcesDocument.model_fields
         if (resource := getattr(read.resources, name)) is not None
     }

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from fractions import Fraction
@@ -16,8 +15,6 @@ import numpy as np
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
-from ithaca.files.numbers import DECIMAL, scaled_number
-from ithaca.files.words import several, split_values
 from ithaca.formulations.algebra.array_types import Floats
 from ithaca.formulations.design import Design, Metric
 from ithaca.formulations.goals import is_requirement, parse_requirements, read_limited
@@ -91,7 +88,7 @@ class Question(ABC):
 
     places: ClassVar[str] = "platforms"
     """The things that designs are for, in the plural."""
-    metrics: ClassVar[Collection[str]] = ()
+    metrics: ClassVar[Mapping[str, Metric]] = {}
     """Metrics that all its designs have."""
     directed: ClassVar[Mapping[str, Metric]] = {}
     """Metrics of which more is better, where they are known before a design is."""
@@ -124,19 +121,24 @@ class Question(ABC):
         cls, options: Any, objective: str | Objective | None
     ) -> tuple[Objective, dict[str, Bound]]:
         """The objective, and the limits and requirements that options state."""
-        if not options.metric:
-            plain = parse_limits(options.limit or [])
-            return cls.minimised(objective), {**plain, **parse_requirements(options.require)}
-        from ithaca.formulations.own_metrics import parse_metrics, spelled_out
+        limited, required = options.limit, options.require
+        if options.metric:
+            from ithaca.formulations.own_metrics import parse_metrics, spelled_out
 
-        own = parse_metrics(options.metric)
-        if taken := sorted(own.keys() & {*cls.metrics}):
-            raise InputError(
-                f"--metric: {quoted(taken[0])} is a metric already; allowed: new names"
+            own = parse_metrics(options.metric)
+            if taken := sorted(own.keys() & {*cls.metrics}):
+                raise InputError(
+                    f"--metric: {quoted(taken[0])} is a metric already; allowed: new names"
+                )
+            limited, required, objective = (
+                spelled_out(words, own) for words in (limited, required, objective)
             )
-        limits, required = (spelled_out(x, own) for x in (options.limit, options.require))
-        bounds = parse_limits(limits or []) | parse_requirements(required)
-        return cls.minimised(spelled_out(objective, own)), bounds
+        bounds: dict[str, Bound] = {**parse_requirements(required)}
+        if limited:
+            from ithaca.formulations.limits import parse_limits
+
+            bounds = {**parse_limits(limited, cls.metrics), **bounds}
+        return cls.minimised(objective), bounds
 
     @classmethod
     def minimised(cls, objective: str | Objective | None) -> Objective:
@@ -279,76 +281,3 @@ class Question(ABC):
     def with_figure(self, name: str, value: Fraction | None) -> Self:
         """The question with another value of a figure of the hardware; None lifts the figure."""
         raise KeyError(name)
-
-
-def parse_limits(words: Mapping[str, object] | Sequence[str]) -> dict[str, Bound]:
-    """Limits from words such as ``dsp=8601,bram18k=3763`` or ``latency*dsp<=1e9``, several times,
-    or by name.
-
-    The left side is any expression over metrics; ``<=`` and ``=`` mean the same. A bound may be a
-    share of the platform's resource (``bram18k=50%``), or ``none``.
-    """
-    if isinstance(words, Mapping):
-        return {
-            str(name): parse_upper(str(name), value, "--limit: ") for name, value in words.items()
-        }
-    limits: dict[str, Bound] = {}
-    texts = several(words)
-    for text in texts:
-        if re.search(r"[^=<>]\s*(>=?|=>|<(?!=)|==)", text):
-            raise InputError(
-                f"--limit is {quoted(text)}; allowed: upper limits only, "
-                "METRIC=VALUE or METRIC<=VALUE"
-            )
-    for part in [part for text in texts for part in split_values(text.replace("<=", "="))]:
-        name, equals, value = (word.strip() for word in part.partition("="))
-        if not equals or not name or not value:
-            raise InputError(
-                f"--limit is {quoted(part)}; allowed: METRIC=VALUE,… such as dsp=8601,bram18k=3763"
-            )
-        if name in limits:
-            raise InputError(f"--limit: {quoted(name)} is given twice")
-        limits[name] = parse_upper(name, value, "--limit: ")
-    return limits
-
-
-def parse_upper(name: str, value: object, where: str = "") -> Bound:
-    """Read the upper limit of a metric, or of an expression over metrics.
-
-    Parameters
-    ----------
-    name : str
-        The metric or expression.
-    value : object
-        A number, a share such as ``50%``, or ``none``.
-    where : str, optional
-        What error lines begin with.
-
-    Returns
-    -------
-    Fraction or Share or None
-        The limit; None: there is none.
-
-    Raises
-    ------
-    InputError
-        If the value is none of these.
-    """
-    if value is None or value == "none":
-        return None
-    if isinstance(value, str) and value.endswith("%"):
-        if not re.fullmatch(f"{DECIMAL}%", value):
-            raise InputError(
-                f"{where}{quoted(name)} is {quoted(value)}; allowed: a share such as 50%"
-            )
-        return Share(Fraction(value[:-1]))
-    plain = name.replace(".", "").isidentifier()
-    if isinstance(value, Fraction) and (value >= 0 or not plain):
-        return value
-    text = str(value)
-    number = scaled_number(text if plain else text.removeprefix("-"))
-    if number is None:
-        sign = " that is not negative" if plain else ""
-        what = f"a finite number{sign}, such as 8601.6, 2k or 1e9; exponents of two digits"
-        raise InputError(f"{where}{quoted(name)} is {quoted(text)}; allowed: {what}")
-    return -number if text.startswith("-") else number

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from ithaca.files.errors import InputError
 from ithaca.files.messages import errors_at
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.documents import Document, Number, Text
@@ -18,17 +19,27 @@ from ithaca.workloads.kernel_files import with_sparsity
 from ithaca.workloads.library import documented_workload
 from ithaca.workloads.nest import LoopNest
 
+#: Units of limits that documents state, as those of earlier versions were others: mW and µm².
+STATED_UNITS = {"power": "W", "area": "mm²"}
+
 
 class PlatformDocument(Document):
     """The device and its limits."""
 
     name: Text
     limits: dict[str, Number]
+    units: dict[str, Text] = Field(default_factory=dict)
 
     def upper_limits(self, metrics: Collection[str]) -> tuple[Limit, ...]:
         """The limits; refused if one is not of these metrics."""
         with errors_at("platform.limits"):
             for metric in self.limits:
+                unit = STATED_UNITS.get(metric)
+                if self.units.get(metric) != unit:
+                    raise InputError(
+                        f"{metric} is not in {unit}, but as earlier versions had it; allowed: "
+                        "results of this version: solve again"
+                    )
                 if not is_requirement(metric):
                     parse_expression(metric, where="limit", allowed=metrics)
             return tuple(Limit(metric, bound) for metric, bound in self.limits.items())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -139,6 +139,31 @@ def window_around(
         if names:
             free |= _values(axis, names, bounds, fixed)
     return Window(problem, center, around, {name: free[name] for name in bounds}, fixed)
+
+
+def widest_window(windows: Callable[[int | None], Window], most: int) -> Window:
+    """The window of the largest distance from its center that has at most so many points: the one
+    of full ranges if it has, at least the one of distance 0.
+
+    Parameters
+    ----------
+    windows : callable
+        Makes the window of a distance; None: of full ranges.
+    most : int
+        How many points it may have.
+    """
+    if (window := windows(None)).points <= most:
+        return window
+    low, high = (
+        0,
+        max(
+            int(np.abs(values - window.center[name]).max()) for name, values in window.free.items()
+        ),
+    )
+    while high - low > 1:  # low fits, or is 0; high does not
+        middle = (low + high) // 2
+        low, high = (middle, high) if windows(middle).points <= most else (low, middle)
+    return windows(low)
 
 
 def _values(

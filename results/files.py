@@ -41,6 +41,9 @@ MAX_BYTES = 16 * 2**20
 #: Largest number in a trace: differences of two of them are doubles as well.
 LARGEST = 1e300
 
+#: Metrics of which earlier versions recorded multiples: mW of power, and µm² of area.
+EARLIER_UNITS = {"power": 1000, "area": 10**6}
+
 #: The rest of a certificate that claims nothing.
 NOTHING = {"lower_bound": None, "gap": None, "method": "none", "nodes": 0, "seconds": 0}
 
@@ -375,6 +378,8 @@ def check_same(recorded: Any, model: Any, at: str) -> None:
             )
         for index, (one, other) in enumerate(zip(recorded, model, strict=True)):
             check_same(one, other, f"{at}[{index}]")
+    elif _of_earlier_unit(recorded, model, at):
+        return
     elif (
         isinstance(recorded, float)
         and isinstance(model, int)
@@ -385,6 +390,14 @@ def check_same(recorded: Any, model: Any, at: str) -> None:
         raise InputError(
             f"{at}: recorded {quoted(recorded)} is not the model's {quoted(model)}: {EDITED}"
         )
+
+
+def _of_earlier_unit(recorded: Any, model: Any, at: str) -> bool:
+    """Whether a metric is recorded in the unit that earlier versions had it in."""
+    factor = EARLIER_UNITS.get(at.rpartition(".metrics.")[2])
+    if factor is None or not isinstance(recorded, int | float) or isinstance(recorded, bool):
+        return False
+    return abs(recorded - factor * model) <= 1e-12 * abs(recorded)
 
 
 def check_proof(certificate: Certificate, value: Fraction | None, at: str) -> None:

@@ -24,7 +24,7 @@ from ithaca.files.writing import SCHEMA
 from ithaca.formulations.families import UNNAMED
 from ithaca.results.consistency import check_consistent
 from ithaca.results.files import check_same
-from ithaca.results.schema import configuration_fields, tightest
+from ithaca.results.schema import configuration_fields, platform_fields
 from ithaca.studies.network.result import LayerResult, NetworkResult
 
 #: What writes and reads the networks of a family: modules.
@@ -57,7 +57,7 @@ def network_document(result: NetworkResult) -> dict[str, Any]:
             "order": [] if fusing is None else list(network.order),
             "run": network.run,
         },
-        "platform": {"name": request.place, "limits": tightest(request.limits)},
+        "platform": platform_fields(request.place, request.limits),
         "objective": request.objective.text,
         "layer_objective": None if minimised == request.objective.text else minimised,
         "method": result.method,

@@ -17,6 +17,7 @@ from ithaca.formulations.documents import Document, Number
 from ithaca.formulations.families import FAMILIES, UNNAMED, family_of
 from ithaca.formulations.family import Family
 from ithaca.formulations.problem import Limit, Problem
+from ithaca.formulations.schema import STATED_UNITS
 from ithaca.solver.documents import (
     CertificateDocument,
     ProofDocument,
@@ -105,9 +106,16 @@ def head_fields(
     return {
         **family.head_fields(problem.design),
         **family.restriction_fields([each.design for each in problems]),
-        "platform": {"name": platform, "limits": tightest(problem.limits)},
+        "platform": platform_fields(platform, problem.limits),
         "objective": {"expression": problem.objective.text, "value": value},
     }
+
+
+def platform_fields(name: str, limits: Sequence[Limit]) -> dict[str, Any]:
+    """The fields of a device with its limits, and units of what had others in earlier versions."""
+    bounds = tightest(limits)
+    units = {metric: unit for metric, unit in STATED_UNITS.items() if metric in bounds}
+    return {"name": name, "limits": bounds, "units": units}
 
 
 def tightest(limits: Sequence[Limit]) -> dict[str, Fraction]:

@@ -104,20 +104,19 @@ class Result(Answer):
         """Evaluate the cost model exactly around the best configuration: `ithaca.grid`."""
         return NAMES["grid"](self, **options)  # type: ignore[no-any-return]
 
-    def seed(self, tool: str, path: str | Path, **options: Any) -> str:
-        """Write a start population for another search tool: `ithaca.seed`.
+    def seed(self, tool: str, path: str | Path | None = None, **options: Any) -> Any:
+        """Make a start population for another search tool, or write it: `ithaca.seed`.
 
         Parameters
         ----------
         tool : str
             The search tool.
-        path : str or Path
-            The file or folder to write.
+        path : str or Path, optional
+            The file or folder to write; by default none: the seeds are the tool's objects.
         **options : object
             Further keywords of `ithaca.seed`.
         """
-        text: str = NAMES["seed"](self, tool, path, **options)
-        return text
+        return NAMES["seed"](self, tool, path, **options)
 
     @cached_property
     def certificate(self) -> Certificate:

@@ -16,3 +16,16 @@ Network n {
   Layer b { Type: GEMM Dimensions { M: 4, N: T, K: 8 } }
 }
 """
+
+#: Loop nests in C, with what its preprocessor does.
+SCOP = """
+#define N 8
+#if N > 4 && !defined(M)
+#define M(x) ((x) + 1)
+#endif
+const int K = N / 2;
+#pragma scop
+for (int i = 1; i <= N; i++) { y[i] = 0;
+  for (int j = 0; j < M(K); j += 2) y[i] = y[i] + A[i][j + 1] * x[j]; }
+#pragma endscop
+"""

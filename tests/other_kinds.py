@@ -22,8 +22,9 @@ from ithaca.refine.grid import exact_grid, load_grid, save_grid
 from ithaca.refine.window import window_around
 from ithaca.solver.options import SolveOptions
 from ithaca.studies.store import Store, Trust
+from ithaca.workloads.c.nests import c_nests
 from ithaca.workloads.networks.find import find_network
-from tests.layer_tables import COLUMNS, MAESTRO, PRODUCTS, TOPOLOGY
+from tests.layer_tables import COLUMNS, MAESTRO, PRODUCTS, SCOP, TOPOLOGY
 from tests.mutants import STRANGE, Kind, mutated_bytes
 from tests.plugins.codesign.formulations.test_space_files import tabled
 from tests.plugins.hierarchies.formulations import test_energy_estimates as estimates
@@ -262,6 +263,7 @@ def kinds():
             mutated_bytes,
             (MAESTRO.encode(),),
         ),
+        Kind("c", ".c", (), c_nests, mutated_bytes, (SCOP.encode(),)),
         Kind("grid", ".nc", (), load_grid, _mutated_grid, _grids()),
         Kind("beside", ".yaml", (ENERGIES,), _beside),
         Kind("energies", ".yaml", (energies,), lambda path: _of_space(path, "ERT.yaml")),

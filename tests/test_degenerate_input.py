@@ -17,8 +17,8 @@ from ithaca.files import writing
 from ithaca.files.messages import escaped
 from ithaca.files.yaml_documents import parse_yaml
 from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.limits import parse_limits
 from ithaca.formulations.platform import Share
-from ithaca.formulations.question import parse_limits
 from tests.command_line import ithaca as command
 from tests.command_line import succeed
 

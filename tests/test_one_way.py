@@ -14,8 +14,8 @@ from ithaca.files.errors import InputError
 from ithaca.files.messages import meant
 from ithaca.files.numbers import fraction, json_number, scaled_number
 from ithaca.files.words import TIMES, parse_integer, parse_number
+from ithaca.formulations.limits import parse_limits
 from ithaca.formulations.platform import Share
-from ithaca.formulations.question import parse_limits
 from ithaca.plugins.codesign.studies.workloads import weighted
 from ithaca.workloads.kernel_files import statement_nest
 from tests.command_line import ithaca as command

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 from ithaca.files.errors import InputError
@@ -16,8 +17,9 @@ from ithaca.workloads.densities import density_fields
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import is_statement
 
-#: Endings of kernel files.
+#: Endings of kernel files, and of C files.
 PATH_ENDINGS = (".yaml", ".yml")
+C_ENDING = ".c"
 
 _PACKAGE = "ithaca.workloads.kernels"
 
@@ -55,6 +57,10 @@ def _read(name_or_path: str) -> LoopNest:
             raise InputError(
                 f"workload {quoted(name_or_path)} is {kind.article}; allowed here: a loop nest"
             )
+    if name_or_path.lower().endswith(C_ENDING):
+        from ithaca.workloads.c.nests import c_nest
+
+        return c_nest(Path(name_or_path))
     load = partial(load_timeloop, max_bytes=MAX_BYTES, tags=())
     find = partial(find_document, "workload", name_or_path, _PACKAGE, MAX_BYTES)
     read, where = find(load=load, more=[name for kind in KINDS.values() for name in kind.names()])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,6 +24,7 @@ from ithaca.files.signals import deferred
 from ithaca.files.words import parse_choice, parse_integer, parse_loops
 from ithaca.files.writing import SCHEMA
 from ithaca.refine.grid import (
+    IN_MEMORY,
     Best,
     asked_between_chunks,
     best_point,
@@ -31,12 +32,12 @@ from ithaca.refine.grid import (
     load_grid,
     save_grid,
 )
-from ithaca.refine.window import Window, window_around
+from ithaca.refine.window import Window, widest_window, window_around
 
 if TYPE_CHECKING:
     import xarray as xr
 
-METRIC = "latency"
+METRIC, FULL = "latency", "full"
 
 
 @dataclass(frozen=True)
@@ -132,11 +133,12 @@ def grid(
     *,
     layer: LayerName = None,
     around: Annotated[
-        int | None,
+        int | str | None,
         Option(
             "--around",
             metavar="N",
-            help="Only factors at most N from the result's; default: full ranges.",
+            help="Only factors at most N from the result's, or full: all. Default: the largest N "
+            f"with {IN_MEMORY:,} points at most.",
         ),
     ] = None,
     loops: Annotated[
@@ -151,12 +153,22 @@ def grid(
     ] = False,
 ) -> Grid:
     """Evaluate the cost model exactly around the best configuration of a result."""
-    distance = None if around is None else parse_integer("--around", around, least=0)
+    distance = None
+    if around not in (None, FULL):
+        try:
+            distance = parse_integer("--around", around, least=0)
+        except InputError as error:
+            raise InputError(f"{error}, or {FULL}") from None
     chosen, names = one_result(result, layer), parse_loops(loops)
     if chosen.best is None or chosen.best.configuration is None:
         raise InputError(f"{chosen.source}: best is null; allowed: a result with a configuration")
     with errors_at(chosen.source):
-        window = window_around(
-            chosen.best.problem, chosen.best.configuration, distance, names, free_packs=free_packs
+        windows = partial(
+            window_around,
+            chosen.best.problem,
+            chosen.best.configuration,
+            loops=names,
+            free_packs=free_packs,
         )
+        window = widest_window(windows, IN_MEMORY) if around is None else windows(distance)
     return Grid(window, chosen.platform_name)

@@ -62,7 +62,8 @@ INCLUDE_FROM = Annotated[
     Option(
         "--include-from",
         metavar="FOLDER",
-        help="Templates of Timeloop's files may include files of this folder, too (repeatable).",
+        help="Templates of Timeloop's files, and C files, may include files of this folder, too "
+        "(repeatable).",
     ),
     REPEATED,
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from io import StringIO
 from os import PathLike
 from pathlib import Path
 from typing import Annotated, Any
@@ -28,11 +29,11 @@ from ithaca.commands.api.points import points_of
 from ithaca.commands.api.solving import answers
 from ithaca.exports.layers import fresh_folder
 from ithaca.exports.seeds.diverse import diverse_configurations
-from ithaca.exports.seeds.for_nevergrad import nevergrad_text
-from ithaca.exports.seeds.for_odyssey import odyssey_text
+from ithaca.exports.seeds.for_nevergrad import nevergrad_candidates, nevergrad_text
+from ithaca.exports.seeds.for_odyssey import odyssey_seeds, odyssey_text
 from ithaca.exports.seeds.for_opentuner import opentuner_files
-from ithaca.exports.seeds.for_optuna import optuna_text
-from ithaca.exports.seeds.for_pymoo import pymoo_text
+from ithaca.exports.seeds.for_optuna import optuna_study, optuna_text
+from ithaca.exports.seeds.for_pymoo import pymoo_population, pymoo_text
 from ithaca.exports.seeds.parameters import Seeds, parameter_space
 from ithaca.files.answer import Wrote
 from ithaca.files.errors import InputError, NothingFoundError
@@ -51,14 +52,15 @@ from ithaca.studies.network.parts import layer_result
 from ithaca.studies.network.result import NetworkResult
 from ithaca.workloads.nest import LoopNest
 
-#: Tools whose seeds are one text file; the others have their own branch in `_write`.
-_TEXTS: Mapping[str, Callable[[Seeds], str]] = {
-    "optuna": optuna_text,
-    "pymoo": pymoo_text,
-    "nevergrad": nevergrad_text,
-    "odyssey": odyssey_text,
+#: Tools whose seeds are one text file or a list, by name: the objects, and the text.
+_TOOLS: Mapping[str, tuple[Callable[[Seeds], Any], Callable[[Seeds], str]]] = {
+    "optuna": (optuna_study, optuna_text),
+    "pymoo": (pymoo_population, pymoo_text),
+    "nevergrad": (nevergrad_candidates, nevergrad_text),
+    "odyssey": (odyssey_seeds, odyssey_text),
 }
 
+#: All of them: of OpenTuner files are many, and tables hold several designs.
 TOOLS = ("optuna", "pymoo", "nevergrad", "opentuner", "odyssey", "csv")
 
 #: More seeds than this are no start population any more.
@@ -98,10 +100,10 @@ def seed(
         ),
     ],
     output: Annotated[
-        str | Path,
+        str | Path | None,
         Option("-o", "--output", help="File to write; for opentuner, or a network, a folder."),
         WRITTEN,
-    ],
+    ] = None,
     *,
     layer: LayerName = None,
     count: Annotated[int, Option("--count", metavar="N", help="How many seeds.")] = 10,
@@ -111,11 +113,13 @@ def seed(
     effort: Effort,
     seed: RandomSeed = 0,
     **extents: Extents,
-) -> Wrote:
-    """Write diverse, feasible configurations as a start population for another search tool.
+) -> Any:
+    """Find diverse, feasible configurations, a start population for another search tool.
 
-    Returns one line on what was written. Raises `NothingFoundError` if there is no configuration to
-    begin with.
+    Without a file they are the tool's own objects: a study of optuna that has them enqueued, a list
+    of nevergrad's candidates with their losses, a population of pymoo, dictionaries for OpenTuner
+    and Odyssey, a table (csv) of pandas; of a network, by layer. With one, it is written, and the
+    answer is a line on it. Raises `NothingFoundError` if there is no configuration to begin with.
     """
     wanted, first = parse_integer("--count", count, least=1), parse_integer("--seed", seed, least=0)
     parse_choice("--to", tool, TOOLS)
@@ -130,7 +134,9 @@ def seed(
         )
     elif layer is not None:
         raise InputError(f"--layer is {quoted(layer)}; allowed with a network's result")
-    if tool != "opentuner" and not isinstance(known, NetworkResult):
+    if output is None:
+        pass
+    elif tool != "opentuner" and not isinstance(known, NetworkResult):
         check_writable(output)
     elif Path(output).exists() and not Path(output).is_dir():
         what = (
@@ -148,7 +154,17 @@ def seed(
                 "allowed: --dataflow, --permutation, --seed"
             )
         if isinstance(known, NetworkResult):
-            return _seed_layers(known, family.words, tool, wanted, first, Path(output))
+            layers = dict[str, tuple[Result, _Grown]]()
+            for each in known.layers:
+                name = each.layer.name
+                alone = layer_result(known, each, name)
+                grown = _grown(origin_of_result(alone, family.words), tool, wanted, first)
+                layers[name] = alone, grown
+                if output is not None:
+                    tell(f"{name}: {grown.summary}")
+            if output is not None:
+                return _write_layers(layers, tool, Path(output))
+            return {name: grown.objects for name, (_, grown) in layers.items()}
         origin = origin_of_result(known, family.words)
     else:
         assert not isinstance(source, Result | NetworkResult)
@@ -164,7 +180,14 @@ def seed(
             raise NothingFoundError(result.failure)
         assert result.best.configuration is not None
         origin = Origin(result.best.problem, result.best.configuration)
-    return write_seeds(origin, tool, wanted, first, Path(output))
+    seeds = _grown(origin, tool, wanted, first)
+    if output is None:
+        return seeds.objects
+    if tool == "opentuner":
+        write_folder(output, seeds.files)
+    else:
+        write_text_atomically(output, next(iter(seeds.files.values())))
+    return Wrote(output, seeds.summary)
 
 
 @dataclass(frozen=True)
@@ -201,61 +224,82 @@ def origin_of_result(result: Result, words: Mapping[str, Any]) -> Origin:
     return Origin(best.problem, best.configuration, () if words else others)
 
 
-def write_seeds(origin: Origin, tool: str, count: int, seed: int, output: Path) -> Wrote:
-    """Grow seeds and write them; returns one line on what was written.
+@dataclass(frozen=True)
+class _Grown:
+    """Seeds grown for a tool."""
 
-    Raises `InputError` if the output cannot be written.
+    tool: str
+    seeds: Seeds
+    others: Sequence[tuple[Design, Configuration]]
+    """Configurations of other designs, of a table."""
+
+    @property
+    def summary(self) -> str:
+        """The seeds in a line."""
+        problem = self.seeds.space.problem
+        values = [problem.value(configuration) for configuration in self.seeds.configurations]
+        span = number(min(values))
+        span += f" to {number(max(values))}" if max(values) > min(values) else ""
+        total = len(values) + len(self.others)
+        more = f" (and {len(self.others)} of other designs)" if self.others else ""
+        design = problem.design.name + more
+        return f"{total} seeds for {self.tool}, design {design}, {problem.objective.text} {span}"
+
+    @property
+    def objects(self) -> Any:
+        """The seeds as objects of the tool."""
+        if self.tool == "opentuner":
+            return [*self.seeds.parameters]
+        if self.tool != "csv":
+            return _TOOLS[self.tool][0](self.seeds)
+        import pandas as pd
+
+        return pd.read_csv(StringIO(self._table))
+
+    @property
+    def files(self) -> Mapping[str, str]:
+        """The seeds as files by name, a single one apart from OpenTuner's."""
+        if self.tool == "opentuner":
+            return opentuner_files(self.seeds)
+        if self.tool == "csv":
+            return {"seeds.csv": self._table}
+        return {"seeds.json": _TOOLS[self.tool][1](self.seeds)}
+
+    @property
+    def _table(self) -> str:
+        design = self.seeds.space.problem.design
+        first, *rest = ((design, configuration) for configuration in self.seeds.configurations)
+        return str(points_of(design.family).text([first, *self.others, *rest]))
+
+
+def _write_layers(layers: Mapping[str, tuple[Result, _Grown]], tool: str, output: Path) -> Wrote:
+    """A folder for every layer: its seeds, and the result that they were grown from."""
+    files: dict[str, str] = {}
+    folders: list[str] = []
+    for name, (alone, grown) in layers.items():
+        folders.append(fresh_folder(name, folders))
+        kept = document_text(result_document(alone))
+        own = {**grown.files, "result.json": kept}
+        files |= {f"{folders[-1]}/{file}": text for file, text in own.items()}
+    write_folder(output, files)
+    many = counted(len(folders), "layer")
+    return Wrote(output, f"seeds for {tool} of {many}, each in a folder with its result")
+
+
+def _grown(origin: Origin, tool: str, count: int, seed: int) -> _Grown:
+    """Grow seeds.
 
     Parameters
     ----------
     origin : Origin
         The configurations that seeds are grown from.
     tool : str
-        What reads the seeds.
+        What takes them.
     count : int
         How many are wanted.
     seed : int
         Fixes what chance decides.
-    output : Path
-        The file, or for OpenTuner the folder.
     """
-    files, summary = _grown(origin, tool, count, seed)
-    if tool == "opentuner":
-        write_folder(output, files)
-    else:
-        write_text_atomically(output, next(iter(files.values())))
-    return Wrote(output, summary)
-
-
-def _seed_layers(
-    network: NetworkResult,
-    words: Mapping[str, Any],
-    tool: str,
-    count: int,
-    seed: int,
-    output: Path,
-) -> Wrote:
-    """A folder for every layer: its seeds, and the result that they were grown from."""
-    files: dict[str, str] = {}
-    folders: list[str] = []
-    for layer in network.layers:
-        alone = layer_result(network, layer, layer.layer.name)
-        origin = origin_of_result(alone, words)
-        folders.append(fresh_folder(layer.layer.name, folders))
-        grown, summary = _grown(origin, tool, count, seed)
-        kept = document_text(result_document(alone))
-        files |= {
-            f"{folders[-1]}/{name}": text for name, text in {**grown, "result.json": kept}.items()
-        }
-        tell(f"{layer.layer.name}: {summary}")
-    write_folder(output, files)
-    many = counted(len(folders), "layer")
-    return Wrote(output, f"seeds for {tool} of {many}, each in a folder with its result")
-
-
-def _grown(origin: Origin, tool: str, count: int, seed: int) -> tuple[Mapping[str, str], str]:
-    """Seeds as files of a tool by name (a single one apart from OpenTuner's), and what they are in
-    a line."""
     with Interrupt() as interrupt:
         stop = SolveOptions(stop=interrupt)
         others = origin.others[: count - 1] if tool == "csv" else ()
@@ -263,29 +307,8 @@ def _grown(origin: Origin, tool: str, count: int, seed: int) -> tuple[Mapping[st
         configurations = diverse_configurations(
             origin.problem, own, seed, stop, known=(origin.configuration,)
         )
-    seeds = Seeds(parameter_space(origin.problem), configurations)
     total = len(configurations) + len(others)
     if total < count:
         why = "interrupted" if interrupt() else "no more feasible configurations were found"
         tell(f"only {total} of {count} seeds: {why}")
-    values = [origin.problem.value(configuration) for configuration in configurations]
-    objective = origin.problem.objective.text
-    span = number(min(values)) + (f" to {number(max(values))}" if max(values) > min(values) else "")
-    design = origin.problem.design.name + (
-        f" (and {len(others)} of other designs)" if others else ""
-    )
-    return _files(
-        seeds, others, tool
-    ), f"{total} seeds for {tool}, design {design}, {objective} {span}"
-
-
-def _files(
-    seeds: Seeds, others: Sequence[tuple[Design, Configuration]], tool: str
-) -> Mapping[str, str]:
-    if tool == "opentuner":
-        return opentuner_files(seeds)
-    if tool == "csv":
-        design = seeds.space.problem.design
-        first, *rest = ((design, configuration) for configuration in seeds.configurations)
-        return {"seeds.csv": points_of(design.family).text([first, *others, *rest])}
-    return {"seeds.json": _TEXTS[tool](seeds)}
+    return _Grown(tool, Seeds(parameter_space(origin.problem), configurations), others)

@@ -14,8 +14,9 @@ from ithaca.files.numbers import json_number
 from ithaca.files.words import several, split_values
 from ithaca.formulations.algebra.parsing import parse_expression, quoted
 from ithaca.formulations.design import Metric
+from ithaca.formulations.limits import parse_upper, unit_of
 from ithaca.formulations.platform import Bound, Share
-from ithaca.formulations.question import Question, Variable, parse_upper
+from ithaca.formulations.question import Question, Variable
 from ithaca.studies.grid import Index, StudyAxis, check_grid
 from ithaca.workloads.nest import LoopNest
 
@@ -190,9 +191,10 @@ def _size(loop: str, parts: Sequence[Any], nest: LoopNest) -> Variation:
 
 
 def _limit(metric: str, parts: Sequence[Any], metrics: Mapping[str, Metric]) -> Variation:
-    bounds = tuple(parse_upper(metric, part) for part in parts)
+    unit = unit_of(metric, metrics)
+    bounds = tuple(parse_upper(metric, part, unit=unit) for part in parts)
     parse_expression(metric, where="limit", allowed=metrics)
-    axis = limit_axis(metric, bounds, metrics[metric].unit if metric in metrics else "")
+    axis = limit_axis(metric, bounds, unit)
     return Variation(axis, lambda r, bound: replace(r, bounds={**r.bounds, metric: bound}))
 
 
@@ -215,11 +217,21 @@ def limit_axis(metric: str, bounds: Sequence[Bound], unit: str) -> StudyAxis:
     return StudyAxis(f"{metric}{LIMITS}", tuple(bounds), labels, unit, f"upper limit of {metric}")
 
 
-def parse_bounds(name: str, values: Sequence[Any]) -> tuple[Fraction, ...]:
-    """Limits that are varied, where only numbers are allowed."""
+def parse_bounds(name: str, values: Sequence[Any], unit: str = "") -> tuple[Fraction, ...]:
+    """Limits that are varied, where only numbers are allowed.
+
+    Parameters
+    ----------
+    name : str
+        The metric.
+    values : sequence of object
+        The limits.
+    unit : str, optional
+        The unit that they are in, unless they say another.
+    """
     bounds = []
     for value in values:
-        bound = parse_upper(name, value, "--vary: ")
+        bound = parse_upper(name, value, "--vary: ", unit)
         if not isinstance(bound, Fraction):
             raise InputError(f"--vary {quoted(name)} is {quoted(str(value))}; allowed: numbers")
         bounds.append(bound)

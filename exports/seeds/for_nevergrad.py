@@ -1,13 +1,16 @@
 """Seeds for nevergrad (https://facebookresearch.github.io/nevergrad): suggestions.
 
-The file is a JSON list of keyword arguments::
+In Python they are candidates with their losses, of which an optimizer is told; the file is a JSON
+list of keyword arguments, which it is to evaluate first, in order::
 
-    space = result_space("result.json")
+    space = result_space(result)
     optimizer = ng.optimizers.NGOpt(nevergrad_parametrization(space), budget=100)
+    for candidate in ithaca.seed(result, "nevergrad"):
+        optimizer.tell(candidate, candidate.loss)
+    # or
     seed_nevergrad(optimizer, json.load(open("seeds.json")))
-    optimizer.minimize(nevergrad_loss(space))
 
-evaluates the seeds first, in order.
+    optimizer.minimize(nevergrad_loss(space))
 """
 
 from __future__ import annotations
@@ -40,6 +43,19 @@ def nevergrad_parametrization(space: ParameterSpace) -> Any:
         high = max(p.high, p.low + 1)
         scalars[p.name] = ng.p.Scalar(init=p.low, lower=p.low, upper=high).set_integer_casting()
     return ng.p.Instrumentation(**scalars)
+
+
+def nevergrad_candidates(seeds: Seeds) -> list[Any]:
+    """The seeds as candidates that know their loss.
+
+    Raises `InputError` if nevergrad is not installed.
+    """
+    parametrization, loss = nevergrad_parametrization(seeds.space), nevergrad_loss(seeds.space)
+    candidates = []
+    for seed in seeds.parameters:
+        candidates.append(parametrization.spawn_child(new_value=((), seed)))
+        candidates[-1].loss = loss(**seed)
+    return candidates
 
 
 def seed_nevergrad(optimizer: Any, parameters: Iterable[Mapping[str, int]]) -> None:

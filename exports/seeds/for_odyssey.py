@@ -1,9 +1,9 @@
 """Seeds for Odyssey, the tuner that AutoSA ships (autosa_scripts/odyssey).
 
-The file is a JSON list of its parameter sets: extents (``i``), tiling factors (``i_t1``, ``i_t2``)
-and packs (``p9``, …), named as in the published design descriptions. Its genetic search starts from
-one *ancestor*, a list of the tunable parameters in their order: `odyssey_ancestor`. It infers packs
-itself; those given here say what Ithaca chose.
+They are its parameter sets, in a file a JSON list: extents (``i``), tiling factors (``i_t1``,
+``i_t2``) and packs (``p9``, …), named as in the published design descriptions. Its genetic search
+starts from one *ancestor*, a list of the tunable parameters in their order: `odyssey_ancestor`. It
+infers packs itself; those given here say what Ithaca chose.
 """
 
 from __future__ import annotations
@@ -19,7 +19,12 @@ from ithaca.formulations.systolic.tiling import Tiling
 
 
 def odyssey_text(seeds: Seeds) -> str:
-    """The file: a JSON list of parameter sets.
+    """The file: a JSON list of parameter sets."""
+    return json_list(odyssey_seeds(seeds))
+
+
+def odyssey_seeds(seeds: Seeds) -> list[dict[str, int]]:
+    """The parameter sets.
 
     Raises `InputError` if the nest is strided or dilated, or has several memory ports or levels of
     tiles, which none of Odyssey's parameters could say.
@@ -40,10 +45,10 @@ def odyssey_text(seeds: Seeds) -> str:
                 f"Odyssey has no designs for {access}, strided or dilated; "
                 "allowed: strides and dilations of 1"
             )
-    return json_list(
+    return [
         odyssey_parameters(seeds.space.problem, configuration)
         for configuration in seeds.configurations
-    )
+    ]
 
 
 def odyssey_parameters(problem: Problem, configuration: Configuration) -> dict[str, int]:

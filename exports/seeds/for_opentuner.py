@@ -5,7 +5,8 @@ times; hence a folder with one file per seed, named in order::
 
     python tuner.py $(printf -- '--seed-configuration=%s ' seeds/seed-*.json)
 
-In a program, let ``MeasurementInterface.seed_configurations`` return `opentuner_seeds`.
+In a program, let ``MeasurementInterface.seed_configurations`` return ``ithaca.seed(result,
+"opentuner")``, or `opentuner_seeds` of a file's.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 """Seeds for optuna (https://optuna.org): trials to enqueue.
 
-The file is a JSON list of parameter dictionaries::
+In Python they are a study that has them; the file is a JSON list of parameter dictionaries, for a
+study of one's own. Both run the seeds as the first trials, in order::
 
-    space = result_space("result.json")
+    study = ithaca.seed(result, "optuna")
     study = optuna.create_study()
     seed_optuna(study, json.load(open("seeds.json")))
-    study.optimize(optuna_objective(space), n_trials=100)
 
-runs the seeds as the first trials, in order.
+    study.optimize(optuna_objective(result_space(result)), n_trials=100)
 """
 
 from __future__ import annotations
@@ -16,11 +16,22 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ithaca.exports.seeds.parameters import ParameterSpace, Seeds, json_list, penalised
+from ithaca.files.peer import peer
 
 
 def optuna_text(seeds: Seeds) -> str:
     """The file: a JSON list of parameter dictionaries."""
     return json_list(seeds.parameters)
+
+
+def optuna_study(seeds: Seeds) -> Any:
+    """A study in memory that minimises, with the seeds enqueued as its first trials.
+
+    Raises `InputError` if optuna is not installed.
+    """
+    study = peer("optuna").create_study()
+    seed_optuna(study, seeds.parameters)
+    return study
 
 
 def seed_optuna(study: Any, parameters: Iterable[Mapping[str, int]]) -> None:

@@ -1,12 +1,13 @@
 """Seeds for pymoo (https://pymoo.org): an initial population.
 
-The file is a JSON document with the parameters' ``names``, their bounds ``xl`` and ``xu``, and the
-population ``X``, one row per seed::
+In Python they are a population; the file is a JSON document with the parameters' ``names``, their
+bounds ``xl`` and ``xu``, and the population ``X``, one row per seed::
 
-    space = result_space("result.json")
-    seeds = json.load(open("seeds.json"))
-    algorithm = GA(pop_size=20, sampling=np.array(seeds["X"]), repair=RoundingRepair())
-    minimize(pymoo_problem(space), algorithm, ("n_eval", 200))
+    population = ithaca.seed(result, "pymoo", count=20)
+    population = np.array(json.load(open("seeds.json"))["X"])
+
+    algorithm = GA(pop_size=20, sampling=population, repair=RoundingRepair())
+    minimize(pymoo_problem(result_space(result)), algorithm, ("n_eval", 200))
 
 The first generation is then exactly the seeds, in order. Limits are constraints of the problem.
 """
@@ -41,6 +42,15 @@ def pymoo_text(seeds: Seeds) -> str:
 def pymoo_sampling(space: ParameterSpace, parameters: Iterable[Mapping[str, int]]) -> Integers:
     """The initial population, for ``sampling=`` of an algorithm: one row per seed."""
     return np.array([[seed[name] for name in space.names] for seed in parameters], dtype=np.int64)
+
+
+def pymoo_population(seeds: Seeds) -> Any:
+    """The initial population as pymoo's, for ``sampling=`` of an algorithm.
+
+    Raises `InputError` if pymoo is not installed.
+    """
+    rows = pymoo_sampling(seeds.space, seeds.parameters)
+    return peer("pymoo.core.population").Population.new("X", rows)
 
 
 def pymoo_problem(space: ParameterSpace) -> Any:

@@ -39,6 +39,7 @@ from ithaca.formulations.problem import Problem
 from ithaca.formulations.repair import Repair
 from ithaca.formulations.space import QuantityKind
 from ithaca.results.files import load_result
+from ithaca.solver.result import Result
 
 #: What an infeasible point costs at least: more than any feasible one.
 INFEASIBLE = 1e100
@@ -141,15 +142,22 @@ def parameter_space(problem: Problem) -> ParameterSpace:
     return ParameterSpace(problem, tuple(parameters), fixes)
 
 
-def result_space(path: Path | str) -> ParameterSpace:
-    """The parameters of a result's best design, with the limits and objective it was solved for.
+def result_space(source: Result | Path | str, design: str | None = None) -> ParameterSpace:
+    """The parameters of a result's design, with the limits and objective it was solved for.
 
-    Raises `InputError` if the file is no result, or holds no configuration.
+    By default of the best one; ``design`` is the name of another, such as ``[i,j] C``. Raises
+    `InputError` if a file is no result, or one holds no configuration of the design.
     """
-    result = load_result(Path(path))
-    if result.best is None:
-        raise InputError(f"{path} holds no configuration")
-    return parameter_space(result.best.problem)
+    result = source if isinstance(source, Result) else load_result(Path(source))
+    solutions = {s.design: s for s in result.solutions if s.configuration is not None}
+    if design is None and result.best is not None:
+        return parameter_space(result.best.problem)
+    if design not in solutions:
+        held = ", ".join(solutions) or "none"
+        raise InputError(
+            f"{result.source} holds no configuration of {design or 'any design'}; it has: {held}"
+        )
+    return parameter_space(solutions[design].problem)
 
 
 # -- the exact model as an objective ---------------------------------------------------

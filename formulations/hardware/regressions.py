@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from fractions import Fraction
 from typing import Any
 
 from ithaca.files.errors import InputError
@@ -60,10 +59,4 @@ def regressions(
                 f"technology.{part} is missing; allowed: it, as the accelerator does not say"
             )
     silicon = Silicon.of(SYMBOLIC, *(parts[part] for part in PARTS))
-    return dict(
-        zip(
-            UNITS,
-            (silicon.area * Fraction(1, 10**6), silicon.power * Fraction(1, 1000)),
-            strict=True,
-        )
-    )
+    return dict(zip(UNITS, (silicon.area, silicon.power), strict=True))

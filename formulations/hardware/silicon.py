@@ -66,9 +66,9 @@ class Silicon:
 
     @property
     def area(self) -> Any:
-        """Area of the accelerator (µm²)."""
+        """Area of the accelerator (mm², of the regression's µm²)."""
         c = self._decimals
-        return (
+        return c("0.000001") * (
             self.pes * (c("4470.9") * self.lanes + c("4505.19") * self.l1)
             + c("4161.536") * self.l2
             + c("101.7938") * self._bus
@@ -77,9 +77,9 @@ class Silicon:
 
     @property
     def power(self) -> Any:
-        """Power of the accelerator (mW)."""
+        """Power of the accelerator (W, of the regression's mW)."""
         c = self._decimals
-        return (
+        return c("0.001") * (
             self.pes * (c("1.2223") * self.lanes + c("0.2208") * self.l1)
             + c("4") * self.l2
             + c("0.0008") * self._bus

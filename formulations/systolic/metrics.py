@@ -113,16 +113,17 @@ def energy(costs: Costs) -> Any:
 
 
 def power(costs: Costs) -> Any:
-    """Power (mW): by the regressions where they hold, else energy over time."""
+    """Power (W): by the regressions where they hold, else energy over time."""
     technology = costs.point.technology
     if technology.cost_tables is not None:
         return silicon(costs).power
     # pJ per cycle times MHz is µW
-    return energy(costs) * costs.point.numbers.number(technology.clock_mhz / 1000) / costs.latency
+    clock = costs.point.numbers.number(technology.clock_mhz / 10**6)
+    return energy(costs) * clock / costs.latency
 
 
 def area(costs: Costs) -> Any:
-    """Area (µm²), by the regressions."""
+    """Area (mm²), by the regressions."""
     if costs.point.technology.cost_tables is None:
         raise InputError(
             "metric 'area' is not known for this platform; allowed: a platform "
@@ -243,10 +244,10 @@ METRICS: Mapping[str, CostMetric] = {
         ),
         CostMetric("energy", "pJ", "activity counts times energies of the platform", energy),
         CostMetric("edp", "pJ·cycles", "energy times latency", edp),
-        CostMetric("power", "mW", "energy over time, or the platform's regression", power),
+        CostMetric("power", "W", "energy over time, or the platform's regression", power),
         CostMetric(
             "area",
-            "µm²",
+            "mm²",
             "the platform's regression",
             area,
             where=_with_regressions,

@@ -41,7 +41,7 @@ class ArrayOptions:
         Limits,
         Option(
             "--limit",
-            help="Upper limits, e.g. dsp=8601,bram18k=50%,bandwidth=none; "
+            help="Upper limits, e.g. dsp=8601,bram18k=50%,power=3W,bandwidth=none; "
             "they replace the platform's.",
         ),
         REPEATED,

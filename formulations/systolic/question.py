@@ -58,7 +58,7 @@ class ArrayQuestion(Question):
     uram: bool = False
     """Whether buffers inside DRAM modules are of URAM."""
 
-    metrics = tuple(METRICS)
+    metrics = METRICS
 
     @classmethod
     def read(cls, options: ArrayOptions, objective: str | Objective | None = None) -> Self:

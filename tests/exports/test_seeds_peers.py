@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import pytest
 
+import ithaca
 from ithaca.exports.seeds.diverse import diverse_configurations
 from ithaca.exports.seeds.for_nevergrad import (
     nevergrad_loss,
@@ -25,6 +26,7 @@ from ithaca.exports.seeds.parameters import (
     Seeds,
     parameter_space,
     penalised,
+    result_space,
 )
 from ithaca.files.errors import InputError
 from ithaca.files.peer import peer
@@ -135,6 +137,92 @@ def test_files_hold_what_the_calls_take(seeds):
             low <= value <= high
             for low, value, high in zip(document["xl"], row, document["xu"], strict=True)
         )
+
+
+SOLVE = {"i": 24, "j": 20, "k": 16, "dataflow": "i,j", "permutation": "C"}
+
+
+@pytest.fixture(scope="module")
+def result():
+    """A result in Python, whose optimum is its first seed."""
+    return ithaca.solve("mm", **SOLVE)
+
+
+def test_a_study_has_its_seeds_enqueued(result):
+    optuna = pytest.importorskip("optuna")
+    study = ithaca.seed(result, "optuna", count=4)
+    assert isinstance(study, optuna.study.Study)
+    space = result_space(result)
+    fixed = [trial.system_attrs["fixed_params"] for trial in study.trials]
+    assert len(fixed) == 4
+    study.optimize(optuna_objective(space), n_trials=6)
+    assert [dict(trial.params) for trial in study.trials[:4]] == fixed
+    assert study.trials[0].value == study.best_value == result.value
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_an_optimizer_is_told_of_candidates(result):
+    ng = pytest.importorskip("nevergrad")
+    space = result_space(result)
+    candidates = result.seed("nevergrad", count=5)
+    assert [penalised(space, c.kwargs) for c in candidates] == [c.loss for c in candidates]
+    for name in ("TwoPointsDE", "NGOpt", "OnePlusOne"):
+        optimizer = ng.optimizers.registry[name](nevergrad_parametrization(space), budget=20)
+        for candidate in candidates:
+            optimizer.tell(candidate, candidate.loss)
+        assert nevergrad_loss(space)(**optimizer.provide_recommendation().kwargs) == result.value
+
+
+def test_a_population_of_pymoo_is_its_first_generation(result):
+    pytest.importorskip("pymoo")
+    from pymoo.algorithms.soo.nonconvex.ga import GA
+    from pymoo.optimize import minimize
+
+    population, space = ithaca.seed(result, "pymoo", count=5), result_space(result)
+    algorithm = GA(pop_size=5, sampling=population)
+    found = minimize(pymoo_problem(space), algorithm, ("n_eval", 5), seed=0)
+    assert sorted(found.pop.get("F").ravel()) == sorted(
+        penalised(space, space.named([int(x) for x in row])) for row in population.get("X")
+    )
+    assert found.F[0] == result.value
+
+
+def test_dictionaries_and_tables_are_what_files_hold(result, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    space = result_space(result)
+    dictionaries = ithaca.seed(result, "opentuner", count=3)
+    assert penalised(space, dictionaries[0]) == result.value
+    ithaca.seed(result, "opentuner", "folder", count=3)
+    files = sorted((tmp_path / "folder").iterdir())
+    assert [json.loads(file.read_text()) for file in files] == dictionaries
+    odyssey = ithaca.seed(result, "odyssey", count=3)
+    assert [one["i_t1"] for one in odyssey] == [one["t1_i"] for one in dictionaries]
+    table = ithaca.seed(result, "csv", count=3)
+    assert table["latency"].min() == table["latency"][0] == result.value
+    assert list(tmp_path.iterdir()) == [tmp_path / "folder"]
+
+
+def test_seeds_of_another_design_have_its_parameters():
+    result = ithaca.solve("mm", i=8, j=8, k=8)
+    other = next(s for s in result.solutions if s.design != result.best.design)
+    dataflow, permutation = other.design.strip("[").split("] ")
+    seeds = ithaca.seed(result, "opentuner", count=2, dataflow=dataflow, permutation=permutation)
+    assert penalised(result_space(result, other.design), seeds[0]) == other.value
+    with pytest.raises(InputError, match=r"no configuration of \[x\] Y; it has: "):
+        result_space(result, "[x] Y")
+
+
+def test_layers_have_seeds_by_name(tmp_path):
+    path = tmp_path / "two.yaml"
+    layers = [
+        f"{{op: kernel, name: {n}, kernel: mm, sizes: {{i: 8, j: 8, k: {k}}}}}"
+        for n, k in (("first", 4), ("last", 8))
+    ]
+    path.write_text(f"name: two\nlayers: [{', '.join(layers)}]\n")
+    network = ithaca.network(path, dataflow="i,j")
+    seeds = ithaca.seed(network, "opentuner", count=2)
+    assert [*seeds] == [layer.layer.name for layer in network.layers]
+    assert all(len(each) == 2 for each in seeds.values())
 
 
 def test_pymoo_sees_limits_as_constraints(seeds):

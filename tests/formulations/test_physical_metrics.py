@@ -64,7 +64,7 @@ def test_power_and_throughput_follow_from_energy_latency_and_clock():
     costs = costs_at(PROBLEM.with_design(technology=Technology(clock_mhz=Fraction(200))), TILING)
     metrics = metric_values(costs)
     microseconds = costs.latency / 200
-    assert metrics["power"] == metrics["energy"] / microseconds / 1000  # pJ/µs is µW
+    assert metrics["power"] == metrics["energy"] / microseconds / 10**6  # pJ/µs is µW
     assert metrics["throughput"] == 2 * 16 * 16 * 8 / microseconds / 1000
     assert metrics["edp"] == metrics["energy"] * costs.latency
     assert (metrics["comm"], metrics["comp"]) == (costs.off_chip_words, 16)
@@ -80,8 +80,9 @@ def test_area_and_power_by_the_regressions():
     area = 8 * (4470.9 * 2 + 4505.19 * 4) + 4161.536 + 101.7938 * bus + 395.473 * arbiter
     power = 8 * (1.2223 * 2 + 0.2208 * 4) + 4 + 0.0008 * bus + 0.34
     metrics = metric_values(costs)
-    assert float(metrics["area"]) == pytest.approx(area, rel=1e-12)
-    assert float(metrics["power"]) == pytest.approx(power, rel=1e-12)
+    # the regressions are of µm² and mW
+    assert float(metrics["area"]) == pytest.approx(area / 10**6, rel=1e-12)
+    assert float(metrics["power"]) == pytest.approx(power / 1000, rel=1e-12)
 
 
 def test_area_and_power_see_the_buffers_that_are_given():
@@ -102,10 +103,10 @@ def test_area_and_power_see_the_buffers_that_are_given():
         -(-4 * (4 * 5000 * 2 + 2 * 32 * 2) // 32768),
     )
     less, more = metric_values(costs_at(asic, TILING)), metric_values(costs)
-    assert more["area"] - less["area"] == 8 * Fraction("4505.19") * (67 - 4) + Fraction(
-        "4161.536"
-    ) * (5 - 1)
-    assert more["power"] - less["power"] == 8 * Fraction("0.2208") * (67 - 4) + 4 * (5 - 1)
+    larger = 8 * Fraction("4505.19") * (67 - 4) + Fraction("4161.536") * (5 - 1)
+    assert more["area"] - less["area"] == larger / 10**6
+    stronger = 8 * Fraction("0.2208") * (67 - 4) + 4 * (5 - 1)
+    assert more["power"] - less["power"] == stronger / 1000
 
 
 def test_area_is_unknown_on_an_fpga():
@@ -121,14 +122,14 @@ def test_area_is_unknown_on_an_fpga():
         ("energy", "u250", {"dsp": "100", "bram18k": "60"}),
         ("edp", "u250", {"dsp": "100"}),
         ("power", "u250", {"latency": "800"}),
-        ("latency", "u250", {"power": "120"}),
+        ("latency", "u250", {"power": "0.12"}),
         ("comm - comp", "u250", {"dsp": "200", "bram18k": "80"}),
         ("-comp", "u250", {"bram18k": "40"}),
         pytest.param("-throughput", "u250", {"energy*latency": "20000000"}, marks=pytest.mark.slow),
         ("latency/comp + max(dsp, bram18k)", "u250", {}),
         ("(comm - 9*comp)*(comm - 9*comp)", "u250", {"dsp": "100"}),
         ("(latency - 2*comm)*dsp", "u250", {"comm - latency": "-40"}),
-        ("latency", "asic-28nm", {"area": "400000", "power": "60"}),
+        ("latency", "asic-28nm", {"area": "0.4", "power": "0.06"}),
         ("area", "asic-28nm", {"latency": "300"}),
         ("power*latency", "asic-28nm", {}),
     ],

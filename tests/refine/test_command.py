@@ -5,7 +5,8 @@ import json
 
 import pytest
 
-from ithaca.refine.grid import load_grid
+import ithaca as ithaca_package
+from ithaca.refine.grid import IN_MEMORY, load_grid
 from tests.command_line import ithaca, refused, succeed
 from tests.refusals import refusals
 
@@ -100,6 +101,25 @@ def test_points_of_the_grid_are_what_evaluate_says(folder):
         for metric in ("latency", "dsp", "bram18k", "off_chip_words"):
             assert float(point[metric]) == metrics[metric], (place, metric)
     assert best["metrics"]["latency"] in [metrics["latency"] for metrics in said]
+
+
+def test_by_default_the_widest_window_that_fits(folder):
+    """The default holds the points, of 1.4·10¹², that are so near that they are five million."""
+    words = "mm -s i=256,j=256,k=256 --dataflow i,j --permutation C --limit dsp=500"
+    succeed("solve", *words.split(), "-o", "large.json")
+    large = ithaca_package.grid("large.json")
+    around = large.window.around
+    assert large.window.points <= IN_MEMORY
+    assert ithaca_package.grid("large.json", around=around + 1).window.points > IN_MEMORY
+    assert "the grid has " in refused("grid", "large.json", "--around", "full")
+    # one that fits whole is whole
+    small = ithaca_package.grid("result.json", loops="k")
+    assert small.window.around is None
+    assert (
+        small.window.shape
+        == ithaca_package.grid("result.json", loops="k", around="full").window.shape
+    )
+    assert "allowed: an integer ≥ 0, or full" in refused("grid", "result.json", "--around", "-1")
 
 
 def test_it_is_told_what_holding_the_packs_leaves(folder):

@@ -64,10 +64,10 @@ def varied_problem(seed):
     objectives = [*presets(technology), "comm - comp", problem.objective.text]
     limits = problem.limits
     if technology is ASIC and draw.random() < 0.5:
-        limits += (Limit("area", Fraction(draw.randint(30_000, 9_000_000))),)
+        limits += (Limit("area", Fraction(draw.randint(30_000, 9_000_000), 10**6)),)
     if draw.random() < 0.4:
         # on an FPGA, power divides by the latency
-        limits += (Limit("power", Fraction(draw.randint(1, 600), 2)),)
+        limits += (Limit("power", Fraction(draw.randint(1, 600), 2000)),)
     asked = replace(problem, objective=parse_objective(draw.choice(objectives)), limits=limits)
     return asked.with_design(technology=technology)
 

@@ -12,7 +12,7 @@ from ithaca.files.reading import packaged_names
 from ithaca.files.registry import Registry
 from ithaca.workloads.networks.network import Layer, Network, chosen_parameters
 
-FILES = "the path of a .yaml, .onnx, .csv or .m file"
+FILES = "the path of a .yaml, .onnx, .csv, .m or .c file"
 
 #: The file of a model's configuration in the folder of its weights.
 CONFIGURATION = "config.json"
@@ -82,8 +82,8 @@ def find_network(
     text : str
         A name, or the path of a network file (.yaml, .yml, .json; see
         `ithaca.workloads.networks.network_files`), of an ONNX model (.onnx), a table of layers
-        (.csv), or a network of MAESTRO (.m); the configuration of a model (config.json), or the
-        folder that it is in.
+        (.csv), a network of MAESTRO (.m), or loop nests in C (.c); the configuration of a model
+        (config.json), or the folder that it is in.
     sizes : mapping of str to int, optional
         Parameters of the network to replace, such as batch and sequence length; of an ONNX model
         values of its symbolic dimensions, of MAESTRO's its constants.
@@ -131,6 +131,10 @@ def _read(
         from ithaca.workloads.networks.maestro import read_maestro
 
         return read_maestro(path, sizes or {})
+    if ending == ".c":
+        from ithaca.workloads.c.network import c_network
+
+        return c_network(path, sizes or {})
     if ending == ".csv":
         from ithaca.workloads.networks.tables import read_table
 

@@ -23,7 +23,7 @@ from ithaca.files.reading import is_there
 from ithaca.files.registry import Registry
 from ithaca.files.words import REPEATED, parse_choice, parse_integer, several
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.question import parse_limits
+from ithaca.formulations.limits import parse_limits
 from ithaca.formulations.question_kind import Limits
 from ithaca.plugins.codesign.commands.study import CodesignStudy, run_codesign_study
 from ithaca.plugins.codesign.formulations.files import find_space, read_space
@@ -100,7 +100,7 @@ def codesign(
         Option(
             "--limit",
             help="Upper limits on the hardware, or on totals of each "
-            "workload, e.g. area=75,latency=2e7.",
+            "workload, e.g. area=75mm2,power=4W,latency=2e7.",
         ),
         REPEATED,
     ] = None,
@@ -168,7 +168,7 @@ def codesign(
             several(layers),
             extents,
             _minimised(chosen_space, objective, objectives),
-            {**chosen_space.limits, **parse_limits(limit or [])},
+            {**chosen_space.limits, **parse_limits(limit or [], chosen_space.metrics)},
             vary,
             search.options,
             fuse=fuse,
@@ -280,7 +280,7 @@ def _minimised(
 def _limits(space: HardwareSpace, changes: Limits) -> dict[str, Fraction]:
     """The space's limits with those given in their place; ``none`` drops one."""
     limits: dict[str, Fraction] = dict(space.limits)
-    for name, bound in parse_limits(changes or []).items():
+    for name, bound in parse_limits(changes or [], space.metrics).items():
         if bound is None:
             limits.pop(name, None)
         elif isinstance(bound, Fraction):

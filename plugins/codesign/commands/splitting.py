@@ -205,7 +205,7 @@ def _axis(
             f"--vary {quoted(name)} is unknown; allowed: limits {', '.join(split.sizes)}; "
             "objective, platform"
         )
-    bounds = parse_bounds(name, choices)
+    bounds = parse_bounds(name, choices, split.accelerator.metrics[name].unit)
     return _limits(split, name, bounds), lambda own, bound: own.within(name, bound)
 
 

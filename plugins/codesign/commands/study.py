@@ -317,7 +317,8 @@ def _axis(
             f"{at} is unknown; allowed: limits {', '.join(known)}; {', '.join(others)}"
             f"{meant(name, (*known, *others))}"
         )
-    axis = limit_axis(name, parse_bounds(name, choices), metric_of(question, name).unit)
+    unit = metric_of(question, name).unit
+    axis = limit_axis(name, parse_bounds(name, choices, unit), unit)
     return axis, lambda q, bound: make_question(
         q.space, q.works, [o.text for o in q.objectives], _bounds(q) | {name: bound}
     )

@@ -48,6 +48,11 @@ class HardwareSpace:
         return f"<HardwareSpace {self.name}: {self.box.count:,} accelerators>"
 
     @property
+    def metrics(self) -> Mapping[str, Metric]:
+        """The metrics of layers and of the hardware, by name."""
+        return {**self.accelerator.metrics, **self.units}
+
+    @property
     def box(self) -> Region:
         """All accelerators of the space."""
         return Region(self.quantities)

@@ -146,8 +146,7 @@ def objective_labels(question: CodesignQuestion) -> list[str]:
 
 def metric_of(question: CodesignQuestion, text: str) -> Metric:
     """The metric of an objective or a limit with its unit; of an expression, without one."""
-    metrics = {**question.space.accelerator.metrics, **question.space.units}
-    return metrics.get(text.partition(" of ")[0], Metric(text, "", ""))
+    return question.space.metrics.get(text.partition(" of ")[0], Metric(text, "", ""))
 
 
 def cost_text(question: CodesignQuestion, text: str, value: Fraction) -> str:

@@ -19,6 +19,22 @@ if TYPE_CHECKING:
 #: The metric of all editions of which more is better.
 PES = Metric("pes", "PEs", "multipliers that work", most=True)
 
+#: Metrics of all nests on all architectures.
+WHOLE = {
+    metric.name: metric
+    for metric in (
+        Metric(
+            "latency",
+            "cycles",
+            "the multipliers' cycles, or those of the level whose words take longest",
+        ),
+        Metric("energy", "pJ", "all accesses and multiply-accumulates"),
+        Metric("edp", "pJ·cycles", "energy times latency"),
+        Metric("computes", "MACs", "multiply-accumulates, padding included"),
+        PES,
+    )
+}
+
 #: What a level counts of every tensor (words of an instance).
 COUNTS = {
     "reads": "read",
@@ -45,17 +61,7 @@ def priced(known: Mapping[str, Metric], architecture: Architecture) -> Mapping[s
 
 def common_metrics(architecture: Architecture) -> tuple[Metric, ...]:
     """The metrics of every nest on an architecture: whole costs, then those of levels."""
-    metrics = [
-        Metric(
-            "latency",
-            "cycles",
-            "the multipliers' cycles, or those of the level whose words take longest",
-        ),
-        Metric("energy", "pJ", "all accesses and multiply-accumulates"),
-        Metric("edp", "pJ·cycles", "energy times latency"),
-        Metric("computes", "MACs", "multiply-accumulates, padding included"),
-        PES,
-    ]
+    metrics = [*WHOLE.values()]
     for level in architecture.levels:
         metrics += [
             Metric(

@@ -36,7 +36,7 @@ from ithaca.plugins.hierarchies.formulations.library import (
 )
 from ithaca.plugins.hierarchies.formulations.mapping_design import MappingDesign
 from ithaca.plugins.hierarchies.formulations.mapping_space import MappingOptions, MappingSpace
-from ithaca.plugins.hierarchies.formulations.metrics import PES
+from ithaca.plugins.hierarchies.formulations.metrics import PES, WHOLE
 from ithaca.plugins.hierarchies.formulations.options import HierarchyOptions
 from ithaca.plugins.hierarchies.formulations.variation import figures, with_figure
 from ithaca.workloads.nest import LoopNest, Stored
@@ -68,6 +68,7 @@ class MappingQuestion(Question):
     """Whether remarks say what is read."""
 
     places = "architectures"
+    metrics = MappingProxyType(WHOLE)
     directed = MappingProxyType({PES.name: PES})
     usual = "edp"
     steady = False

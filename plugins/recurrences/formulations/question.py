@@ -33,6 +33,8 @@ class RecurrenceQuestion(Question):
     timing: Timing | None = None
     """Cycles of what arrays consist of; None: with the platform's from module to module."""
 
+    metrics = METRICS
+
     @classmethod
     def nest(cls, workload: Any, sizes: Mapping[str, int]) -> LoopNest:
         return find_recurrence(workload, sizes)

@@ -27,6 +27,7 @@ from ithaca.formulations.documents import Document
 from ithaca.formulations.families import FAMILIES, family_of
 from ithaca.formulations.problem import Limit, Problem, read_objective
 from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign
+from ithaca.results.schema import platform_fields
 from ithaca.solver.certificate import Certificate, Status
 from ithaca.solver.solution import Solution
 
@@ -107,7 +108,7 @@ def record_text(
         known, own = family_of(problem.design), layers[name]
         fields = {
             **known.head_fields(problem.design),
-            "platform": {"name": "hardware", "limits": {x.metric: x.bound for x in problem.limits}},
+            "platform": platform_fields("hardware", problem.limits),
             "objective": {"expression": problem.objective.text, "value": None},
             **known.choice_fields(problem.design),
             "tiling": known.tiling_fields(problem.design, factors),

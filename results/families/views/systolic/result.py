@@ -144,7 +144,7 @@ def _best(result: Result, best: Solution) -> Iterator[Block]:
     yield Fact("off-chip", f"{number(metrics['off_chip_words'])} words = {words}")
     moved = metrics["bandwidth"] * metrics["time"]  # GB/s times ms is MB
     yield Fact("", f"{rounded(moved)} MB at {rounded(metrics['bandwidth'])} GB/s")
-    power = rounded(metrics["power"] / 1000)
+    power = rounded(metrics["power"])
     yield Fact("energy", f"{microjoules(metrics['energy'])} µJ, {power} W")
     yield from limit_facts(best, lambda share: f"{float(share):.1%}")
     yield Fact("limited by", _bottleneck(best))

@@ -69,7 +69,7 @@ def test_an_accelerator_of_the_space():
         bandwidth=Fraction(6),
     )
     cost = space.cost(point)  # type: ignore[arg-type]
-    assert cost == {"area": silicon.area / 10**6, "power": silicon.power / 1000}
+    assert cost == {"area": silicon.area, "power": silicon.power}
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,106 @@
+"""Upper limits as people type them: bounds of metrics and expressions, with their units."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+from ithaca.files.errors import InputError
+from ithaca.files.messages import quoted
+from ithaca.files.numbers import DECIMAL
+from ithaca.files.words import several, split_values
+from ithaca.formulations.design import Metric
+from ithaca.formulations.platform import Bound, Share
+from ithaca.formulations.units import amount, example
+
+
+def parse_limits(
+    words: Mapping[str, object] | Sequence[str], metrics: Mapping[str, Metric] | None = None
+) -> dict[str, Bound]:
+    """Limits from words such as ``dsp=8601,bram18k=3763`` or ``latency*dsp<=1e9``, several times,
+    or by name.
+
+    The left side is any expression over metrics; ``<=`` and ``=`` mean the same. A bound may be a
+    share of the platform's resource (``bram18k=50%``), or ``none``; of ``metrics`` it may have a
+    unit (``power=3W``).
+    """
+
+    def read(name: str, value: object) -> Bound:
+        return parse_upper(name, value, "--limit: ", unit_of(name, metrics or {}))
+
+    if isinstance(words, Mapping):
+        return {str(name): read(str(name), value) for name, value in words.items()}
+    limits: dict[str, Bound] = {}
+    texts = several(words)
+    for text in texts:
+        if re.search(r"[^=<>]\s*(>=?|=>|<(?!=)|==)", text):
+            raise InputError(
+                f"--limit is {quoted(text)}; allowed: upper limits only, "
+                "METRIC=VALUE or METRIC<=VALUE"
+            )
+    for part in [part for text in texts for part in split_values(text.replace("<=", "="))]:
+        name, equals, value = (word.strip() for word in part.partition("="))
+        if not equals or not name or not value:
+            raise InputError(
+                f"--limit is {quoted(part)}; allowed: METRIC=VALUE,… such as dsp=8601,bram18k=3763"
+            )
+        if name in limits:
+            raise InputError(f"--limit: {quoted(name)} is given twice")
+        limits[name] = read(name, value)
+    return limits
+
+
+def unit_of(name: str, metrics: Mapping[str, Metric]) -> str:
+    """The unit of a metric, or of one of its parts, such as ``DRAM.energy``; empty where it is not
+    known."""
+    metric = metrics.get(name) or metrics.get(name.rpartition(".")[2])
+    return "" if metric is None else metric.unit
+
+
+def parse_upper(name: str, value: object, where: str = "", unit: str = "") -> Bound:
+    """Read the upper limit of a metric, or of an expression over metrics.
+
+    Parameters
+    ----------
+    name : str
+        The metric or expression.
+    value : object
+        A number, a share such as ``50%``, or ``none``.
+    where : str, optional
+        What error lines begin with.
+    unit : str, optional
+        The metric's unit, which the number is in unless it says another, as in ``500mW``.
+
+    Returns
+    -------
+    Fraction or Share or None
+        The limit; None: there is none.
+
+    Raises
+    ------
+    InputError
+        If the value is none of these.
+    """
+    if value is None or value == "none":
+        return None
+    if isinstance(value, str) and value.endswith("%"):
+        if not re.fullmatch(f"{DECIMAL}%", value):
+            raise InputError(
+                f"{where}{quoted(name)} is {quoted(value)}; allowed: a share such as 50%"
+            )
+        return Share(Fraction(value[:-1]))
+    plain = name.replace(".", "").isidentifier()
+    if isinstance(value, Fraction) and (value >= 0 or not plain):
+        return value
+    text = str(value)
+    size = text if plain else text.removeprefix("-")
+    if (number := amount(size, unit)) is None:
+        sign = " that is not negative" if plain else ""
+        of = f" of {unit}" if unit else ""
+        typed = f", or with a unit such as {example(unit)}" if example(unit) else ""
+        what = (
+            f"a finite number{of}{sign}, such as 8601.6, 2k or 1e9{typed}; exponents of two digits"
+        )
+        raise InputError(f"{where}{quoted(name)} is {quoted(text)}; allowed: {what}")
+    return -number if text.startswith("-") else number

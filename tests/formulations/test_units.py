@@ -1,0 +1,126 @@
+"""Units of bounds: the same in every command, and named where something is refused."""
+
+import json
+from fractions import Fraction
+
+import pytest
+
+import ithaca
+from ithaca.files.errors import InputError
+from ithaca.formulations.limits import parse_limits
+from ithaca.formulations.systolic.metrics import METRICS
+from ithaca.formulations.units import amount
+from tests.command_line import refused, succeed
+
+SMALL = ("mm", "-s", "i=8,j=8,k=8", "--dataflow", "i,j", "--divisors-only")
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "value"),
+    [
+        ("3W", "W", 3),
+        ("500mW", "W", "0.5"),
+        ("2e3 uW", "W", "0.002"),
+        ("2µW", "W", "0.000002"),
+        ("1.5kW", "W", 1500),
+        ("2mm2", "mm²", 2),
+        ("2mm^2", "mm²", 2),
+        ("500000um2", "mm²", "0.5"),
+        ("1cm²", "mm²", 100),
+        ("20GB/s", "GB/s", 20),
+        ("512MB/s", "GB/s", "0.512"),
+        ("1GiB/s", "GB/s", "1.073741824"),
+        ("3nJ", "pJ", 3000),
+        ("40us", "ms", "0.04"),
+        ("1s", "ms", 1000),
+        ("64KiB", "B", 65536),
+        ("1MB", "kB", 1000),
+        ("2k", "cycles", 2000),
+        ("2cycles", "cycles", 2),
+        ("1.5Top/s", "Gop/s", 1500),
+        ("7", "", 7),
+        ("3V", "W", None),
+        ("3W", "mm²", None),
+        ("3W", "blocks", None),
+        ("3mB2", "mm²", None),
+        ("W", "W", None),
+        ("-3W", "W", None),
+    ],
+)
+def test_amounts_are_read_in_any_unit_of_their_kind(text, unit, value):
+    assert amount(text, unit) == (None if value is None else Fraction(value))
+
+
+def test_every_metric_reads_its_own_unit():
+    for metric in METRICS.values():
+        spelled = metric.unit.replace("µ", "u")
+        assert parse_limits({metric.name: f"3{metric.unit}"}, METRICS) == {metric.name: 3}
+        if spelled != metric.unit:
+            assert parse_limits([f"{metric.name}=3{spelled}"], METRICS) == {metric.name: 3}
+
+
+def test_a_bare_number_is_in_the_unit_that_is_printed():
+    """One watt was a milliwatt, though the output said watts."""
+    done = json.loads(succeed("solve", *SMALL, "--limit", "power=1", "--json").stdout)
+    metrics = done["best"]["metrics"]
+    # pJ over ms is nW
+    assert metrics["power"] == pytest.approx(metrics["energy"] / metrics["time"] / 1e9)
+    assert 0.01 < metrics["power"] <= 1
+    assert done["platform"]["limits"]["power"] == 1
+    assert done["platform"]["units"] == {"power": "W"}
+    for text in ("power=1W", "power=1000mW"):
+        again = json.loads(succeed("solve", *SMALL, "--limit", text, "--json").stdout)
+        assert again["platform"] == done["platform"]
+    lines = succeed("solve", *SMALL, "--limit", "power=1").stdout
+    assert " of 1 W (" in lines
+
+
+def test_python_takes_the_same_words():
+    sizes = {"i": 8, "j": 8, "k": 8, "dataflow": "i,j", "divisors_only": True}
+    limited = ithaca.solve("mm", **sizes, limit={"power": "200mW"})
+    assert {x.metric: x.bound for x in limited.limits}["power"] == Fraction(1, 5)
+    study = ithaca.whatif("mm", **sizes, vary={"power": ["300mW", 0.2]})
+    assert [axis.labels for axis in study.axes] == [(0.3, 0.2)]
+    assert [axis.unit for axis in study.axes] == ["W"]
+
+
+@pytest.mark.parametrize(
+    ("limit", "line"),
+    [
+        ("power=3V", "--limit: 'power' is '3V'; allowed: a finite number of W"),
+        ("power=3V", "or with a unit such as 3W"),
+        ("area=1W", "'area' is '1W'; allowed: a finite number of mm²"),
+        ("area=1W", "such as 3mm2"),
+        ("dsp=3W", "'dsp' is '3W'; allowed: a finite number of blocks"),
+    ],
+)
+def test_refusals_name_the_unit(limit, line):
+    assert line in refused("solve", *SMALL, "--limit", limit)
+
+
+def test_limits_of_earlier_units_are_refused(tmp_path):
+    """Files that limit power without its unit are of versions that had mW."""
+    path = tmp_path / "r.json"
+    succeed("solve", *SMALL, "--limit", "power=1", "-o", str(path))
+    document = json.loads(path.read_text())
+    del document["platform"]["units"]
+    path.write_text(json.dumps(document))
+    with pytest.raises(InputError, match=r"power is not in W, but as earlier versions had it"):
+        ithaca.load(path)
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        ({"total": 16_000_000}, "resources.area.total is 16000000"),
+        ({"total": 16}, None),
+    ],
+)
+def test_areas_of_platforms_are_in_square_millimetres(words, line, tmp_path):
+    path = tmp_path / "chip.yaml"
+    chip = {"name": "chip", "resources": {"area": words}, "cost_tables": "maestro-28nm"}
+    path.write_text(json.dumps(chip))
+    if line is None:
+        assert " of 11.2 mm² (" in succeed("solve", *SMALL, "--platform", str(path)).stdout
+    else:
+        assert line in refused("solve", *SMALL, "--platform", str(path))

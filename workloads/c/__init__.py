@@ -1,0 +1,1 @@
+"""C files: loop nests between ``#pragma scop`` and ``#pragma endscop``."""
