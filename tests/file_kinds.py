@@ -30,6 +30,7 @@ from ithaca.plugins.hierarchies.formulations.energy_estimates import estimated_t
 from ithaca.plugins.hierarchies.formulations.library import fitted
 from ithaca.plugins.hierarchies.formulations.mapper_files import read_mapper_files
 from ithaca.plugins.hierarchies.formulations.points import load_points as load_mappings
+from ithaca.plugins.hierarchies.formulations.statistics_files import read_statistics
 from ithaca.plugins.recurrences.workloads.kind import find_recurrence
 from ithaca.plugins.rtl.commands.building import _stated
 from ithaca.workloads.layer_files import read_layers
@@ -111,6 +112,31 @@ mapping:
 - {target: Buffer, type: spatial, factors: M=4 C=1 P=1 R=1, permutation: RPCM, split: 1}
 - {target: RF, type: temporal, factors: M=1 C=1 P=1 R=1, permutation: RPCM}
 - {target: DRAM, type: datatype, keep: [Weights, Inputs, Outputs], bypass: []}
+"""
+
+
+STATISTICS = """
+Buffer and Arithmetic Levels
+----------------------------
+Level 1
+-------
+=== Buffer ===
+    STATS
+    -----
+    Cycles               : 36
+    Weights:
+        Scalar reads (per-instance)              : 72
+        Energy (total)                           : 5.50 pJ
+
+Summary Stats
+-------------
+Utilization: 75.00%
+Cycles: 36
+EDP(J*cycle): 2.36e-07
+
+Computes = 144
+fJ/Compute
+    Buffer                                          = 250.00
 """
 
 
@@ -293,6 +319,7 @@ def kinds():
                 (spatial["mappings.csv"].replace("conv,", ",").replace("workload,", "sizes,"),),
                 lambda path: load_mappings(path, _machine(), _problem()),
             ),
+            Kind("statistics", ".txt", (STATISTICS,), read_statistics),
             Kind("layers", ".csv", (spatial["layers.csv"],), read_layers),
             Kind("answer", ".json", answers, _answer),
             Kind(

@@ -16,6 +16,7 @@ SECTIONS = (
     "constraints",
     "mapspace",
     "arch_constraints",
+    "extra_mapping_constraints",
 )
 
 #: What a mapping around a list may hold beside it.

@@ -96,7 +96,7 @@ class _ConstraintsReader:
         if kind == "utilization":
             self._utilization(entry, where)
             return
-        level = self._level(entry.get("target", entry.get("name")), where)
+        level = self._level(entry.get("target", entry.get("name")), where, kind)
         if kind == "dataspace":
             self._dataspace(entry, level)
             return
@@ -131,8 +131,11 @@ class _ConstraintsReader:
             if other is not None:
                 other.append((level, frozenset(tensors - meant)))
 
-    def _level(self, target: Any, where: str) -> str:
-        """The level of a target: its name, or its number, the innermost being 0."""
+    def _level(self, target: Any, where: str, kind: str) -> str:
+        """The level of a target: its name, or its number, the innermost being 0; of spatial loops
+        perhaps the node whose instances they run over."""
+        if kind == "spatial" and isinstance(target, str):
+            target = self.architecture.spreading(target)
         names = [level.name for level in self.architecture.levels]
         if isinstance(target, int) and 0 <= target < len(names):
             return names[-1 - target]
