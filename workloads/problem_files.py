@@ -126,8 +126,8 @@ def problem_nest(document: Any, where: object) -> LoopNest:
     if widths := next((name for name in _WIDTHS if name in read.instance), ""):
         raise refuse(
             where,
-            f"instance.{widths} packs words of single tensors, which is not counted; allowed: words "
-            "of the bits that levels state",
+            f"instance.{widths} packs words of single tensors, which is not counted; "
+            "allowed: words of the bits that levels state",
         )
     names = (*shape.dimensions, *coefficients)
     for name in (name for name in numbers if name not in names):
