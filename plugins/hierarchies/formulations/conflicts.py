@@ -3,9 +3,9 @@ entries at fault, none of which could be left out, and the arithmetic."""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import takewhile
 from math import ceil, prod
 
 from ithaca.plugins.hierarchies.formulations.constraints import FactorRange
@@ -111,7 +111,7 @@ def _most_lanes(design: MappingSpace, place: int, room: int) -> int:
         span = design.constraints.factor(design.architecture.levels[place].name, "spatial", loop)
         factors = range(span.low, min(extent, room, span.high or room) + 1)
         step = [n for n in factors if not (design.options.divisors_only and extent % n)]
-        lanes = {a * b for a in lanes for b in takewhile(lambda b, a=a: a * b <= room, step)}
+        lanes = {a * b for a in lanes for b in step[: bisect_right(step, room // a)]}
         if not lanes:
             return 0
     return max(lanes)

@@ -19,7 +19,7 @@ def filling(extents: Sequence[int], room: int) -> tuple[int, ...]:
 def _filling(extents: tuple[int, ...], room: int) -> tuple[Fraction, tuple[int, ...]]:
     best = Fraction(1), (1,) * len(extents)
     for place, extent in enumerate(extents if room > 1 else ()):
-        options = []
+        options: list[tuple[Fraction, int, tuple[int, ...] | None]] = []
         if extent > room:
             parts = ceil(Fraction(extent, room))
             most = ceil(Fraction(extent, parts))
