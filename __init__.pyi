@@ -187,6 +187,7 @@ def evaluate(
     sums: str | None = None,
     platform: str | PathLike[str] | Platform | None = None,
     accumulator: int | None = None,
+    compare: str | PathLike[str] | None = None,
     include_from: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
 ) -> EvaluatedPoints:
     """Compute all metrics of given configurations afresh, by the exact reference."""
@@ -607,6 +608,7 @@ def solve(
 def timeloop_mapper(
     files: str | PathLike[str] | Sequence[str | PathLike[str]],
     *,
+    objective: str | Objective | None = None,
     output: str | PathLike[str] = ".",
     time_limit: float | None = None,
     threads: int = 1,

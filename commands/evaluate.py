@@ -10,7 +10,7 @@ from ithaca.commands.api.outputs import TableFile
 from ithaca.commands.api.points import EvaluatedPoints
 from ithaca.commands.conclusion import Printing, write_and_show
 from ithaca.commands.display import show
-from ithaca.commands.outcome import print_document, say
+from ithaca.commands.outcome import nothing_found, print_document, say
 from ithaca.commands.typed import calls
 
 
@@ -28,3 +28,5 @@ def evaluate(
 
     show_it = partial(print_document, points.document) if printed.as_json else show_points
     write_and_show(show_it, (table, points.save_table))
+    if points.failure:
+        nothing_found(points.failure)

@@ -1,5 +1,5 @@
-"""Whether a text is a template of Jinja, and the folders whose files templates may take in beside
-their own."""
+"""Whether a text is a template of Jinja, the folders whose files templates may take in beside their
+own, and their variables."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ from pathlib import Path
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
 
-INCLUDED: ContextVar[tuple[Path, ...]] = ContextVar("including", default=())
+#: Folders, and variables as NAME=VALUE.
+INCLUDED: ContextVar[tuple[Path | str, ...]] = ContextVar("including", default=())
 
 
 @contextmanager
 def including(folders: str | Path | Sequence[str | Path] | None) -> Iterator[None]:
-    """Let templates that are read meanwhile take in files of more folders than their own.
+    """Let templates that are read meanwhile take in files of more folders than their own, and have
+    variables, NAME=VALUE.
 
-    Raises `InputError` if one is no folder.
+    Raises `InputError` if one is neither.
     """
     if folders is None:
         yield
@@ -26,10 +28,15 @@ def including(folders: str | Path | Sequence[str | Path] | None) -> Iterator[Non
     listed = [folders] if isinstance(folders, str | Path) else [*folders]
     if "" in listed:
         raise InputError("--include-from is empty; allowed: the name of a file or folder")
-    for folder in map(Path, listed):
-        if not folder.is_dir():
-            raise InputError(f"--include-from is {quoted(str(folder))}; allowed: a folder")
-    token = INCLUDED.set(tuple(Path(folder).resolve() for folder in listed))
+    known: list[Path | str] = []
+    for each in map(str, listed):
+        if each.partition("=")[0].isidentifier() and "=" in each:
+            known.append(each)
+        elif Path(each).is_dir():
+            known.append(Path(each).resolve())
+        else:
+            raise InputError(f"--include-from is {quoted(each)}; allowed: a folder, or NAME=VALUE")
+    token = INCLUDED.set(tuple(known))
     try:
         yield
     finally:

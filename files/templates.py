@@ -11,7 +11,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from os.path import normpath
 from pathlib import Path
@@ -44,7 +44,8 @@ def rendered(path: Path, text: str, max_bytes: int) -> str:
     Parameters
     ----------
     path : Path
-        The file that it is from. Files of its folder may be taken in, and of those of `including`.
+        The file that it is from. Files of its folder may be taken in, and of those of `including`,
+        whose variables it has.
     text : str
         The template.
     max_bytes : int
@@ -60,11 +61,13 @@ def rendered(path: Path, text: str, max_bytes: int) -> str:
     InputError
         If it fails, takes too much time or memory, or asks for other files.
     """
+    more = INCLUDED.get()
     request = {
         "path": sys.path,
         "file": str(path),
         "text": text,
-        "folders": list(map(str, (path.parent.resolve(), *INCLUDED.get()))),
+        "folders": [str(path.parent.resolve()), *(str(f) for f in more if isinstance(f, Path))],
+        "variables": dict(each.split("=", 1) for each in more if isinstance(each, str)),
         "max_bytes": max_bytes,
         "limits": (CPU_SECONDS, MEMORY),
     }
@@ -91,7 +94,12 @@ def _end(status: int) -> str:
 
 
 def render_request(
-    file: str, text: str, folders: Sequence[str], max_bytes: int, limits: tuple[int, int]
+    file: str,
+    text: str,
+    folders: Sequence[str],
+    variables: Mapping[str, str],
+    max_bytes: int,
+    limits: tuple[int, int],
 ) -> tuple[str | None, str | None]:
     """The text of a template in a process that is there for it alone, or the line that refuses it.
 
@@ -103,6 +111,8 @@ def render_request(
         The template.
     folders : sequence of str
         Where files that it takes in may be, without links.
+    variables : mapping of str to str
+        Its variables.
     max_bytes : int
         Most characters that it may come to.
     limits : tuple of int
@@ -110,7 +120,7 @@ def render_request(
     """
     _limit_process(*limits)
     try:
-        renderer = _Renderer(tuple(map(Path, folders)), max_bytes)
+        renderer = _Renderer(tuple(map(Path, folders)), variables, max_bytes)
         return renderer.render(Path(file), text, ()), None
     except InputError as error:
         return None, str(error)
@@ -136,8 +146,10 @@ def _limit_process(seconds: int, memory: int) -> None:
 class _Renderer:
     """Renders templates, and the files that they take in, which may be templates, too."""
 
-    def __init__(self, folders: tuple[Path, ...], max_bytes: int) -> None:
-        self.folders, self.max_bytes = folders, max_bytes
+    def __init__(
+        self, folders: tuple[Path, ...], variables: Mapping[str, str], max_bytes: int
+    ) -> None:
+        self.folders, self.variables, self.max_bytes = folders, variables, max_bytes
         self.inclusions = 0
 
     def render(self, path: Path, text: str, around: tuple[Path, ...], depth: int = 0) -> str:
@@ -170,7 +182,7 @@ class _Renderer:
             here.append(self._inside(path, path.parent.resolve(), folder))
             return ""
 
-        def include(name: object = None, key: object = None) -> str:
+        def part_of(name: object, key: object) -> Any:
             from ithaca.files.timeloop_yaml import parse_timeloop
 
             if not isinstance(key, str):
@@ -184,7 +196,19 @@ class _Renderer:
                 if not isinstance(part, dict) or each not in part:
                     raise refuse(path, f"includes {key} of {name}, which it has not")
                 part = part[each]
-            return _flow(part)
+            return part
+
+        def include(name: object = None, key: object = None) -> str:
+            return _flow(part_of(name, key))
+
+        def include_all(pattern: object = None, key: object = None) -> str:
+            folder, _, ending = str(pattern).rpartition("/")
+            places = (self._inside(path, each, folder or ".") for each in here)
+            files = next((own for place in places if (own := sorted(place.glob(ending)))), [])
+            parts = [part_of(str(file), key) for file in files]
+            if any(not isinstance(part, list) for part in parts) and len(parts) > 1:
+                raise refuse(path, f"includes all {quoted(pattern)}; allowed: lists")
+            return _flow([each for part in parts for each in part])
 
         def unsupported(*_: object) -> NoReturn:
             raise refuse(path, "includes other templates; allowed: include, include_text")
@@ -201,9 +225,10 @@ class _Renderer:
             "cwd": lambda: str(path.parent),
             "find_path": lambda name=None: str(find(name) or name),
             "include": include,
-            "include_all": unsupported,
+            "include_all": include_all,
             "include_text": include_text,
             "path_exists": lambda name=None: find(name) is not None,
+            **self.variables,
         }
         pieces, length = [], 0
         try:

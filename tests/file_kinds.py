@@ -31,6 +31,7 @@ from ithaca.plugins.hierarchies.formulations.energy_estimates import estimated_t
 from ithaca.plugins.hierarchies.formulations.library import fitted
 from ithaca.plugins.hierarchies.formulations.mapper_files import read_mapper_files
 from ithaca.plugins.hierarchies.formulations.points import load_points as load_mappings
+from ithaca.plugins.hierarchies.formulations.statistics_files import read_statistics
 from ithaca.plugins.recurrences.workloads.kind import find_recurrence
 from ithaca.plugins.rtl.commands.building import _stated
 from ithaca.workloads.layer_files import read_layers
@@ -144,6 +145,31 @@ SOLUTIONS = (
     "objective value:   97\n" + "".join(f"{n}   {v}.00001 (obj:0)\n" for n, v in SOLVED.items()),
     "".join(f'<variable name="{n}" index="0" value="{v}"/>' for n, v in SOLVED.items()),
 )
+
+
+STATISTICS = """
+Buffer and Arithmetic Levels
+----------------------------
+Level 1
+-------
+=== Buffer ===
+    STATS
+    -----
+    Cycles               : 36
+    Weights:
+        Scalar reads (per-instance)              : 72
+        Energy (total)                           : 5.50 pJ
+
+Summary Stats
+-------------
+Utilization: 75.00%
+Cycles: 36
+EDP(J*cycle): 2.36e-07
+
+Computes = 144
+fJ/Compute
+    Buffer                                          = 250.00
+"""
 
 
 def titled(page):
@@ -347,6 +373,7 @@ def kinds():
                 mutated_bytes,
                 tuple(text.encode() for text in SOLUTIONS),
             ),
+            Kind("statistics", ".txt", (STATISTICS,), read_statistics),
             Kind("layers", ".csv", (spatial["layers.csv"],), read_layers),
             Kind("answer", ".json", answers, _answer),
             Kind(

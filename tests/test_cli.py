@@ -212,10 +212,7 @@ def test_limits_are_not_blamed_for_an_empty_design_space():
     )
     done = ithaca(*few, "--min-lanes", "1000")
     assert done.returncode == 1
-    assert (
-        done.stderr
-        == "infeasible: the design space itself is empty: relax --min-lanes, --divisors-only or --for\n"
-    )
+    assert done.stderr == "infeasible: the design space itself is empty: relax --min-lanes\n"
 
 
 def test_a_stride_is_told(tmp_path):

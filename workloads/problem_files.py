@@ -55,6 +55,10 @@ SHAPES: dict[str, dict[str, Any]] = {
 _FIELDS = ("version", "shape", "densities", "commonDensity")
 
 
+#: Fields of tools derived from Timeloop that state bits of single tensors.
+_WIDTHS = ("bitwidths", "bitwidth", "quantization")
+
+
 class _Coefficient(InputDocument):
     name: str
     default: Annotated[int | None, BeforeValidator(unquoted)] = None
@@ -119,6 +123,12 @@ def problem_nest(document: Any, where: object) -> LoopNest:
                 f"{', '.join(shape.dimensions)}",
             )
     spaces = [space.name for space in shape.data_spaces]
+    if widths := next((name for name in _WIDTHS if name in read.instance), ""):
+        raise refuse(
+            where,
+            f"instance.{widths} packs words of single tensors, which is not counted; "
+            "allowed: words of the bits that levels state",
+        )
     names = (*shape.dimensions, *coefficients)
     for name in (name for name in numbers if name not in names):
         hint = meant(name, names) if len(unread) < MAX_HINTED else ""

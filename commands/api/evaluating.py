@@ -92,20 +92,35 @@ def evaluate(
         int | None,
         Option("--accumulator", help="Of a CSV: bits of a sum of hardware, 16 or 32; default: 32."),
     ] = None,
+    compare: Annotated[
+        str | PathLike[str] | None,
+        Option(
+            "--compare",
+            help="With one mapping: the statistics that Timeloop printed of it (.stats.txt); what "
+            "differs is listed, and the exit status is 1.",
+        ),
+    ] = None,
 ) -> EvaluatedPoints:
     """Compute all metrics of given configurations afresh, by the exact reference."""
     device = {"--platform": platform, "--accumulator": accumulator}
-    further = {"--dtype": dtype, "--edition": edition, "--sums": sums} | device
-    stated, others = {"--points": points} | further, {"--layer": layer, "--arch": arch} | further
+    further = {"--dtype": dtype, "--edition": edition, "--sums": sums, **device}
+    answer = _evaluated(source, points, {"--layer": layer, "--arch": arch, **further})
+    return answer if compare is None else answer.compared(str(compare))
+
+
+def _evaluated(source: Any, points: Any, options: Mapping[str, Any]) -> EvaluatedPoints:
+    """Points of a source, with further options by their names."""
+    layer, arch = options["--layer"], options["--arch"]
     for evaluation in EVALUATIONS.values():
-        if (own := evaluation(source, points, others)) is not None:
+        if (own := evaluation(source, points, options)) is not None:
             return own
     if arch is None and source is not None:
         if isinstance(source, Answer) or (
             not isinstance(source, LoopNest) and is_result(str(source))
         ):
-            for option, text in stated.items():
-                if text is not None and not (option == "--points" and is_solution(text)):
+            for option, text in {"--points": points, **options}.items():
+                known = option == "--layer" or (option == "--points" and is_solution(text))
+                if text is not None and not known:
                     raise InputError(
                         f"{option} cannot be given with a result, which states "
                         "its own; allowed with a workload"
@@ -124,7 +139,8 @@ def evaluate(
             return EvaluatedPoints(tuple(name for name, _ in read), checked(read))
         if layer is not None:
             raise InputError(f"--layer is {quoted(layer)}; allowed with a network's result")
-    if arch is not None and (other := [name for name, value in device.items() if value]):
+    device = {name: options[name] for name in ("--platform", "--accumulator") if options[name]}
+    if arch is not None and (other := [*device]):
         raise InputError(
             f"{other[0]} cannot be given with --arch, which states its hardware; allowed with "
             "systolic arrays"
@@ -134,9 +150,9 @@ def evaluate(
         source,
         points,
         arch=arch,
-        dtype=dtype,
-        edition=edition,
-        sums=sums,
-        **{option.removeprefix("--"): value for option, value in device.items() if value},
+        dtype=options["--dtype"],
+        edition=options["--edition"],
+        sums=options["--sums"],
+        **{option.removeprefix("--"): value for option, value in device.items()},
     )
     return answer

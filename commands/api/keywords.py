@@ -61,9 +61,9 @@ INCLUDE_FROM = Annotated[
     str | PathLike[str] | Sequence[str | PathLike[str]] | None,
     Option(
         "--include-from",
-        metavar="FOLDER",
-        help="Templates of Timeloop's files, and C files, may include files of this folder, too "
-        "(repeatable).",
+        metavar="FOLDER|NAME=VALUE",
+        help="Templates of Timeloop's files, and C files, may include files of this folder, too; "
+        "templates have this variable (repeatable).",
     ),
     REPEATED,
 ]

@@ -93,6 +93,13 @@ class EvaluatedPoints(Answer):
             columns[name] = "point", [float(row["metrics"].get(name, "nan")) for row in self.rows]
         return xr.Dataset(columns, {"point": list(self.names)})
 
+    def compared(self, path: str | Path) -> EvaluatedPoints:
+        """The configurations with the figures that another tool printed of them.
+
+        Raises `InputError` where no file of such figures is known.
+        """
+        raise InputError(f"--compare is given with {self.kind}s; allowed: with a mapping")
+
     def save_table(self, path: str | Path) -> None:
         """Write the metrics as CSV."""
         write_text_atomically(path, self.table)

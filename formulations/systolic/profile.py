@@ -174,7 +174,13 @@ class SystolicProfile(Profile[SystolicDesign]):
 
     @property
     def relaxable(self) -> str:
-        return "--min-lanes, --divisors-only or --for"
+        options = self.design.options
+        asked = {
+            "--min-lanes": options.min_lanes > 1,
+            "--divisors-only": options.divisors_only,
+            "--for": options.target is not None,
+        }
+        return " or ".join(name for name, given in asked.items() if given)
 
     def meets(self, words: Mapping[str, Any]) -> bool:
         array, loops = self.design.array, parse_loops(words.get("dataflow"))

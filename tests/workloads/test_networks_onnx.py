@@ -528,3 +528,44 @@ def test_words_that_are_rounded_to_are_named(tmp_path):
     assert remark == (
         f"{path} rounds tensors, {words}; --dtype says the words that are computed with"
     )
+
+
+@pytest.mark.parametrize("version", [9, 13, 18])
+@pytest.mark.parametrize("listed_as_inputs", [True, False])
+def test_shapes_that_older_exporters_compute_are_followed(tmp_path, version, listed_as_inputs):
+    """A batch taken from the input's shape, as in the TFC networks of FINN: Shape, Gather,
+    Unsqueeze and Concat to Reshape; all initializers stand among the inputs, too."""
+    whole = {"batch": [], "one": [1], "rest": [1], "halves": [1], "w": [784, 64]}
+    values = {"batch": 0, "one": 0, "rest": -1, "halves": 2, "w": 0}
+    kinds = dict.fromkeys(whole, onnx.TensorProto.INT64) | {"w": onnx.TensorProto.FLOAT}
+    initializers = [
+        helper.make_tensor(name, kinds[name], dims, [values[name]] * prod(dims))
+        for name, dims in whole.items()
+    ]
+    unsqueezed = (
+        helper.make_node("Unsqueeze", ["first"], ["row"], axes=[0])
+        if version < 13
+        else helper.make_node("Unsqueeze", ["first", "one"], ["row"])
+    )
+    nodes = [
+        helper.make_node("Shape", ["x"], ["shape"]),
+        helper.make_node("Gather", ["shape", "batch"], ["first"], axis=0),
+        unsqueezed,
+        helper.make_node("Mul", ["row", "halves"], ["twice"]),
+        helper.make_node("Div", ["twice", "halves"], ["again"]),
+        helper.make_node("Concat", ["again", "rest"], ["to"], axis=0),
+        helper.make_node("Reshape", ["x", "to"], ["flat"]),
+        helper.make_node("MatMul", ["flat", "w"], ["y"]),
+    ]
+    inputs = [helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, [3, 1, 28, 28])]
+    inputs += [
+        helper.make_tensor_value_info(name, kinds[name], dims)
+        for name, dims in whole.items()
+        if listed_as_inputs
+    ]
+    outputs = [helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, None)]
+    graph = helper.make_graph(nodes, "g", inputs, outputs, initializers)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", version)], ir_version=6)
+    onnx.save(model, tmp_path / "m.onnx")
+    (layer,) = import_onnx(tmp_path / "m.onnx").layers
+    assert dict(layer.nest.extents) == {"i": 3, "j": 64, "k": 784}

@@ -18,6 +18,7 @@ from ithaca.files.errors import InputError
 from ithaca.files.messages import escaped, refuse
 from ithaca.files.reading import read_bytes
 from ithaca.workloads.networks.network import chosen_parameters
+from ithaca.workloads.networks.onnx_folding import inferred
 from ithaca.workloads.networks.onnx_nodes import attribute, bodies, bodies_reads, has, key
 from ithaca.workloads.networks.onnx_operators import BITS, MICROSOFT, QUANTISERS, keeps_shape
 
@@ -105,16 +106,17 @@ def read_model(path: Path, sizes: Mapping[str, int]) -> Model:
     A symbolic dimension without a name is called ``input[position]``; one that inputs only have
     first is a batch, and 1 unless ``sizes`` says otherwise.
     """
-    from onnx import inliner, shape_inference
+    from onnx import inliner
 
     model = _parse(path)
     try:
         remarks = (*_import_domains(model), *_rounded(model.graph))
         _drop_weights(model.graph)
+        model.ir_version = max(model.ir_version, 4)  # before, initializers had to be inputs
         model = inliner.inline_local_functions(model)
         symbols = _name_dimensions(model.graph)
         parameters = _set_dimensions(model.graph, symbols, path, sizes)
-        graph = shape_inference.infer_shapes(_standing_in(model), data_prop=True).graph
+        graph = inferred(_standing_in(model)).graph
     except InputError:
         raise
     except Exception as error:  # the library raises whatever its C++ code throws
@@ -220,8 +222,6 @@ def _standing_in(model: ModelProto) -> ModelProto:
     """A model in which nodes that shape inference does not know are ones that it does."""
     from onnx import ModelProto
 
-    if all(key(node)[0] == "" for node in model.graph.node):
-        return model
     copy = ModelProto()
     copy.CopyFrom(model)
     for node in copy.graph.node:
@@ -242,7 +242,8 @@ def _standing_in(model: ModelProto) -> ModelProto:
 
 
 def _drop_weights(graph: GraphProto) -> None:
-    """Replace large tensors by inputs of their shape: neither memory nor their data is needed."""
+    """Replace large tensors by inputs of their shape: neither memory nor their data is needed;
+    small ones stay, and are no inputs."""
     from onnx import helper
 
     inputs = {value.name for value in graph.input}
@@ -256,6 +257,11 @@ def _drop_weights(graph: GraphProto) -> None:
             )
     del graph.initializer[:]
     graph.initializer.extend(kept)
+    # values that callers could replace, as older exporters list all of them, propagate to no shape
+    own = {tensor.name for tensor in kept}
+    free = [value for value in graph.input if value.name not in own]
+    del graph.input[:]
+    graph.input.extend(free)
 
 
 def _name_dimensions(graph: GraphProto) -> dict[str, bool]:

@@ -21,6 +21,7 @@ from ithaca.files.words import parse_choice
 from ithaca.files.writing import write_text_atomically
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
+from ithaca.plugins.hierarchies.exports.timeloop.comparison import Comparison, compared
 from ithaca.plugins.hierarchies.formulations.architecture import Architecture
 from ithaca.plugins.hierarchies.formulations.design import SpatialDesign
 from ithaca.plugins.hierarchies.formulations.drawing import loop_lines
@@ -35,6 +36,7 @@ from ithaca.plugins.hierarchies.formulations.points import (
     points_text,
 )
 from ithaca.plugins.hierarchies.formulations.published.dmazerunner.layers import evaluate_layers
+from ithaca.results.view import View
 from ithaca.solver.solution import Solution
 from ithaca.workloads.library import PATH_ENDINGS, read_nest
 from ithaca.workloads.nest import LoopNest
@@ -47,7 +49,31 @@ class MappedPoints(EvaluatedPoints):
     points: tuple[SpatialPoint, ...] = field(default=(), repr=False)
     """The mappings, of edition timeloop."""
 
+    comparison: Comparison | None = None
+    """The statistics of a file beside those of the mapping, where there is a file."""
+
     kind = "mapping"
+
+    def compared(self, path: str | Path) -> MappedPoints:
+        if len(self.points) != 1:
+            raise InputError(
+                f"--compare goes with one mapping of edition {TIMELOOP}, and there are "
+                f"{len(self.points)}; allowed: one"
+            )
+        return replace(self, comparison=compared(self.points[0], Path(path)))
+
+    @property
+    def failure(self) -> str:
+        return "" if self.comparison is None else self.comparison.failure
+
+    @property
+    def document(self) -> dict[str, Any]:
+        own = self.comparison
+        return super().document | ({} if own is None else {"comparison": own.document})
+
+    @property
+    def view(self) -> View:
+        return (*super().view, *(() if self.comparison is None else self.comparison.view))
 
     @property
     def loops(self) -> Iterator[str]:

@@ -251,6 +251,15 @@ class Architecture:
     """Paths of what nothing here depends on."""
     energy_sources: tuple[tuple[str, str], ...] = field(default=(), compare=False)
     """By component, what its energies are from, as far as it is stated."""
+    meshes: tuple[tuple[str, str], ...] = field(default=(), compare=False)
+    """Names of spatial nodes in its file, and the levels that hold their instances."""
+
+    def spreading(self, name: str) -> str:
+        """The level inside which the loops of a spatial node lie; others as they are named."""
+        own = dict(self.meshes).get(name, name)
+        names = [level.name for level in self.levels]
+        inside = name in names and self.inner_mesh(names.index(name)) is not None
+        return name if inside else own
 
     def __repr__(self) -> str:
         return f"<Architecture {self.name}: {', '.join(part.name for part in self.parts)}>"

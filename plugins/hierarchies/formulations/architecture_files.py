@@ -47,7 +47,11 @@ from ithaca.plugins.hierarchies.formulations.energy_files import (
 from ithaca.plugins.hierarchies.formulations.sparse.documents import read_sparsity
 
 #: Names of files in a folder that has an architecture.
-ARCHITECTURE_FILES, ENERGY_FILES = ("arch.yaml", "architecture.yaml"), ("ert.yaml", "ERT.yaml")
+ARCHITECTURE_FILES = (
+    *("arch.yaml", "architecture.yaml"),
+    *("top.yaml.jinja2", "top.yaml.jinja", "parsed-processed-input.yaml"),
+)
+ENERGY_FILES = ("ert.yaml", "ERT.yaml", "timeloop-mapper.ERT.yaml", "timeloop-model.ERT.yaml")
 VARIABLE_FILES = ("variables.yaml",)
 
 #: Attributes of a word's bits, the first of which holds, as in the tool (`model/buffer.cpp`).
@@ -91,7 +95,7 @@ def architecture_document(path: str | Path) -> tuple[Path, Any]:
         if not candidates:
             raise refuse(
                 path,
-                f"has no architecture; allowed: a folder with {' or '.join(ARCHITECTURE_FILES)}",
+                f"has no architecture; allowed: a folder with {', '.join(ARCHITECTURE_FILES)}",
             )
         file = candidates[0]
     document = load_timeloop(file)
@@ -203,6 +207,7 @@ def architecture_of(
             sparsity,
             tuple(tree.unread),
             tuple(origins.items()),
+            tuple(tree.meshes.items()),
         )
     except InputError as error:
         raise refuse(where, str(error).removeprefix(f"{name}: ")) from None
@@ -246,6 +251,7 @@ class ArchitectureFile(InputDocument):
     ERT: EnergyTables | None = None
     architecture_constraints: Any = None
     arch_constraints: Any = None
+    extra_mapping_constraints: Any = None
     constraints: Any = None
     mapspace_constraints: Any = None
     mapspace: Any = None

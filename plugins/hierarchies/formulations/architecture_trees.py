@@ -103,6 +103,8 @@ class ArchitectureTree:
     """Its components, outermost first."""
     entries: list[tuple[str, str]] = field(default_factory=list)
     """Constraints on mappings: the path, and the entry as JSON."""
+    meshes: dict[str, str] = field(default_factory=dict)
+    """Spatial nodes, and the levels that hold their instances."""
     sparse: list[tuple[str, Any]] = field(default_factory=list)
     """Its handling of sparse tensors: the path, and the entry."""
     unread: list[str] = field(default_factory=list)
@@ -191,6 +193,8 @@ class ArchitectureTree:
                     at, f"spatial.mesh{along} is {quoted(count)}; allowed: a positive integer"
                 )
         inside.spread(name, int(mesh[0]) * times, int(mesh[1]), at)
+        if inside.outer and mesh[0] * mesh[1] * times > 1:
+            self.meshes[name] = inside.outer
         constraints = {kind: own for kind, own in node.constraints.items() if own}
         if spatial := constraints.pop("spatial", None):
             self.constrain(inside.outer, "spatial", spatial, at)

@@ -3,9 +3,10 @@ entries at fault, none of which could be left out, and the arithmetic."""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from math import prod
+from math import ceil, prod
 
 from ithaca.plugins.hierarchies.formulations.constraints import FactorRange
 from ithaca.plugins.hierarchies.formulations.editions import TIMELOOP
@@ -28,6 +29,7 @@ def conflict(design: MappingSpace) -> str:
 def _lines(design: MappingSpace) -> Iterator[str]:
     for loop in design.nest.loops:
         yield from _short(design, loop)
+    yield from _idle(design)
     dense = design.edition == TIMELOOP and design.architecture.sparsity is None
     for place in range(len(design.architecture.levels)):
         yield from _narrow(design, place)
@@ -82,6 +84,37 @@ def _narrow(design: MappingSpace, place: int) -> Iterator[str]:
         if lanes > size:
             yield f"{level.name} has {words} inside, not {lanes}: {_named(along)}"
             return
+
+
+def _idle(design: MappingSpace) -> Iterator[str]:
+    """The line on lanes that are too few for the share of the multipliers that is to work."""
+    share, levels = design.constraints.least_used, design.architecture.levels
+    least, most, words = ceil(share * design.architecture.compute.instances), 1, []
+    for place, level in enumerate(levels if share else ()):
+        if (mesh := design.architecture.inner_mesh(place)) is not None:
+            most *= (lanes := _most_lanes(design, place, prod(mesh)))
+            words.append(f"{lanes} inside {level.name}")
+    if share and most < least:
+        own = [e for e in design.constraints.factors if e.kind == "spatial"]
+        why = f": {_named(own)}" if own else ""
+        yield (
+            f"a utilization of {float(share):g} asks for {least} of "
+            f"{design.architecture.compute.instances} multipliers, and {most} can work, "
+            f"{' × '.join(words) or '1'}{why}"
+        )
+
+
+def _most_lanes(design: MappingSpace, place: int, room: int) -> int:
+    """At most the lanes inside a level, by the factors that its spatial loops may have."""
+    lanes = {1}
+    for loop, extent in design.nest.extents:
+        span = design.constraints.factor(design.architecture.levels[place].name, "spatial", loop)
+        factors = range(span.low, min(extent, room, span.high or room) + 1)
+        step = [n for n in factors if not (design.options.divisors_only and extent % n)]
+        lanes = {a * b for a in lanes for b in step[: bisect_right(step, room // a)]}
+        if not lanes:
+            return 0
+    return max(lanes)
 
 
 def _full(design: MappingSpace, place: int) -> Iterator[str]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import among, quoted, refuse
+from ithaca.files.numbers import unquoted
 
 #: Sections of files that hold constraints.
 SECTIONS = (
@@ -16,16 +17,26 @@ SECTIONS = (
     "constraints",
     "mapspace",
     "arch_constraints",
+    "extra_mapping_constraints",
 )
 
 #: What a mapping around a list may hold beside it.
 _AROUND = ("version", "targets", "constraints", "template")
 
+#: Fields that stand for factors, as the tool's front end has them.
+MACROS = (
+    "factors_only",
+    "maximize_dims",
+    "maximize_dims_capacity",
+    "must_iterate_over_dataspaces",
+    "no_iteration_over_dataspaces",
+)
+
 #: What entries of a file may hold beside their target and type. Link transfers are off whatever a
 #: file says of them.
 FIELDS: Mapping[str, tuple[str, ...]] = {
-    "temporal": ("factors", "permutation", "factors_only"),
-    "spatial": ("factors", "permutation", "factors_only", "split", "no_link_transfer"),
+    "temporal": ("factors", "permutation", *MACROS),
+    "spatial": ("factors", "permutation", "split", "no_link_transfer", *MACROS),
     "dataspace": ("keep", "bypass", "keep_only", "bypass_only"),
     "utilization": ("min",),
 }
@@ -34,11 +45,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
 CHANGING = (
     "default_max_factor",
     "default_min_factor",
-    "maximize_dims",
-    "maximize_dims_capacity",
-    "must_iterate_over_dataspaces",
     "no_coalesce",
-    "no_iteration_over_dataspaces",
     "no_multicast_no_reduction",
     "no_reuse",
     "no_temporal_reuse",
@@ -85,6 +92,12 @@ _TEXT: dict[str, Any] = {"type": ["string", "array"]}
 _NAMES: dict[str, Any] = {"type": "array", "items": {"type": "string"}}
 _JSON = {
     **dict.fromkeys(("factors", "factors_only", "permutation"), _TEXT),
+    **dict.fromkeys(("must_iterate_over_dataspaces", "no_iteration_over_dataspaces"), _NAMES),
+    "maximize_dims": {
+        "type": "array",
+        "items": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]},
+    },
+    "maximize_dims_capacity": {"type": "integer", "minimum": 1},
     **dict.fromkeys(("keep", "bypass", "keep_only", "bypass_only"), _NAMES),
     "split": {"type": ["integer", "string"]},
     "no_link_transfer": {"type": ["boolean", "array"]},
@@ -193,9 +206,20 @@ def checked(entry: Any, at: str, unread: list[str]) -> dict[str, Any]:
     if changing := min((n for n in rest if n in CHANGING and rest[n]), default=None):
         raise refuse(at, f"{changing} is not supported{among(changing, sorted(FIELDS[kind]))}")
     unread += [f"{at}.{name}" for name in rest if name not in CHANGING]
-    own = {name: value for name, value in entry.items() if name in known}
+    own = {name: _written(name, value) for name, value in entry.items() if name in known}
     check_types(own, at)
     return own
+
+
+def _written(name: str, value: Any) -> Any:
+    """A field as the tool has it: factors by loop as text, and numbers without quotes."""
+    if name in ("factors", "factors_only") and isinstance(value, dict):
+        return [f"{loop}={n}" for loop, n in value.items()]
+    if name == "maximize_dims" and isinstance(value, list):
+        groups = [value] if all(isinstance(each, str) for each in value) else value
+        return groups if value else []
+    numbers = ("min", "split", "maximize_dims_capacity")
+    return unquoted(value) if name in numbers else value
 
 
 def check_types(entry: Mapping[str, Any], at: str) -> None:
@@ -209,15 +233,19 @@ def check_types(entry: Mapping[str, Any], at: str) -> None:
         fits = any(isinstance(value, _KINDS[kind]) for kind in kinds)
         if isinstance(value, bool) and "boolean" not in kinds:
             fits = False
-        if isinstance(value, list) and not all(isinstance(each, str) for each in value):
-            fits = False
+        if isinstance(value, list):
+            groups = value if name == "maximize_dims" else [value]
+            fits &= all(isinstance(group, list) for group in groups) and all(
+                isinstance(each, str) for group in groups for each in group
+            )
         if not fits:
             raise refuse(at, f"{name} is {quoted(value)}; allowed: {_words(name, kinds)}")
 
 
 def _words(name: str, kinds: Sequence[str]) -> str:
     """The kinds of values that a field takes, in words."""
-    of = "tensors" if name in FIELDS["dataspace"] else "text"
+    of = "tensors" if _JSON[name] is _NAMES else "text"
+    of = "lists of loops" if name == "maximize_dims" else of
     names = {"array": f"a list of {of}", "string": "text", "boolean": "true or false"}
     return " or ".join(names.get(kind, f"a {kind}") for kind in kinds).replace(
         "a integer", "an integer"

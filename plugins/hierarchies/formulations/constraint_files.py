@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from ithaca.files.timeloop_files import load_timeloop
 from ithaca.plugins.hierarchies.formulations.architecture import Architecture
 from ithaca.plugins.hierarchies.formulations.constraint_entries import SECTIONS, TYPES, entries_of
 from ithaca.plugins.hierarchies.formulations.constraints import NONE, Constraints, FactorRange
+from ithaca.plugins.hierarchies.formulations.filled_lanes import filling
 from ithaca.plugins.hierarchies.formulations.library import roles
 from ithaca.workloads.nest import LoopNest
 
@@ -60,6 +62,7 @@ def read_constraints(
     reader = _ConstraintsReader(architecture, nest, unread)
     for where, text in entries:
         reader.read(json.loads(text), where)
+    reader.fill()
     constraints = Constraints(
         tuple(reader.factors),
         tuple(reader.directions),
@@ -85,6 +88,7 @@ class _ConstraintsReader:
         self.keep: list[tuple[str, frozenset[str]]] = []
         self.bypass: list[tuple[str, frozenset[str]]] = []
         self.least_used = Fraction(0)
+        self.filled: list[tuple[str, str, Mapping[str, Any], str]] = []
         meshes = (
             (level.name, architecture.inner_mesh(place))
             for place, level in enumerate(architecture.levels)
@@ -96,7 +100,7 @@ class _ConstraintsReader:
         if kind == "utilization":
             self._utilization(entry, where)
             return
-        level = self._level(entry.get("target", entry.get("name")), where)
+        level = self._level(entry.get("target", entry.get("name")), where, kind)
         if kind == "dataspace":
             self._dataspace(entry, level)
             return
@@ -131,8 +135,11 @@ class _ConstraintsReader:
             if other is not None:
                 other.append((level, frozenset(tensors - meant)))
 
-    def _level(self, target: Any, where: str) -> str:
-        """The level of a target: its name, or its number, the innermost being 0."""
+    def _level(self, target: Any, where: str, kind: str) -> str:
+        """The level of a target: its name, or its number, the innermost being 0; of spatial loops
+        perhaps the node whose instances they run over."""
+        if kind == "spatial" and isinstance(target, str):
+            target = self.architecture.spreading(target)
         names = [level.name for level in self.architecture.levels]
         if isinstance(target, int) and 0 <= target < len(names):
             return names[-1 - target]
@@ -160,6 +167,8 @@ class _ConstraintsReader:
 
     def _factors(self, entry: Mapping[str, Any], level: str, kind: str, where: str) -> None:
         only = entry.get("factors_only")
+        if entry.get("maximize_dims"):
+            self.filled.append((level, kind, entry, where))
         for part in (*_parts(entry.get("factors")), *_parts(only)):
             match = _FACTOR.fullmatch(str(part))
             if match is None or match[1] not in self.nest.loops:
@@ -180,6 +189,67 @@ class _ConstraintsReader:
         for loop in self.nest.loops if only is not None else ():
             if loop not in stated:
                 self.factors.append(FactorRange(level, kind, loop, 1, 1, where))
+        for name, inside in (
+            ("no_iteration_over_dataspaces", True),
+            ("must_iterate_over_dataspaces", False),
+        ):
+            if name in entry:
+                own = self._indexing(entry[name], where)
+                self.factors += [
+                    FactorRange(level, kind, loop, 1, 1, where)
+                    for loop in self.nest.loops
+                    if (loop in own) == inside
+                ]
+
+    def _indexing(self, names: Sequence[str], where: str) -> set[str]:
+        """Loops that index some of tensors; ``*`` stands for all of them."""
+        by_role, tensors = roles(self.nest), [access.tensor for access in self.nest.accesses]
+        meant = [by_role.get(n, n) if n not in tensors else n for n in names if n != "*"]
+        for name in meant:
+            if name not in tensors:
+                raise refuse(where, f"there is no tensor {quoted(name)}{among(name, tensors)}")
+        return {
+            loop
+            for access in self.nest.accesses
+            if "*" in names or access.tensor in meant
+            for loop in self.nest.loops
+            if access.indexed_by(loop)
+        }
+
+    def fill(self) -> None:
+        """Fix the factors that are to fill lanes, from the inside outwards, and then trips: group
+        by group those that fill them best (`filling`)."""
+        places = [level.name for level in self.architecture.levels]
+        for level, kind, entry, where in sorted(
+            self.filled, key=lambda own: (own[1] == "temporal", -places.index(own[0]))
+        ):
+            room = entry.get("maximize_dims_capacity", prod(self.meshes.get(level, ())))
+            if kind == "temporal" and "maximize_dims_capacity" not in entry:
+                raise refuse(where, "maximize_dims has no maximize_dims_capacity; allowed: both")
+            for group in entry["maximize_dims"]:
+                own = [span for span in self.factors if span.at[:2] == (level, kind)]
+                stated = {span.loop for span in own if span.low > 1 or span.high is not None}
+                for loop in group:
+                    if loop not in self.nest.loops or loop in stated or group.count(loop) > 1:
+                        raise refuse(
+                            where,
+                            f"maximize_dims has {quoted(loop)}; allowed: each of "
+                            f"{', '.join(n for n in self.nest.loops if n not in stated)} once",
+                        )
+                left = room // max(1, prod(span.low for span in own))
+                factors = filling([self._left(loop) for loop in group], left)
+                self.factors += [
+                    FactorRange(level, kind, loop, factor, factor, where)
+                    for loop, factor in zip(group, factors, strict=True)
+                ]
+
+    def _left(self, loop: str) -> int:
+        """Iterations of a loop that fixed factors leave."""
+        left = self.nest.sizes[loop]
+        for span in self.factors:
+            if span.loop == loop and span.low == span.high:
+                left = -(-left // span.low)
+        return left
 
     def _split(
         self, entry: Mapping[str, Any], level: str, order: Sequence[str], where: str

@@ -11,6 +11,9 @@ from ithaca.files.messages import quoted, refuse
 from ithaca.files.reading import read_text
 from ithaca.files.timeloop_files import load_timeloop
 from ithaca.plugins.hierarchies.formulations.architecture import Architecture
+from ithaca.plugins.hierarchies.formulations.mapping import Mapping as Laid
+from ithaca.plugins.hierarchies.formulations.mapping import Slot, slots
+from ithaca.plugins.hierarchies.formulations.mapping_design import MappingDesign
 
 #: The line of a level in a mapping that Timeloop prints, and that of a loop.
 _LEVEL = re.compile(r"([A-Za-z_][\w.-]*) \[(.*)\]")
@@ -87,8 +90,8 @@ def printed_row(path: Path, max_bytes: int) -> dict[str, str]:
     return {name: " ".join(words) for name, words in cells.items()}
 
 
-def directives_row(path: Path) -> dict[str, str]:
-    """The row of a mapping file of Timeloop's."""
+def directives_row(path: Path, architecture: Architecture) -> dict[str, str]:
+    """The row of a mapping file of Timeloop's onto an architecture."""
     document = load_timeloop(path)
     entries = document.get("mapping") if isinstance(document, dict) else None
     if not isinstance(entries, list) or not all(isinstance(each, dict) for each in entries):
@@ -101,6 +104,7 @@ def directives_row(path: Path) -> dict[str, str]:
             cells[f"T:{level}.factors"] = factors
             cells[f"T:{level}.permutation_innermost_first"] = order
         elif kind == "spatial":
+            level = architecture.spreading(str(level))
             names = order.split()
             if not {*names} <= {re.split("[=0-9]", each)[0] for each in factors.split()}:
                 names = list("".join(names))
@@ -124,3 +128,47 @@ def _words(value: Any) -> str:
     value = [f"{loop}={n}" for loop, n in value.items()] if isinstance(value, dict) else value
     words = value if isinstance(value, list) else re.sub(r",(?!\d)", " ", str(value)).split()
     return " ".join(map(str, words))
+
+
+def laid_row(design: MappingDesign, mapping: Laid, workload: str) -> dict[str, str]:
+    """The row of a mapping.
+
+    Parameters
+    ----------
+    design : MappingDesign
+        The design that it is of.
+    mapping : Mapping
+        Its factors, orders and kept tensors.
+    workload : str
+        Name of its problem file; empty: the nest's.
+    """
+    nest = design.nest
+    between = "" if all(len(loop) == 1 for loop in nest.loops) else " "
+    sizes = " ".join(f"{name}={value}" for name, value in nest.settings.items())
+    cells = {"workload": workload or nest.name, "sizes": sizes}
+    for level in design.architecture.levels:
+        cells[f"K:{level.name}"] = " ".join(
+            tensor
+            for tensor in (access.tensor for access in nest.accesses)
+            if tensor in mapping.keeps[level.name]
+        )
+        factors = {d: {n: Slot(level.name, d) for n in nest.loops} for d in ("", "x", "y")}
+        several = {
+            d: {
+                loop: mapping.trips(slot, loop)
+                for loop, slot in slots_of.items()
+                if mapping.factor(slot, loop) > 1
+            }
+            for d, slots_of in factors.items()
+        }
+        cells[f"T:{level.name}.factors"] = " ".join(
+            f"{loop}={n}" for loop, n in several[""].items()
+        )
+        cells[f"T:{level.name}.permutation_innermost_first"] = between.join(
+            reversed(mapping.orders[level.name])
+        )
+        if Slot(level.name, "x") in slots(design.architecture):
+            lanes = several["x"] | several["y"]
+            cells[f"S:{level.name}.factors"] = " ".join(f"{loop}={n}" for loop, n in lanes.items())
+            cells |= {f"S:{level.name}.{d.upper()}": between.join(several[d]) for d in ("x", "y")}
+    return cells

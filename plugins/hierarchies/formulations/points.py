@@ -35,6 +35,7 @@ from ithaca.plugins.hierarchies.formulations.mapping import Mapping as LoopMappi
 from ithaca.plugins.hierarchies.formulations.mapping import Slot, slots
 from ithaca.plugins.hierarchies.formulations.point_rows import (
     directives_row,
+    laid_row,
     printed_row,
     stated_row,
     tiled_row,
@@ -95,7 +96,7 @@ def load_points(
     """
     if isinstance(path, str | Path) and Path(path).suffix.lower() in (".yaml", ".yml"):
         file = Path(path)
-        text = table_text([stated_row(directives_row(file), architecture)])
+        text = table_text([stated_row(directives_row(file, architecture), architecture)])
     elif isinstance(path, str | Path) and Path(path).suffix.lower() == ".txt":
         file = Path(path)
         text = table_text([stated_row(printed_row(file, MAX_BYTES), architecture)])
@@ -307,8 +308,22 @@ def evaluate_points(points: Sequence[SpatialPoint]) -> list[dict[str, Any]]:
     return [rows[place] for place in range(len(rows))]
 
 
-def model_of(design: SpatialDesign, mappings: Sequence[LoopMapping]) -> TimeloopModel:
-    """The model at given mappings of a design, exactly, whatever their orders."""
+def model_of(
+    design: SpatialDesign,
+    mappings: Sequence[LoopMapping],
+    kind: type[TimeloopModel] = TimeloopModel,
+) -> TimeloopModel:
+    """The model of a kind at given mappings of a design, exactly, whatever their orders.
+
+    Parameters
+    ----------
+    design : SpatialDesign
+        The design.
+    mappings : sequence of Mapping
+        Its mappings.
+    kind : type, optional
+        The model.
+    """
     levels, loops = design.architecture.levels, design.nest.loops
 
     def factor(slot: Slot, loop: str) -> Rationals:
@@ -343,7 +358,7 @@ def model_of(design: SpatialDesign, mappings: Sequence[LoopMapping]) -> Timeloop
     if any(each.remainders for each in mappings):
         ended = design.numbers_of(RATIONAL_ARRAYS, average, inside, keeps, most)
         mapping = replace(ended, whole=mapping, share=share)
-    return TimeloopModel(design.architecture, design.nest, mapping)
+    return kind(design.architecture, design.nest, mapping)
 
 
 def _evaluated(design: SpatialDesign, mappings: Sequence[LoopMapping]) -> Iterator[dict[str, Any]]:
@@ -406,39 +421,12 @@ def points_text(points: Sequence[SpatialPoint]) -> str:
     metric of the model."""
     figures = evaluate_points(points)
     rows = [
-        {**_cells(point), "valid": int(row["valid"]), **row["metrics"]}
+        {
+            **laid_row(point.design, point.mapping, point.workload),
+            "valid": int(row["valid"]),
+            **row["metrics"],
+        }
         for point, row in zip(points, figures, strict=True)
     ]
     columns = list(dict.fromkeys(name for row in rows for name in row))
     return csv_text(columns, ([row.get(name, "") for name in columns] for row in rows))
-
-
-def _cells(point: SpatialPoint) -> dict[str, str]:
-    nest, mapping = point.design.nest, point.mapping
-    between = "" if all(len(loop) == 1 for loop in nest.loops) else " "
-    sizes = " ".join(f"{name}={value}" for name, value in nest.settings.items())
-    cells = {"workload": point.workload or nest.name, "sizes": sizes}
-    for level in point.design.architecture.levels:
-        cells[f"K:{level.name}"] = " ".join(
-            tensor for tensor in point.design.tensors if tensor in mapping.keeps[level.name]
-        )
-        factors = {d: {n: Slot(level.name, d) for n in nest.loops} for d in ("", "x", "y")}
-        several = {
-            d: {
-                loop: mapping.trips(slot, loop)
-                for loop, slot in slots_of.items()
-                if mapping.factor(slot, loop) > 1
-            }
-            for d, slots_of in factors.items()
-        }
-        cells[f"T:{level.name}.factors"] = " ".join(
-            f"{loop}={n}" for loop, n in several[""].items()
-        )
-        cells[f"T:{level.name}.permutation_innermost_first"] = between.join(
-            reversed(mapping.orders[level.name])
-        )
-        if Slot(level.name, "x") in point.design.slots:
-            lanes = several["x"] | several["y"]
-            cells[f"S:{level.name}.factors"] = " ".join(f"{loop}={n}" for loop, n in lanes.items())
-            cells |= {f"S:{level.name}.{d.upper()}": between.join(several[d]) for d in ("x", "y")}
-    return cells

@@ -153,8 +153,15 @@ class TimeloopProfile(StorageProfile[SpatialDesign]):
 
     @property
     def relaxable(self) -> str:
-        """The restrictions of mappings beside capacities and meshes, in words."""
-        return "--constraints, --divisors-only or --fanout"
+        """The restrictions of mappings beside capacities and meshes that are asked for, in
+        words."""
+        options, own = self.design.options, self.design.constraints
+        asked = {
+            "--constraints": own != NONE,
+            "--divisors-only": options.divisors_only,
+            "--fanout": options.within_parent,
+        }
+        return " or ".join(name for name, given in asked.items() if given)
 
     def loops(self, configuration: Mapping[str, int]) -> tuple[str, ...]:
         """The mapping as Timeloop prints it."""

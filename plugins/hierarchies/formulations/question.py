@@ -26,6 +26,7 @@ from ithaca.plugins.hierarchies.formulations.editions import (
     UNEVEN,
     Setting,
 )
+from ithaca.plugins.hierarchies.formulations.entry_lines import with_line
 from ithaca.plugins.hierarchies.formulations.library import (
     architecture_names,
     described,
@@ -157,6 +158,8 @@ class MappingQuestion(Question):
             if not self.space.free_bypass:
                 _check_room(first, nest)
             if line := conflict(first):
+                for place in {entry.where for entry in first.constraints.factors}:
+                    line = line.replace(f"({place})", f"({with_line(place)})")
                 raise refuse(f"no mapping onto {architecture.name}", line)
         return designs
 

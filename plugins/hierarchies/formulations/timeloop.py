@@ -136,3 +136,14 @@ class TimeloopModel(MappingCounts):
                 for tensor in self._kept(place)
             }
         return {**named, self._compute.name: self.compute_energy}
+
+
+class FirstFillsModel(TimeloopModel):
+    """Costs as versions of the tool until 2022 count them: outputs take fills for the first time,
+    too."""
+
+    @remembered
+    def fills(self, level: int, tensor: str) -> Number:
+        if not level or tensor in dict(self._levels[level].resident):
+            return self._one * 0
+        return self._held(level, tensor, self.fills_of(level, tensor))

@@ -257,7 +257,7 @@ def test_constraints_that_leave_no_mapping_are_named(files):
         "Buffer has room for 24 words, not for the 34 of the tiles that it keeps"  # 4·6 + 6 + 4
     )
     assert reason in done.stderr
-    assert "N=4 of Buffer (c.yaml: constraints[0]), K=6 of Buffer" in done.stderr
+    assert "N=4 of Buffer (c.yaml line 1: constraints[0]), K=6 of Buffer" in done.stderr
 
 
 def test_a_limit_that_nothing_meets_is_named(files):

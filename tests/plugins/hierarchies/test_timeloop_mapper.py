@@ -223,3 +223,27 @@ def test_latency_needs_no_energies(folder):
     assert "Scalar reads (per-instance)" in text
     assert "pJ" not in text
     assert "Energy" not in text
+
+
+def test_the_answer_is_written_and_another_objective_taken(folder):
+    """The answer loads, and is explained and reported; what the tool printed of its own mapping
+    stands beside it, and a chart says where the energy goes."""
+    Path("map.yaml").write_text(MAPPED)
+    point = ithaca.evaluate("p.yaml", arch="a.yaml", points="map.yaml")
+    assert point.rows[0]["metrics"]["latency"] == 36
+    ithaca.timeloop_mapper([*FILES], output="first")
+    options = ("--objective", "energy", "--plot", "e.svg", "-o", "out")
+    theirs = ("--compare", "first/timeloop-mapper.stats.txt")
+    done = succeed("timeloop-mapper", *FILES, *options, *theirs)
+    result = ithaca.load("out/timeloop-mapper.result.json")
+    assert result.objective.text == "energy"
+    assert result.status == "optimal"
+    own = ithaca.load("first/timeloop-mapper.result.json").best.metrics
+    (row,) = [line for line in done.stdout.splitlines() if "whole run: Cycles" in line]
+    cells = [cell.strip() for cell in row.split("│")[2:4]]
+    assert cells == [str(result.best.metrics["latency"]), str(own["latency"])]
+    assert "energy" in Path("e.svg").read_text()
+    assert "Energy: " in succeed("explain", "out/timeloop-mapper.result.json", "--quick").stdout
+    assert refused("timeloop-mapper", *FILES, "--compare", "p.yaml").startswith(
+        "ithaca: p.yaml: has"
+    )

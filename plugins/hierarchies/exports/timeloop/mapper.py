@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import partial
 from math import ceil
+from typing import Any
 
 from ithaca.plugins.hierarchies.exports.templates import template
 from ithaca.plugins.hierarchies.exports.timeloop.folder import yaml_text
@@ -14,6 +15,7 @@ from ithaca.plugins.hierarchies.exports.timeloop.hierarchy import MappedNest, di
 from ithaca.plugins.hierarchies.formulations.architecture import Level
 from ithaca.plugins.hierarchies.formulations.drawing import working
 from ithaca.plugins.hierarchies.formulations.mapping import Slot
+from ithaca.plugins.hierarchies.formulations.sparse.parts import Sparsity
 
 #: What the tool calls its files.
 PREFIX = "timeloop-mapper"
@@ -21,28 +23,39 @@ PREFIX = "timeloop-mapper"
 
 def mapper_files(mapped: MappedNest) -> dict[str, str]:
     """Content by file name."""
-    title, architecture = f"{mapped.nest} on {mapped.architecture.name}", mapped.architecture
-    facts = {
-        "levels": [
-            (level, _kept(mapped, level), [*_own_loops(mapped, level)])
-            for level in architecture.levels
-        ],
-        "metrics": mapped.metrics,
-    }
+    title = f"{mapped.nest} on {mapped.architecture.name}"
     return {
         f"{PREFIX}.map.yaml": yaml_text({"mapping": [*directives(mapped)]}, title),
-        f"{PREFIX}.map.txt": template("timeloop/map.txt", **facts),
-        f"{PREFIX}.stats.txt": template(
-            "timeloop/stats.txt",
-            **facts,
-            compute=architecture.compute,
-            numbers={level.name: at for at, level in enumerate(reversed(architecture.levels), 1)},
-            unpriced=architecture.unpriced,
-            moved=partial(_moved, mapped),
-            outputs=f"{architecture.levels[0].name}.{mapped.nest.output.tensor}.capacity",
-            spent=_spent(mapped),
-        ),
+        f"{PREFIX}.map.txt": template("timeloop/map.txt", **_facts(mapped)),
+        f"{PREFIX}.stats.txt": statistics_text(mapped),
     }
+
+
+def statistics_text(mapped: MappedNest) -> str:
+    """The statistics of a mapping; of sparse tensors those of words that are moved, without the
+    energies of single tensors."""
+    architecture = mapped.architecture
+    return template(
+        "timeloop/stats.txt",
+        **_facts(mapped),
+        compute=architecture.compute,
+        numbers={level.name: at for at, level in enumerate(reversed(architecture.levels), 1)},
+        unpriced=architecture.unpriced,
+        sparse=isinstance(architecture.sparsity, Sparsity),
+        moved=partial(_moved, mapped),
+        pace=partial(_pace, mapped),
+        outputs=f"{architecture.levels[0].name}.{mapped.nest.output.tensor}.capacity",
+        spent=spent(mapped),
+    )
+
+
+def _facts(mapped: MappedNest) -> dict[str, Any]:
+    """The levels, with what they keep and their loops, and the metrics of a mapping."""
+    levels = [
+        (level, _kept(mapped, level), [*_own_loops(mapped, level)])
+        for level in mapped.architecture.levels
+    ]
+    return {"levels": levels, "metrics": mapped.metrics}
 
 
 def _kept(mapped: MappedNest, level: Level) -> list[str]:
@@ -62,14 +75,25 @@ def _own_loops(mapped: MappedNest, level: Level) -> Iterator[str]:
                 yield f"for {loop} in [0:{mapped.mapping.trips(slot, loop)}){along}"
 
 
-def _spent(mapped: MappedNest) -> dict[str, Fraction]:
+def spent(mapped: MappedNest) -> dict[str, Fraction]:
     """The energy of each part, from the inside outwards, and of all (pJ)."""
     compute, metrics = mapped.architecture.compute, mapped.metrics
-    spent = {compute.name: metrics["computes"] * compute.energy}
+    energies = {compute.name: metrics["computes"] * compute.energy}
     for level in reversed(mapped.architecture.levels):
         if own := metrics.get(f"{level.name}.energy"):
-            spent[level.name] = own
-    return {**spent, "Total": sum(spent.values(), Fraction(0))}
+            energies[level.name] = own
+    return {**energies, "Total": sum(energies.values(), Fraction(0))}
+
+
+def _pace(mapped: MappedNest, level: Level) -> Fraction:
+    """The share of the multipliers' pace that the bandwidths of a level let them keep."""
+    metrics, kept = mapped.metrics, _kept(mapped, level)
+    steps = metrics["computes"] / metrics["pes"]
+    waits = [
+        sum(metrics[f"{level.name}.{tensor}.{what}"] for tensor in kept for what in counts) / rate
+        for _, rate, counts in level.rates
+    ]
+    return min([Fraction(1), *(steps / wait for wait in waits if wait)])
 
 
 def _moved(

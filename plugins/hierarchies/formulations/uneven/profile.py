@@ -24,8 +24,13 @@ class UnevenProfile(StorageProfile[UnevenDesign]):
 
     @property
     def relaxable(self) -> str:
-        """The restrictions of mappings beside capacities and meshes, in words."""
-        return "--divisors-only or --nodes"
+        """The restrictions of mappings beside capacities and meshes that are asked for, in
+        words."""
+        asked = {
+            "--divisors-only": self.design.options.divisors_only,
+            "--nodes": self.design.options.nodes_by_level,
+        }
+        return " or ".join(name for name, given in asked.items() if given)
 
     def loops(self, configuration: Mapping[str, int]) -> tuple[str, ...]:
         """Every storage node with the words of its tile, and the loops inside it."""

@@ -235,7 +235,7 @@ def test_why_layers_have_no_array_together_is_said(name, arrays, minimise, tmp_p
     nothing = mode(name)(two_layers("8 2 2 4 1 1 1 1", "2 1 1 2 1 2 2 1"), request, OPTIONS)
     assert (
         network_failure(nothing)
-        == "infeasible: l1: the design space itself is empty: relax --min-lanes, --divisors-only or --for"
+        == "infeasible: l1: the design space itself is empty: relax --divisors-only"
     )
     # each takes 24 blocks: the first one for weights, the second one for inputs
     limits = (Limit("dsp", Fraction(5)), Limit("bram18k", Fraction(24)))

@@ -3,14 +3,19 @@
 import random
 import re
 from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
 import ithaca
 from ithaca.files.errors import InputError
+from ithaca.formulations.families import profile_of
 from ithaca.plugins.hierarchies.formulations.conflicts import conflict
 from ithaca.plugins.hierarchies.formulations.constraints import Constraints, FactorRange
 from ithaca.plugins.hierarchies.formulations.mapping import slots
+from ithaca.plugins.hierarchies.formulations.options import HierarchyOptions
+from ithaca.plugins.hierarchies.formulations.question import MappingQuestion
 from tests.plugins.hierarchies.formulations.drawn import drawn_problem, enumerated, posed
 
 
@@ -53,6 +58,39 @@ def test_a_conflict_leaves_no_mapping_and_names_no_entry_too_many(seed):
         assert not conflict(constrained(design, [each for each in named if each is not entry]))
 
 
+@pytest.mark.ci(every=24)
+@pytest.mark.slow(every=4)
+@pytest.mark.parametrize("seed", range(200))
+def test_lanes_too_few_for_a_utilization_are_named_with_no_entry_too_many(seed):
+    """Spatial factors that are bounded, and a share of the multipliers that they cannot reach."""
+    rng, seeds = random.Random(seed), iter(range(seed, 10**6, 200))
+    while True:
+        design = drawn_problem(next(seeds)).design
+        places = {slot.level for slot in slots(design.architecture) if slot.kind == "spatial"}
+        entries = [
+            FactorRange(level, "spatial", loop, 1, rng.choice((1, 1, 2)), f"e{level}{loop}")
+            for level in sorted(places)
+            for loop, _ in design.nest.extents
+            if rng.random() < 0.8
+        ]
+        share = Fraction(rng.choice((5, 8, 10)), 10)
+
+        def posing(entries, share=share, design=design):
+            own = Constraints(factors=tuple(entries), least_used=share)
+            return replace(design, constraints=own)
+
+        line = conflict(posing(entries))
+        if line.startswith("a utilization"):
+            break
+    asked = posing(entries)
+    if asked.space.axes:
+        assert enumerated(posed(asked, "latency")) is None
+    named = [entry for entry in entries if f"({entry.where})" in line]
+    assert conflict(posing(named)) == line
+    for entry in named:
+        assert not conflict(posing([each for each in named if each is not entry]))
+
+
 ARCHITECTURE = """
 architecture:
   version: 0.4
@@ -91,6 +129,12 @@ architecture:
             "+ 8 of C: k=8 of RF (c.yaml: constraints[0]), i=8 of RF (c.yaml: constraints[0])",
         ),
         (
+            "[{target: GLB, type: spatial, factors: k<=2 i<=2 j=1}, {type: utilization, min: 0.9}]",
+            "a utilization of 0.9 asks for 15 of 16 multipliers, and 4 can work, 4 inside GLB: "
+            "spatial k<=2 of GLB (c.yaml: constraints[0]), spatial i<=2 of GLB (c.yaml: "
+            "constraints[0]), spatial j=1 of GLB",
+        ),
+        (
             "[{target: RF, type: temporal, factors: k=3}]",
             "k=3 of RF (c.yaml: constraints[0]) is no",
         ),
@@ -103,4 +147,34 @@ def test_what_contradicts_is_named_with_its_arithmetic(tmp_path, targets, told, 
     options = {"arch": "arch.yaml", "constraints": "c.yaml", "divisors_only": True}
     with pytest.raises(InputError) as error:
         ithaca.map("mm", i=8, j=8, k=8, objective="latency", **options)
-    assert told in str(error.value)
+    assert told.replace("(c.yaml: ", "(c.yaml line 1: ") in str(error.value)
+
+
+def test_lines_are_those_of_the_entries(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("arch.yaml").write_text(ARCHITECTURE)
+    text = "constraints:\n  targets:\n  # bounds\n{}  - target: RF\n    type: temporal\n    factors: [k=8, i=8, j=1]\n"
+    options = {"arch": "arch.yaml", "constraints": "c.yaml", "divisors_only": True}
+    for before, place in (
+        ("", "c.yaml line 4: constraints.targets[0]"),
+        ("  - {target: GLB, type: temporal}\n", "c.yaml line 5: constraints.targets[1]"),
+        ("{% set x = 1 %}  - {target: GLB, type: temporal}\n", "c.yaml: constraints.targets[1]"),
+    ):
+        Path("c.yaml").write_text(text.replace("{}", before))
+        with pytest.raises(InputError) as error:
+            ithaca.map("mm", i=8, j=8, k=8, objective="latency", **options)
+        assert f"k=8 of RF ({place})" in str(error.value)
+
+
+def test_what_was_not_asked_for_is_no_remedy(tmp_path, monkeypatch):
+    """Only restrictions that are given are named to be relaxed."""
+    monkeypatch.chdir(tmp_path)
+    Path("arch.yaml").write_text(ARCHITECTURE)
+    design = MappingQuestion.read(HierarchyOptions(arch="arch.yaml"), "latency").designs(
+        ithaca.nest("ik,kj->ij", i=8, j=8, k=8)
+    )[0]
+    assert profile_of(design).relaxable == ""
+    divisors = replace(design, options=replace(design.options, divisors_only=True))
+    assert profile_of(divisors).relaxable == "--divisors-only"
+    both = constrained(divisors, [FactorRange("RF", "temporal", "k", 1, 2)])
+    assert profile_of(both).relaxable == "--constraints or --divisors-only"

@@ -1,5 +1,9 @@
 """Constraints files: what they leave of a space, and what they are refused for."""
 
+import random
+from itertools import product
+from math import prod
+
 import pytest
 
 from ithaca.files.errors import InputError
@@ -8,6 +12,7 @@ from ithaca.plugins.hierarchies.formulations.constraint_entries import _entries
 from ithaca.plugins.hierarchies.formulations.constraint_files import read_constraints
 from ithaca.plugins.hierarchies.formulations.constraints import FactorRange
 from ithaca.plugins.hierarchies.formulations.design import SpatialDesign
+from ithaca.plugins.hierarchies.formulations.filled_lanes import filling
 from ithaca.plugins.hierarchies.formulations.mapping_space import MappingOptions
 from ithaca.workloads.problem_files import read_problem
 from tests.plugins.hierarchies.formulations.cases import golden
@@ -91,3 +96,75 @@ def test_attributes_of_a_constraint_are_a_mapping():
     section = [{"name": "DRAM", "constraints": [{"type": "spatial", "attributes": 4}]}]
     with pytest.raises(InputError, match=r"constraints.0..attributes is '4'; allowed: a mapping"):
         list(_entries(section[0], "at"))
+
+
+@pytest.mark.parametrize(
+    ("extents", "room", "factors"),
+    [
+        ((128, 128), 8, (8, 1)),  # as timeloopfe wrote of a public design: M=8, C=1
+        ((3, 4), 12, (3, 4)),
+        ((3, 4), 8, (3, 2)),
+        ((13,), 8, (7,)),  # two turns, of 7 and 6: 6.5 lanes on average
+        ((13, 2), 8, (7, 1)),
+        ((5, 1), 1, (1, 1)),
+    ],
+)
+def test_loops_fill_lanes_as_well_as_can_be(extents, room, factors):
+    assert filling(extents, room) == factors
+
+
+def test_filling_is_at_least_the_best_of_divisors():
+    rng = random.Random(7)
+    for _ in range(60):
+        extents = tuple(rng.randint(1, 24) for _ in range(rng.randint(1, 3)))
+        room = rng.randint(max(extents), 64)  # no loop exceeds it: whole divisors alone
+        divisors = [[d for d in range(1, n + 1) if n % d == 0] for n in extents]
+        best = max(p for each in product(*divisors) if (p := prod(each)) <= room)
+        own = filling(extents, room)
+        assert best <= prod(own) <= room, (extents, room, own)
+
+
+MACRO = "mapspace:\n- {{target: GLB, type: spatial, {}}}\n"
+
+
+def fixed(tmp_path, fields):
+    spans = read(tmp_path, MACRO.format(fields)).factors
+    return {span.loop: (span.low, span.high) for span in spans if span.kind == "spatial"}
+
+
+def test_fields_of_the_front_end_stand_for_factors(tmp_path):
+    """On 12 × 14 lanes, of 64 filters and channels and windows of 3 × 3."""
+    filled = fixed(tmp_path, "maximize_dims: [[S], [R, M]]")
+    assert filled == {"S": (3, 3), "R": (3, 3), "M": (16, 16)}  # 56 lanes left: 3 · 16
+    assert fixed(tmp_path, "factors: S=2, maximize_dims: [M]")["M"] == (64, 64)  # 84 lanes left
+    assert fixed(tmp_path, "maximize_dims: [M], maximize_dims_capacity: 4") == {"M": (4, 4)}
+    still = fixed(tmp_path, "no_iteration_over_dataspaces: [Weights]")
+    assert still == dict.fromkeys("MCRS", (1, 1))
+    assert fixed(tmp_path, "must_iterate_over_dataspaces: [Outputs]") == dict.fromkeys(
+        "CRS", (1, 1)
+    )
+    assert fixed(tmp_path, "must_iterate_over_dataspaces: ['*']") == {}
+    by_loop = fixed(tmp_path, "factors: {M: '4', C: 2}, split: '2', permutation: 'M,C'")
+    assert by_loop == {"M": (4, 4), "C": (2, 2)}
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ("maximize_dims: [[C, X]]", "maximize_dims has 'X'; allowed: each of N, M, C"),
+        ("factors: C=3, maximize_dims: [C]", "maximize_dims has 'C'; allowed: each of N, M, P"),
+        ("maximize_dims: [[C, C]]", "maximize_dims has 'C'"),
+        ("maximize_dims: C", "maximize_dims is 'C'; allowed: a list of lists of loops"),
+        ("maximize_dims: [[1]]", "maximize_dims is"),
+        ("no_iteration_over_dataspaces: [W]", "there is no tensor 'W'"),
+        ("no_iteration_over_dataspaces: W", "allowed: a list of tensors"),
+        ("no_reuse: [Inputs]", "no_reuse is not supported"),
+        ("rmw_first_update: [Inputs]", "rmw_first_update is not supported"),
+    ],
+)
+def test_fields_of_the_front_end_that_say_nothing_are_refused(tmp_path, fields, told):
+    with pytest.raises(InputError) as error:
+        read(tmp_path, MACRO.format(fields))
+    assert told in str(error.value)
+    with pytest.raises(InputError, match="maximize_dims has no maximize_dims_capacity"):
+        read(tmp_path, "mapspace:\n- {target: GLB, type: temporal, maximize_dims: [[C]]}\n")

@@ -384,3 +384,42 @@ def test_actions_of_no_access_are_named(tmp_path):
     assert "no energies, as nothing says those of reg; not read: ERT.reg.read_random" in stderr
     done = succeed("map", "mm", "-s", "i=2,j=2,k=2", *words[2:4], "--objective", "latency")
     assert "nothing here depends on ERT.reg.read_random" in done.stderr.replace("\n      ", " ")
+
+
+SPREAD = """
+architecture:
+  version: 0.4
+  nodes:
+  - !Component {name: DRAM, class: DRAM, attributes: {datawidth: 8, width: 64}}
+  - !Container {name: column, spatial: {meshX: 4}}
+  - !Container {name: PE, spatial: {meshY: 2}}
+  - !Component {name: reg, class: regfile, attributes: {depth: 4, datawidth: 8}}
+  - !Component {name: mac, class: intmac}
+"""
+
+
+def test_spatial_loops_are_named_by_the_nodes_whose_instances_they_run_over(tmp_path):
+    """In constraints and in mappings, as in public designs."""
+    (tmp_path / "top.yaml.jinja2").write_text(
+        SPREAD + "problem: {{ {'shape': 'gemm_ABZ', 'instance': {'M': 4, 'N': 2, 'K': 2}} }}\n"
+        "extra_mapping_constraints:\n  targets:\n"
+        "  - {target: column, type: spatial, factors: M=4}\n"
+        "  - {target: PE, type: spatial, factors: N=2}\n"
+    )
+    found = ithaca.timeloop_mapper(
+        tmp_path / "top.yaml.jinja2", objective="latency", output=tmp_path
+    )
+    assert found.value == 4 * 2 * 2 / 8
+    named = (tmp_path / "timeloop-mapper.map.yaml").read_text()
+    assert "target: inter_PE_spatial" in named
+    (tmp_path / "m.yaml").write_text(
+        """mapping:
+- {target: DRAM, type: temporal, factors: K=2}
+- {target: column, type: spatial, factors: M=4, permutation: M, split: 1}
+- {target: PE, type: spatial, factors: N=2, permutation: N, split: 0}
+"""
+    )
+    problem = ithaca.nest("Z[M,N] += A[M,K] * B[N,K]", M=4, N=2, K=2)
+    point = ithaca.evaluate(problem, arch=tmp_path, points=tmp_path / "m.yaml").rows[0]
+    assert point["metrics"]["pes"] == 8
+    assert point["metrics"]["latency"] == 2

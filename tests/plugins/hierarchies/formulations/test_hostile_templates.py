@@ -86,8 +86,28 @@ def test_more_folders_may_be_included_by_option(folder):
     (folder / "file.yaml").write_text("a: {{ include_text('../secret.txt') }}")
     with including([folder]), pytest.raises(InputError, match="outside of"):
         load_timeloop(folder / "file.yaml")
-    with pytest.raises(InputError, match="allowed: a folder"), including("nowhere"):
-        pass
+    for other in ("nowhere", "1x=2", "=a", "a-b=3"):
+        with pytest.raises(InputError, match="allowed: a folder, or NAME=VALUE"), including(other):
+            pass
+
+
+def test_variables_that_a_program_sets_are_given_by_option(folder):
+    """`top.yaml.jinja2` of public designs: its program sets ``architecture``."""
+    (folder / "top.yaml.jinja2").write_text("a: {{ include(architecture ~ '.yaml', 'a') }}\n")
+    with pytest.raises(InputError, match="'architecture' is undefined"):
+        load_timeloop(folder / "top.yaml.jinja2")
+    with including("architecture=base"):
+        assert load_timeloop(folder / "top.yaml.jinja2") == {"a": {"b": 3, "t": "x"}}
+    with including("architecture=../secret"), pytest.raises(InputError, match="outside of"):
+        load_timeloop(folder / "top.yaml.jinja2")
+
+
+def test_lists_of_several_files_are_included_as_one(folder):
+    (folder / "parts").mkdir()
+    for name, part in (("b", "[3]"), ("a", "[1, {x: 2}]")):
+        (folder / "parts" / f"{name}.yaml").write_text(f"c: {{d: {part}}}\n")
+    (folder / "file.yaml").write_text("a: {{ include_all('parts/*.yaml', 'c.d') }}")
+    assert load_timeloop(folder / "file.yaml") == {"a": [1, {"x": 2}, 3]}
 
 
 def test_commands_and_functions_take_the_option(folder):
