@@ -38,7 +38,7 @@ def test_hierarchies_prove_it_and_move_each_word_once(work, arch):
 def test_arrays_refuse_it(work, line):
     said = refused("solve", work, "-s", "i=8" + (",k=4" if "k" in work else ""))
     assert line in said
-    assert "on memory hierarchies (--arch) others" in said.replace("\n      ", " ")
+    assert "with a reduction; others with --arch" in said.replace("\n      ", " ")
 
 
 @pytest.mark.parametrize("arch", ["dmazerunner-256", "explainable-edge"])
