@@ -13,7 +13,7 @@ from ithaca.commands.api.lists import list_workloads as list_workloads
 from ithaca.commands.api.live_line import SearchProgress as SearchProgress
 from ithaca.commands.api.points import EvaluatedPoints
 from ithaca.commands.families.systolic.points import Points as Points
-from ithaca.exports.programs.solutions import SolvedModel
+from ithaca.exports.programs.solved import SolvedModel
 from ithaca.files.answer import Answer, Check, Wrote
 from ithaca.files.answer import Verification as Verification
 from ithaca.files.answer import Words as Words
@@ -367,6 +367,7 @@ def network(
     tokens: int | None = None,
     context: int | None = None,
     experts: str | None = None,
+    elementwise: bool = False,
     layers: Sequence[str] | None = None,
     mode: str = "per-layer",
     arrays: int | None = None,

@@ -81,6 +81,10 @@ def network(
             help="How rows spread over experts: uniform, skewed, or rows of each, as 9,5,2.",
         ),
     ] = None,
+    elementwise: Annotated[
+        bool,
+        Option("--elementwise", help="Of a model: softmax, norms and the like are layers, too."),
+    ] = False,
     layers: LayerPatterns = None,
     mode: Annotated[
         str,
@@ -120,7 +124,9 @@ def network(
     stated = {"batch": batch, "tokens": tokens, "context": context}
     parameters |= {size: value for size, value in stated.items() if value is not None}
     all_sizes = parse_extents(sizes, parameters)
-    whole = find_network(str(name), all_sizes, phase=phase, experts=experts)
+    whole = find_network(
+        str(name), all_sizes, phase=phase, experts=experts, elementwise=elementwise
+    )
     layered = only_layers(whole, several(layers))
     for line in (*layered.remarks, *question.remarks(None)):
         note(line)

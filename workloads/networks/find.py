@@ -41,6 +41,7 @@ class NetworkSource(Protocol):
         sizes: Mapping[str, int],
         phase: str | None,
         experts: str | None,
+        elementwise: bool,
     ) -> Network:
         """The network that a document states.
 
@@ -56,6 +57,8 @@ class NetworkSource(Protocol):
             The phase; its first by default.
         experts : str, optional
             How rows are spread over experts; evenly by default.
+        elementwise : bool
+            Whether work that is element by element makes layers, too.
         """
 
 
@@ -74,6 +77,7 @@ def find_network(
     files: str = FILES,
     phase: str | None = None,
     experts: str | None = None,
+    elementwise: bool = False,
 ) -> Network:
     """Find a network, one of `network_names` or a file, and set its sizes.
 
@@ -93,6 +97,8 @@ def find_network(
         Of models that have several, such as decode and prefill.
     experts : str, optional
         Of models with experts, how rows are spread: uniform, skewed, or rows of each.
+    elementwise : bool, optional
+        Whether a model's work that is element by element makes layers, too.
 
     Returns
     -------
@@ -105,8 +111,8 @@ def find_network(
         If there is no such network, its file is none, it has no such phase, or a size is no
         parameter of it.
     """
-    network = _read(text, sizes, files, phase, experts)
-    stated = {"phase": phase, "experts": experts}
+    network = _read(text, sizes, files, phase, experts, elementwise)
+    stated = {"phase": phase, "experts": experts, "elementwise": "true" if elementwise else None}
     if network.run is None and (names := [n for n, value in stated.items() if value is not None]):
         raise InputError(
             f"{names[0]} is {quoted(stated[names[0]])}, but network {network.name} has no phases; "
@@ -121,6 +127,7 @@ def _read(
     files: str,
     phase: str | None,
     experts: str | None,
+    elementwise: bool,
 ) -> Network:
     path, ending = Path(text), "" if text in network_names() else Path(text).suffix.lower()
     if ending == ".onnx":
@@ -152,7 +159,7 @@ def _read(
     )
     for source in SOURCES.values():
         if isinstance(document, dict) and source.takes(document):
-            return source.network(document, where, sizes or {}, phase, experts)
+            return source.network(document, where, sizes or {}, phase, experts, elementwise)
     if isinstance(document, dict) and (own := _alone(document, where, sizes or {})) is not None:
         return own
     return read_network(document, where, sizes or {})

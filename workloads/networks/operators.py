@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from math import gcd, prod
+from typing import Any
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import errors_at
@@ -17,11 +18,19 @@ from ithaca.workloads.networks.network import Layer
 #: Along rows and columns.
 Pair = tuple[int, int]
 
-#: Statements of kernels that only networks have, by name: convolutions of volumes.
-VOLUMES = {
+#: Statements of kernels that only networks have, by name: convolutions of volumes, and work that
+#: is element by element.
+OWN_KERNELS = {
+    "map": "O[b][i][j] += A[b][i][j]",
+    "gate": "O[b][i][j] += A[b][i][j] * B[b][i][j]",
+    "scale": "O[b][i][j] += A[b][i][j] * B[j]",
+    "row_sum": "O[b][i] += A[b][i][j]",
     "conv3d": "cout[z][r][c][o] += cin[z*s+m*d][r*s+p*d][c*s+q*d][i] * w[o][m][p][q][i]",
     "depthwise_conv3d": "cout[z][r][c][o] += cin[z*s+m*d][r*s+p*d][c*s+q*d][o] * w[m][p][q][o]",
 }
+
+#: Those with strides and dilations.
+VOLUMES = ("conv3d", "depthwise_conv3d")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +38,7 @@ class KernelUse:
     """A kernel, its extents, strides and dilations, and its runs in a layer."""
 
     kernel: str
-    """One of the library, or of `VOLUMES`."""
+    """One of the library, or of `OWN_KERNELS`."""
     sizes: tuple[tuple[str, int], ...]
     """Extents by loop."""
     count: int = 1
@@ -64,10 +73,13 @@ class KernelUse:
         return Layer(name, nest, self.count, (name,))
 
     def _nest(self, sizes: Mapping[str, int]) -> LoopNest:
-        if self.kernel not in VOLUMES:
+        if self.kernel not in OWN_KERNELS:
             return workload(self.kernel, sizes)
-        fields = {"extents": dict(self.sizes), "parameters": {"s": 1, "d": 1}}
-        document = {"name": self.kernel, "statement": VOLUMES[self.kernel], **fields}
+        statement = OWN_KERNELS[self.kernel]
+        document: dict[str, Any] = {"name": self.kernel, "statement": statement}
+        document["extents"] = dict(self.sizes)
+        if self.kernel in VOLUMES:
+            document["parameters"] = {"s": 1, "d": 1}
         return kernel_nest(document, self.kernel).with_sizes(sizes)
 
 

@@ -10,7 +10,18 @@ from pydantic import Field
 
 from ithaca.files.errors import InputError
 from ithaca.plugins.hub.workloads.fields import Configuration, Flag, Size
-from ithaca.plugins.hub.workloads.parts import Block, Matrix, Model, Part, Product, Runs
+from ithaca.plugins.hub.workloads.parts import (
+    Block,
+    Elementwise,
+    Matrix,
+    Model,
+    Part,
+    Product,
+    Runs,
+    joined,
+    mapped,
+    normalised,
+)
 from ithaca.plugins.hub.workloads.phases import Phase, spread
 
 
@@ -161,7 +172,8 @@ def decoder(configuration: DecoderConfiguration, phase: Phase) -> Model:
         tied=tied,
     )
     scales = c.hidden_size * (1 + kind.shifted)
-    blocks.append(Block("", 1, (head,), scales, {kind.norm: 1}))
+    last = normalised(kind.norm, (phase.batch, 1, c.hidden_size))
+    blocks.append(Block("", 1, (head,), scales, (last,)))
     return Model(tuple(blocks), table, cache)
 
 
@@ -192,23 +204,47 @@ def _layers(name: str, repeat: int, context: int, c: DecoderConfiguration, phase
         Product("attend", phase.batch * c.groups, grouped, c.head, context, follows=True),
         Matrix("output", c.hidden_size, heads * c.head, runs, bias=ending),
     ]
-    experts = 1
     if c.num_local_experts is not None:
         taken = c.num_experts_per_tok or 1
-        experts = sum(n for _, n in spread(phase.rows * taken, c.num_local_experts, phase.experts))
         parts.append(Matrix("router", c.num_local_experts, c.hidden_size, runs))
         runs = spread(phase.rows * taken, c.num_local_experts, phase.experts)
     parts += _feed_forward(c, c.intermediate_size, runs, c.num_local_experts or 1)
     scales = c.hidden_size * kind.norms * (1 + kind.shifted) + 2 * c.head * kind.head_norms
-    elementwise = {
-        "Softmax": 1 + (c.num_local_experts is not None),
-        kind.norm: kind.norms + 2 * kind.head_norms,
-        "RoPE": 2,
-        kind.activation: experts,
-        **({"Mul": experts} if kind.gated else {}),
-        "Add": 2,
-    }
-    return Block(name, repeat, tuple(parts), scales, elementwise)
+    side, new, wide = phase.batch, phase.tokens, c.hidden_size
+    elementwise = [
+        mapped("Softmax", (side * heads, new, context)),
+        normalised(kind.norm, (side, new, wide), kind.norms),
+        joined("RoPE", (side, new, heads * c.head)),
+        joined("RoPE", (side, new, c.groups * c.head)),
+        joined("Add", (side, new, wide), 2),
+    ]
+    if kind.head_norms:
+        for each in (heads, c.groups):
+            elementwise.append(normalised(kind.norm, (side * each, new, c.head)))
+    if c.num_local_experts is not None:
+        elementwise.append(mapped("Softmax", (side, new, c.num_local_experts)))
+    elementwise += between(kind.activation, runs, c.intermediate_size, gated=kind.gated)
+    return Block(name, repeat, tuple(parts), scales, tuple(elementwise))
+
+
+def between(activation: str, runs: Runs, inner: int, *, gated: bool) -> Iterator[Elementwise]:
+    """Operations between the matrices of a feed-forward part.
+
+    Parameters
+    ----------
+    activation : str
+        The activation's name in ONNX.
+    runs : tuple
+        Rows, and how many experts have so many.
+    inner : int
+        Columns.
+    gated : bool
+        Whether it is multiplied by another product.
+    """
+    for rows, count in runs:
+        yield mapped(activation, (1, rows, inner), count)
+        if gated:
+            yield joined("Mul", (1, rows, inner), count)
 
 
 def _feed_forward(c: DecoderConfiguration, inner: int, runs: Runs, stored: int) -> list[Part]:

@@ -10,7 +10,17 @@ from pydantic import Field
 from ithaca.files.errors import InputError
 from ithaca.plugins.hub.workloads.decoders import part_of
 from ithaca.plugins.hub.workloads.fields import Configuration, Flag, Size
-from ithaca.plugins.hub.workloads.parts import Block, Convolution, Matrix, Model, Part, Product
+from ithaca.plugins.hub.workloads.parts import (
+    Block,
+    Convolution,
+    Matrix,
+    Model,
+    Part,
+    Product,
+    joined,
+    mapped,
+    normalised,
+)
 from ithaca.plugins.hub.workloads.phases import Phase
 
 #: Positions of a text, as CLIP encodes it.
@@ -54,7 +64,15 @@ def _residual(name: str, inputs: int, outputs: int, size: int, timed: int, batch
     ]
     if inputs != outputs:
         parts.append(convolved("shortcut", inputs, 1))
-    own = {"GroupNormalization": 2, "SiLU": 3, "Add": 2}
+    places = size * size
+    own = (
+        normalised("GroupNormalization", (batch, places, inputs)),
+        normalised("GroupNormalization", (batch, places, outputs)),
+        mapped("SiLU", (batch, places, inputs)),
+        mapped("SiLU", (batch, places, outputs)),
+        mapped("SiLU", (batch, 1, timed)),
+        joined("Add", (batch, places, outputs), 2),
+    )
     return Block(name, 1, tuple(parts), 2 * (inputs + outputs), own)
 
 
@@ -78,8 +96,17 @@ def _attention(name: str, width: int, size: int, heads: int, text: int, batch: i
         Matrix("down", width, 4 * width, runs, bias=True),
         Matrix("after", width, width, runs, bias=True),
     )
-    own = {"Softmax": 2, "LayerNormalization": 3, "GroupNormalization": 1, "Gelu": 1, "Mul": 1}
-    return Block(name, 1, parts, 8 * width, own | {"Add": 4})
+    image = (batch, rows, width)
+    own = (
+        mapped("Softmax", (several, rows, rows)),
+        mapped("Softmax", (several, rows, TEXT)),
+        normalised("LayerNormalization", image, 3),
+        normalised("GroupNormalization", image),
+        mapped("Gelu", (batch, rows, 4 * width)),
+        joined("Mul", (batch, rows, 4 * width)),
+        joined("Add", image, 4),
+    )
+    return Block(name, 1, parts, 8 * width, own)
 
 
 def unet(c: UNetConfiguration, phase: Phase) -> Model:
@@ -113,7 +140,7 @@ def _blocks(c: UNetConfiguration, batch: int) -> Iterator[Block]:
         Matrix("time1", timed, first, ((batch, 1),), bias=True),
         Matrix("time2", timed, timed, ((batch, 1),), bias=True),
     )
-    yield Block("", 1, time, 0, {"SiLU": 1})
+    yield Block("", 1, time, 0, (mapped("SiLU", (batch, 1, timed)),))
     yield window("front", first, c.in_channels, size)
     before, skipped = first, [first]
     for stage, width in enumerate(widths):
@@ -141,6 +168,7 @@ def _blocks(c: UNetConfiguration, batch: int) -> Iterator[Block]:
         if stage:
             size *= 2
             yield window(f"up{stage + 1}.double", width, width, size)
-    own = {"GroupNormalization": 1, "SiLU": 1}
+    all_of = (batch, size * size, first)
+    own = (normalised("GroupNormalization", all_of), mapped("SiLU", all_of))
     end = Convolution("end", c.out_channels, first, (3, 3), (size, size), batch)
     yield Block("", 1, (end,), 2 * first, own)

@@ -9,7 +9,18 @@ from pydantic import Field
 from ithaca.files.errors import InputError
 from ithaca.plugins.hub.workloads.decoders import part_of
 from ithaca.plugins.hub.workloads.fields import Configuration, Flag, Size
-from ithaca.plugins.hub.workloads.parts import Block, Convolution, Matrix, Model, Part, Product
+from ithaca.plugins.hub.workloads.parts import (
+    Block,
+    Convolution,
+    Elementwise,
+    Matrix,
+    Model,
+    Part,
+    Product,
+    joined,
+    mapped,
+    normalised,
+)
 from ithaca.plugins.hub.workloads.phases import Phase
 
 Layers = Annotated[int, Field(ge=1, le=1000)]
@@ -67,7 +78,16 @@ def whisper(c: WhisperConfiguration, phase: Phase) -> Model:
             "max_target_positions"
         )
     width, batch, heard = c.d_model, phase.batch, c.max_source_positions
-    elementwise = {"Softmax": 1, "LayerNormalization": 2, "Gelu": 1, "Add": 2}
+    heads, new = c.encoder_attention_heads, phase.tokens
+
+    def around(rows: int, inner: int, count: int) -> tuple[Elementwise, ...]:
+        """Operations beside attention: norms, activations, sums."""
+        return (
+            normalised("LayerNormalization", (batch, rows, width), count),
+            mapped("Gelu", (batch, rows, inner)),
+            joined("Add", (batch, rows, width), count),
+        )
+
     front = (
         Convolution("conv1", width, c.num_mel_bins, (1, 3), (1, 2 * heard), batch),
         Convolution("conv2", width, width, (1, 3), (1, heard), batch, 2),
@@ -77,7 +97,11 @@ def whisper(c: WhisperConfiguration, phase: Phase) -> Model:
         *_feed_forward(width, c.encoder_ffn_dim, batch * heard),
     )
     pairs = 2 * width  # biases of queries and values, which the fused matrix does not have
-    encoder = Block("encoder", c.encoder_layers, encoding, 2 * _NORM * width + pairs, elementwise)
+    own = (
+        mapped("Softmax", (batch * heads, heard, heard)),
+        *around(heard, c.encoder_ffn_dim, 2),
+    )
+    encoder = Block("encoder", c.encoder_layers, encoding, 2 * _NORM * width + pairs, own)
     crossed = _attention(
         "cross_", width, c.decoder_attention_heads, batch, phase.tokens, heard, fused=False
     )
@@ -88,11 +112,22 @@ def whisper(c: WhisperConfiguration, phase: Phase) -> Model:
         *_feed_forward(width, c.decoder_ffn_dim, phase.rows),
     )
     vectors = 3 * _NORM * width + pairs + width  # the last: a bias of values
-    own = {"Softmax": 2, "LayerNormalization": 3, "Gelu": 1, "Add": 3}
+    several = batch * c.decoder_attention_heads
+    own = (
+        mapped("Softmax", (several, new, phase.context)),
+        mapped("Softmax", (several, new, heard)),
+        *around(new, c.decoder_ffn_dim, 3),
+    )
+    before = (
+        mapped("Gelu", (batch, 2 * heard, width)),
+        mapped("Gelu", (batch, heard, width)),
+        joined("Add", (batch, heard, width)),
+        normalised("LayerNormalization", (batch, heard, width)),
+    )
     blocks: tuple[Block, ...]
     if phase.name == "prefill":
         blocks = (
-            Block("", 1, front, _NORM * width, {"Gelu": 2, "Add": 1, "LayerNormalization": 1}),
+            Block("", 1, front, _NORM * width, before),
             encoder,
             Block("decoder", c.decoder_layers, (both, *decoding), vectors, own),
         )
@@ -102,7 +137,8 @@ def whisper(c: WhisperConfiguration, phase: Phase) -> Model:
         hidden = sum(part.words for part in front) + _NORM * width + encoder.words
         hidden += c.decoder_layers * both.words
     head = Matrix("lm_head", c.vocab_size, width, ((batch, 1),), tied=True)
-    last = Block("", 1, (head,), _NORM * width, {"LayerNormalization": 1})
+    norm = normalised("LayerNormalization", (batch, 1, width))
+    last = Block("", 1, (head,), _NORM * width, (norm,))
     tables = width * (c.vocab_size + heard + c.max_target_positions)
     cache = 2 * batch * width * c.decoder_layers * (heard + phase.context)
     return Model((*blocks, last), tables + hidden, cache)
@@ -143,18 +179,24 @@ def vision(c: VisionConfiguration, phase: Phase) -> Model:
         Matrix("output", width, width, ((rows, 1),), bias=True),
         *_feed_forward(width, c.intermediate_size, rows),
     ]
-    own = {"Softmax": 1, "LayerNormalization": 2, "Gelu": 1, "Add": 2}
+    side, all_of = phase.batch, (phase.batch, phase.tokens, width)
+    own = (
+        mapped("Softmax", (batch, phase.tokens, phase.tokens)),
+        normalised("LayerNormalization", all_of, 2),
+        mapped("Gelu", (side, phase.tokens, c.intermediate_size)),
+        joined("Add", all_of, 2),
+    )
     first = Matrix("patches", width, pixels, image, bias=True)  # beside positions, and the class
     return Model(
         (
-            Block("", 1, (first,), width * (phase.tokens + 1), {"Add": 1}),
+            Block("", 1, (first,), width * (phase.tokens + 1), (joined("Add", all_of),)),
             Block("layer", c.num_hidden_layers, tuple(parts), 2 * _NORM * width, own),
             Block(
                 "",
                 1,
                 (Matrix("classes", classes, width, ((phase.batch, 1),), bias=True),),
                 _NORM * width,
-                {"LayerNormalization": 1},
+                (normalised("LayerNormalization", (side, 1, width)),),
             ),
         ),
     )
@@ -186,7 +228,15 @@ def mamba(c: MambaConfiguration, phase: Phase) -> Model:
         Matrix("out", width, inner, runs),
     )
     vectors = inner * (c.state_size + 1) + width
-    own = {"SiLU": 2, "Softplus": 1, "Scan": 1, "Mul": 1, "RMSNorm": 1, "Add": 1}
+    shape = (phase.batch, phase.tokens, inner)
+    own = (
+        mapped("SiLU", shape, 2),
+        mapped("Softplus", shape),
+        joined("Scan", (phase.batch, phase.tokens, inner * c.state_size)),
+        joined("Mul", shape),
+        normalised("RMSNorm", (phase.batch, phase.tokens, width)),
+        joined("Add", (phase.batch, phase.tokens, width)),
+    )
     head = Matrix(
         "lm_head", c.vocab_size, width, ((phase.batch, 1),), tied=c.tie_word_embeddings is not False
     )
@@ -194,7 +244,7 @@ def mamba(c: MambaConfiguration, phase: Phase) -> Model:
     return Model(
         (
             Block("layer", c.num_hidden_layers, parts, vectors, own),
-            Block("", 1, (head,), width, {"RMSNorm": 1}),
+            Block("", 1, (head,), width, (normalised("RMSNorm", (phase.batch, 1, width)),)),
         ),
         c.vocab_size * width,
         c.num_hidden_layers * state,

@@ -7,8 +7,18 @@ from typing import Annotated
 from pydantic import Field
 
 from ithaca.files.errors import InputError
+from ithaca.plugins.hub.workloads.decoders import between
 from ithaca.plugins.hub.workloads.fields import Configuration, Flag, Size
-from ithaca.plugins.hub.workloads.parts import Block, Matrix, Model, Part, Product
+from ithaca.plugins.hub.workloads.parts import (
+    Block,
+    Matrix,
+    Model,
+    Part,
+    Product,
+    joined,
+    mapped,
+    normalised,
+)
 from ithaca.plugins.hub.workloads.phases import Phase, spread
 
 
@@ -58,17 +68,32 @@ def latent_decoder(c: LatentConfiguration, phase: Phase) -> Model:
         experts += _feed_forward(c, "shared_", shared, runs, 1)
     common = _attention(c, phase)
     scales = 2 * c.hidden_size + c.q_lora_rank + c.kv_lora_rank
-    words = {"Softmax": 1, "RMSNorm": 4, "RoPE": 2, "Add": 2}
-    used = sum(count for _, count in taken) + bool(c.n_shared_experts)
+    side, new, heads = phase.batch, phase.tokens, c.num_attention_heads
+    both = (
+        mapped("Softmax", (side * heads, new, phase.context)),
+        normalised("RMSNorm", (side, new, c.hidden_size), 2),
+        normalised("RMSNorm", (side, new, c.q_lora_rank)),
+        normalised("RMSNorm", (side, new, c.kv_lora_rank)),
+        joined("RoPE", (side * heads, new, c.qk_rope_head_dim)),
+        joined("RoPE", (side, new, c.qk_rope_head_dim)),
+        joined("Add", (side, new, c.hidden_size), 2),
+    )
     blocks = []
     if dense:
         parts = (*common, *_feed_forward(c, "", c.intermediate_size, runs, 1))
-        blocks.append(Block("dense", dense, parts, scales, words | {"SiLU": 1, "Mul": 1}))
+        own = tuple(between("SiLU", runs, c.intermediate_size, gated=True))
+        blocks.append(Block("dense", dense, parts, scales, (*both, *own)))
     if moe:
         # each expert's correction of the router's score is a weight, too
         vectors = scales + c.n_routed_experts
-        own = words | {"Sigmoid": 1, "SiLU": used, "Mul": used}
-        blocks.append(Block("moe", moe, (*common, *experts), vectors, own))
+        own = (
+            mapped("Sigmoid", (side, new, c.n_routed_experts)),
+            *between("SiLU", taken, c.moe_intermediate_size, gated=True),
+        )
+        if c.n_shared_experts:
+            inner = c.n_shared_experts * c.moe_intermediate_size
+            own += tuple(between("SiLU", runs, inner, gated=True))
+        blocks.append(Block("moe", moe, (*common, *experts), vectors, (*both, *own)))
     table = c.vocab_size * c.hidden_size
     head = Matrix(
         "lm_head",
@@ -77,7 +102,8 @@ def latent_decoder(c: LatentConfiguration, phase: Phase) -> Model:
         ((phase.batch, 1),),
         tied=bool(c.tie_word_embeddings),
     )
-    blocks.append(Block("", 1, (head,), c.hidden_size, {"RMSNorm": 1}))
+    norm = normalised("RMSNorm", (side, 1, c.hidden_size))
+    blocks.append(Block("", 1, (head,), c.hidden_size, (norm,)))
     kept = c.kv_lora_rank + c.qk_rope_head_dim
     return Model(tuple(blocks), table, c.num_hidden_layers * phase.batch * phase.context * kept)
 

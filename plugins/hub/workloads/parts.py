@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 #: Rows of activations, and how many times so many are multiplied.
@@ -21,8 +21,9 @@ class Part(Protocol):
     def read(self) -> int:
         """Words of weights that one run of the network reads."""
 
-    def layers(self) -> Iterator[dict[str, Any]]:
-        """Layers, as network files state them."""
+    def layers(self, *, apart: bool = False) -> Iterator[dict[str, Any]]:
+        """Layers, as network files state them; ``apart``: what is element by element lies between
+        them."""
 
 
 def _kernel(
@@ -66,12 +67,12 @@ class Matrix:
         used = sum(count for _, count in self.runs) if self.runs else self.stored
         return min(used, self.stored) * self._each
 
-    def layers(self) -> Iterator[dict[str, Any]]:
+    def layers(self, *, apart: bool = False) -> Iterator[dict[str, Any]]:
         """A product of matrices for every number of rows."""
         for rows, count in self.runs:
             name = f"rows{rows}.{self.name}" if len(self.runs) > 1 else self.name
             sizes = {"i": rows, "j": self.outputs, "k": self.inputs}
-            yield _kernel(name, "mm", sizes, count, follows=self.follows)
+            yield _kernel(name, "mm", sizes, count, follows=self.follows and not apart)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +97,10 @@ class Product:
         """No words, either."""
         return 0
 
-    def layers(self) -> Iterator[dict[str, Any]]:
+    def layers(self, *, apart: bool = False) -> Iterator[dict[str, Any]]:
         """One batched product."""
         sizes = {"b": self.batch, "i": self.rows, "j": self.columns, "k": self.inner}
-        yield _kernel(self.name, "batched_mm", sizes, follows=self.follows)
+        yield _kernel(self.name, "batched_mm", sizes, follows=self.follows and not apart)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +129,7 @@ class Convolution:
         """Words of weights that one run of the network reads: all."""
         return self.words
 
-    def layers(self) -> Iterator[dict[str, Any]]:
+    def layers(self, *, apart: bool = False) -> Iterator[dict[str, Any]]:
         """One convolution an image."""
         kernel = "depthwise_conv2d" if self.depthwise else "conv2d"
         (p, q), (r, c) = self.window, self.size
@@ -141,6 +142,72 @@ class Convolution:
 
 
 @dataclass(frozen=True, slots=True)
+class Elementwise:
+    """Operations on each element of a tensor, or of its rows."""
+
+    operator: str
+    """Name in ONNX."""
+    kernels: tuple[str, ...]
+    """What they take, in turn: ``map``, ``gate``, ``scale``, ``row_sum`` (see `OWN_KERNELS`)."""
+    shape: tuple[int, int, int]
+    """Matrices, rows, columns."""
+    count: int = 1
+
+    def layers(self, names: Callable[[str], str]) -> Iterator[dict[str, Any]]:
+        """One nest for each kernel, called by the names of the block."""
+        batch, rows, columns = self.shape
+        for kernel in self.kernels:
+            own = f"_{kernel}" if len(self.kernels) > 1 else ""
+            sizes = {"b": batch, "i": rows, "j": columns}
+            yield _kernel(names(f"{self.operator.lower()}{own}"), kernel, sizes, self.count)
+
+
+def mapped(operator: str, shape: tuple[int, int, int], count: int = 1) -> Elementwise:
+    """A function of each element, such as an activation, or softmax.
+
+    Parameters
+    ----------
+    operator : str
+        Its name in ONNX.
+    shape : tuple of int
+        Matrices, rows, columns.
+    count : int, optional
+        How many there are.
+    """
+    return Elementwise(operator, ("map",), shape, count)
+
+
+def joined(operator: str, shape: tuple[int, int, int], count: int = 1) -> Elementwise:
+    """A function of two elements, such as a sum or a gate.
+
+    Parameters
+    ----------
+    operator : str
+        Its name in ONNX.
+    shape : tuple of int
+        Matrices, rows, columns.
+    count : int, optional
+        How many there are.
+    """
+    return Elementwise(operator, ("gate",), shape, count)
+
+
+def normalised(operator: str, shape: tuple[int, int, int], count: int = 1) -> Elementwise:
+    """A norm of rows: their sums of squares, and a scale.
+
+    Parameters
+    ----------
+    operator : str
+        Its name in ONNX.
+    shape : tuple of int
+        Matrices, rows, columns.
+    count : int, optional
+        How many there are.
+    """
+    return Elementwise(operator, ("row_sum", "scale"), shape, count)
+
+
+@dataclass(frozen=True, slots=True)
 class Block:
     """Parts that are repeated."""
 
@@ -149,8 +216,8 @@ class Block:
     parts: tuple[Part, ...]
     vectors: int = 0
     """Words of weights that are no matrices, such as scales of norms, in each."""
-    elementwise: Mapping[str, int] = field(default_factory=dict)
-    """Operations in each that are element by element, by their name in ONNX."""
+    elementwise: tuple[Elementwise, ...] = ()
+    """Operations in each that are element by element."""
 
     @property
     def words(self) -> int:
@@ -162,9 +229,15 @@ class Block:
         """Words of weights that one run of the network reads."""
         return self.repeat * (self.vectors + sum(part.read for part in self.parts))
 
-    def layers(self) -> list[dict[str, Any]]:
-        """The block as network files state it; its layers alone where it has no name."""
-        layers = [layer for part in self.parts for layer in part.layers()]
+    def layers(self, names: Callable[[str], str] | None) -> list[dict[str, Any]]:
+        """The block as network files state it; its layers alone where it has no name.
+
+        ``names`` makes a name one of its own, if what is element by element is among them.
+        """
+        apart = names is not None
+        layers = [layer for part in self.parts for layer in part.layers(apart=apart)]
+        if names is not None:
+            layers += [layer for each in self.elementwise for layer in each.layers(names)]
         if not layers or not self.name:
             return layers
         repeat = {"repeat": self.repeat} if self.repeat > 1 else {}
@@ -191,16 +264,22 @@ class Model:
         """Words of weights that one run reads."""
         return sum(block.read for block in self.blocks)
 
-    @property
-    def layers(self) -> list[dict[str, Any]]:
-        """Layers, as network files state them."""
-        return [layer for block in self.blocks for layer in block.layers()]
+    def layers(self, *, elementwise: bool) -> list[dict[str, Any]]:
+        """Layers, as network files state them, with what is element by element if that is asked."""
+        known: dict[str, int] = {}
+
+        def names(name: str) -> str:
+            known[name] = number = known.get(name, 0) + 1
+            return f"{name}{number}" if number > 1 else name
+
+        own = names if elementwise else None
+        return [layer for block in self.blocks for layer in block.layers(own)]
 
     @property
     def elementwise(self) -> dict[str, int]:
         """Operations that are element by element, by their name in ONNX."""
         counts: dict[str, int] = {}
         for block in self.blocks:
-            for name, count in block.elementwise.items():
-                counts[name] = counts.get(name, 0) + count * block.repeat
+            for each in block.elementwise:
+                counts[each.operator] = counts.get(each.operator, 0) + each.count * block.repeat
         return counts

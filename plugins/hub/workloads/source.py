@@ -97,6 +97,7 @@ class Source:
         sizes: Mapping[str, int],
         phase: str | None,
         experts: str | None,
+        elementwise: bool = False,
     ) -> Network:
         """The layers of a model in a phase.
 
@@ -112,6 +113,8 @@ class Source:
             The phase; the model's first by default.
         experts : str, optional
             How rows are spread over experts; evenly by default.
+        elementwise : bool, optional
+            Whether work that is element by element makes layers, too.
 
         Raises
         ------
@@ -138,7 +141,8 @@ class Source:
                 getattr(part, "stored", 1) > 1 for block in model.blocks for part in block.parts
             ):
                 raise InputError("experts are stated, and the model has none; allowed: without")
-        network = read_network(_document(title, document, model, use), where, {})
+        stated = _document(title, document, model, elementwise=elementwise)
+        network = read_network(stated, where, {})
         words = (f"{where} is taken for the configuration of a model ({kind}), phase {name}",)
         run = Run(name, use.batch, use.tokens, model.words, model.read, model.cache)
         chosen = tuple((size, getattr(use, size)) for size in architecture.sizes)
@@ -162,15 +166,17 @@ def _plain(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9_.-]", "-", name).strip("-.")[:64] or "model"
 
 
-def _document(name: str, document: Mapping[str, Any], model: Model, phase: Phase) -> dict[str, Any]:
+def _document(
+    name: str, document: Mapping[str, Any], model: Model, *, elementwise: bool
+) -> dict[str, Any]:
     """The network file of a model in a phase."""
     source = document.get("source")
     return {
         "name": name,
         "description": f"{model.words:,} parameters",
         "source": source if isinstance(source, str) else "",
-        "layers": model.layers,
-        "elementwise": model.elementwise,
+        "layers": model.layers(elementwise=elementwise),
+        "elementwise": {} if elementwise else model.elementwise,
     }
 
 

@@ -35,6 +35,9 @@ PARAMETERS = {
     "stable-diffusion-1.5": 859_520_964,
 }
 
+#: Operations on two elements.
+GATES = ("Add", "Mul", "RoPE", "Scan")
+
 #: A small model of the kind of Llama.
 SMALL = {
     "model_type": "llama",
@@ -57,6 +60,33 @@ def written(folder, **changes):
 
 def nests(network):
     return {layer.name: (dict(layer.nest.sizes), layer.count) for layer in network.layers}
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_elementwise_work_becomes_layers(name):
+    plain, whole = find_network(name), find_network(name, elementwise=True)
+    assert whole.run == plain.run
+    assert whole.unsupported == ()
+    own = {layer.nest: layer.count for layer in plain.layers}
+    more = {layer.nest: layer.count for layer in whole.layers}
+    assert {nest: more[nest] for nest in own} == own
+    kernels = {nest.name: 0 for nest in more if nest not in own}
+    assert kernels.keys() <= {"map", "gate", "scale", "row_sum"}
+    for nest, count in more.items():
+        if nest not in own:
+            kernels[nest.name] += count
+    norms = sum(o.count for o in plain.unsupported if "Norm" in o.operator)
+    assert kernels["scale"] == kernels["row_sum"] == norms
+    gates = sum(o.count for o in plain.unsupported if o.operator in GATES)
+    assert kernels["gate"] == gates
+    assert not any(run.follows for run in whole.order)
+
+
+def test_a_models_softmax_has_all_its_scores():
+    whole = nests(find_network("llama3-8b", {"tokens": 512}, phase="prefill", elementwise=True))
+    assert whole["layer1.softmax"] == ({"b": 32, "i": 512, "j": 512}, 32)
+    assert whole["layer1.rmsnorm_scale"] == ({"b": 1, "i": 512, "j": 4096}, 64)
+    assert whole["layer1.silu"] == ({"b": 1, "i": 512, "j": 14336}, 32)
 
 
 @pytest.mark.parametrize("name", PARAMETERS)
@@ -166,6 +196,7 @@ def test_a_configuration_or_its_folder_is_read(tmp_path):
         (["--phase", "decode", "--tokens", "5"], "tokens is 5 in phase decode; allowed: 1, or"),
         (["--phase", "prefill", "--tokens", "9", "--context", "8"], "allowed: at least 9"),
         (["--phase", "prefil"], "did you mean prefill?"),
+        (["--elementwise"], "workload map: the statement reads 1 array; allowed: a product of"),
         (["--experts", "uniform"], "experts are stated, and the model has none"),
         (["--batch", "0"], "size 'batch' of network"),
         (["-s", "layers=2"], "unknown size 'layers' of network"),
@@ -179,6 +210,8 @@ def test_phases_and_sizes_that_contradict_are_refused(tmp_path, words, line):
 def test_networks_without_phases_refuse_them():
     with pytest.raises(InputError, match="phase is 'decode', but network resnet18 has no phases"):
         find_network("resnet18", phase="decode")
+    with pytest.raises(InputError, match="elementwise is 'true', but network resnet18"):
+        find_network("resnet18", elementwise=True)
     with pytest.raises(InputError, match="experts is 'uniform', but network resnet18"):
         find_network("resnet18", experts="uniform")
 
@@ -254,3 +287,16 @@ def test_memory_hierarchies_count_cycles_and_words(tmp_path):
     (cycles,) = re.findall(r"^decode +([\d,]+) cycles for 1 token; ", printed, re.MULTILINE)
     assert f"total      latency {cycles} " in printed
     assert "weights 0.08736 million words, kept of earlier positions 0.001024 million" in printed
+
+
+def test_hierarchies_prove_all_work_of_a_model(tmp_path):
+    ask = ("network", str(written(tmp_path)), "--arch", "simple", "--objective", "latency")
+    words = (*ask, "--phase", "prefill", "--tokens", "8", "--divisors-only")
+    part, whole = succeed(*words).stdout, succeed(*words, "--elementwise").stdout
+    totals = [
+        int(re.findall(r"total +latency ([\d,]+)  \(optimal\)", text)[0].replace(",", ""))
+        for text in (part, whole)
+    ]
+    assert totals[0] < totals[1]
+    assert "left out" in part
+    assert "left out" not in whole
