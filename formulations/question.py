@@ -219,6 +219,9 @@ class Question(ABC):
         """The reason why nothing that layers hand on may stay on chip; empty where it may."""
         return ""
 
+    #: Hardware that runs nothing but products with sums; empty for others.
+    multiplies: ClassVar[str] = ""
+
     # -- words -------------------------------------------------------------------------
 
     @property

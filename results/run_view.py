@@ -43,7 +43,8 @@ def run_facts(
     if total:
         energy = result.sum_of("energy")
         yield Fact(run.phase, "; ".join(_speed(run, total, energy, in_time=metric == "time")))
-        yield Fact("shares", f"{_shares(result, metric, total)}; what is left out is not counted")
+        without = "; what is left out is not counted" if result.network.unsupported else ""
+        yield Fact("shares", f"{_shares(result, metric, total)}{without}")
     yield Fact("memory", _memory(run, word_bytes, memory))
     if total and metric == "time" and word_bytes is not None:
         read = Fraction(run.read * word_bytes, _MB)

@@ -121,6 +121,11 @@ def network(
     question = family.question(None, objective, arrays=count, minimise=what)
     if fuse and question.unfused:
         raise InputError(f"--fuse does not go with {question.unfused}")
+    if elementwise and question.multiplies:
+        raise InputError(
+            f"--elementwise does not go with {question.multiplies}, which run products with a "
+            "reduction; allowed with --arch"
+        )
     stated = {"batch": batch, "tokens": tokens, "context": context}
     parameters |= {size: value for size, value in stated.items() if value is not None}
     all_sizes = parse_extents(sizes, parameters)

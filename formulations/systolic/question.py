@@ -60,6 +60,8 @@ class ArrayQuestion(Question):
 
     metrics = METRICS
 
+    multiplies = "systolic arrays"
+
     @classmethod
     def read(cls, options: ArrayOptions, objective: str | Objective | None = None) -> Self:
         edition = read_edition(

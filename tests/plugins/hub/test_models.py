@@ -196,7 +196,7 @@ def test_a_configuration_or_its_folder_is_read(tmp_path):
         (["--phase", "decode", "--tokens", "5"], "tokens is 5 in phase decode; allowed: 1, or"),
         (["--phase", "prefill", "--tokens", "9", "--context", "8"], "allowed: at least 9"),
         (["--phase", "prefil"], "did you mean prefill?"),
-        (["--elementwise"], "workload map: the statement reads 1 array; allowed: a product of"),
+        (["--elementwise"], "--elementwise does not go with systolic arrays"),
         (["--experts", "uniform"], "experts are stated, and the model has none"),
         (["--batch", "0"], "size 'batch' of network"),
         (["-s", "layers=2"], "unknown size 'layers' of network"),
