@@ -251,6 +251,8 @@ def supported():
             "equation 'ij,jk->k': index i of one factor is summed up; allowed: of both",
         ),
         ("Einsum", ("a", (3, 3)), {"equation": "ij,jj->ij"}, "an index is twice in one factor"),
+        ("Einsum", ("a", (3, 4)), {"equation": "ij,jk->ikz"}, "the result is 'ikz'; allowed"),
+        ("Einsum", ("a", (3, 4)), {"equation": "ij,jk->iki"}, "the result is 'iki'; allowed"),
         ("Einsum", ("a", (4, 4)), {"equation": "ij,jk->ik"}, "index j is 3 and 4"),
         ("Einsum", ("a", (3, 4)), {"equation": "ij,j->i"}, "does not fit the shapes"),
         ("LSTM", ("signal", (1, 4, 8)), {}, "are not those of the operator"),

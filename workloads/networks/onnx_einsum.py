@@ -17,7 +17,7 @@ def einsum(equation: str, shapes: Sequence[tuple[int, ...]]) -> KernelUse:
     columns, those of both factors alone are summed up. An index of extent 1 is none of its factor.
 
     Raises `InputError` if it is no product of two factors, an index is in one factor only and
-    summed up, or twice in one.
+    summed up, twice in one or in the result, or in the result only.
 
     Parameters
     ----------
@@ -43,7 +43,12 @@ def einsum(equation: str, shapes: Sequence[tuple[int, ...]]) -> KernelUse:
     left, right = ({index for index in term if spans[index] == term[index]} for term in named)
     dots = {index for index in spans if index.startswith(".")}
     if arrow:
-        kept = {*result.replace(".", ""), *(dots if "..." in result else ())}
+        stated = result.replace("...", "")
+        if len({*stated}) < len(stated) or not spans.keys() >= {*stated}:
+            raise InputError(
+                f"{where}: the result is {quoted(result)}; allowed: indices of factors, each once"
+            )
+        kept = {*stated, *(dots if "..." in result else ())}
     else:  # all indices that occur once
         kept = dots | {index for index in spans if inputs.count(index) == 1}
     if lost := {index for index in (left ^ right) - kept if spans[index] > 1}:
