@@ -66,6 +66,7 @@ PLUGIN = Plugin(
             "Result.view": "ithaca.results.result_view:result_view",
             "Result.document": "ithaca.results.files:result_document",
             "Result.dataset": "ithaca.results.datasets:result_dataset",
+            "Result.chart": "ithaca.exports.charts.course:result_chart",
             "NetworkResult.view": "ithaca.results.network_view:network_view",
             "NetworkResult.document": "ithaca.results.network:network_document",
             "NetworkResult.dataset": "ithaca.results.datasets:network_dataset",

@@ -1,9 +1,49 @@
-"""``ithaca refine``: the answer printed, and written to files."""
+"""``ithaca refine``: the answer printed, drawn, and written to files."""
 
 from __future__ import annotations
 
-from ithaca.commands.api import refining
-from ithaca.commands.plain import printed
-from ithaca.commands.typed import calls
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
 
-refine = calls(refining.refine)(printed())
+from typer import Option
+
+from ithaca.commands.api import refining
+from ithaca.commands.api.outputs import Written
+from ithaca.commands.conclusion import OutputOptions, conclude
+from ithaca.commands.typed import calls
+from ithaca.exports.charts.files import check_plot
+from ithaca.files.netcdf import check_netcdf
+from ithaca.solver.result import NEAR, Result
+
+
+@calls(refining.refine)
+def refine(
+    ask: Callable[..., Result],
+    *,
+    plot: Annotated[
+        Path | None,
+        Option("--plot", help="Incumbent over samples from the seed, as .png, .svg, .pdf, .html."),
+        Written(check_plot),
+    ] = None,
+    grid: Annotated[
+        Path | None,
+        Option(
+            "--grid",
+            help=f"Write the cost model on all factors at most {NEAR} from the best's (.nc).",
+        ),
+        Written(check_netcdf),
+    ] = None,
+    outputs: OutputOptions,
+) -> None:
+    """Print the answer, and write its files."""
+    answer = ask()
+
+    def save_grid(path: Path) -> None:
+        from ithaca.refine.grid import save_grid as save
+
+        save(answer.neighbourhood, path)
+
+    if answer.best is None:
+        plot = grid = None
+    conclude(answer, outputs, (plot, answer.plot), (grid, save_grid))

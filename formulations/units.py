@@ -36,8 +36,8 @@ def amount(text: str, unit: str) -> Fraction | None:
     unit or another of its kind; None if it is none."""
     if (match := _AMOUNT.fullmatch(text.strip())) is None:
         return None
-    number, own = Fraction(match[1]), match["unit"]
-    if own is None or own in SCALES:
+    number, own = Fraction(match[1]), str(match["unit"] or "")
+    if not own or own in SCALES:
         return number * SCALES.get(own, 1)
     if own == unit:
         return number

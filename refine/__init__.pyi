@@ -1,6 +1,6 @@
 """What `ithaca.refine` offers those who check types, by `tests/test_python_signatures.py`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from ithaca.commands.api.live_line import SearchProgress
@@ -12,6 +12,7 @@ def refine(
     *,
     layer: str | None = None,
     samples: int | None = None,
+    shares: Mapping[str, float | str] | Sequence[str] | None = None,
     time_limit: float | None = None,
     threads: int = 1,
     seed: int = 0,

@@ -397,7 +397,7 @@ def _of_earlier_unit(recorded: Any, model: Any, at: str) -> bool:
     factor = EARLIER_UNITS.get(at.rpartition(".metrics.")[2])
     if factor is None or not isinstance(recorded, int | float) or isinstance(recorded, bool):
         return False
-    return abs(recorded - factor * model) <= 1e-12 * abs(recorded)
+    return bool(abs(recorded - factor * model) <= 1e-12 * abs(recorded))
 
 
 def check_proof(certificate: Certificate, value: Fraction | None, at: str) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import ithaca
 from ithaca.files.answer import NAMES, Answer
@@ -18,6 +18,13 @@ from ithaca.solver.certificate import OWN, Certificate, Status, as_stated
 from ithaca.solver.conclusion import conclude_least
 from ithaca.solver.runs import Run, basis, outrun, own_run
 from ithaca.solver.solution import Solution
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.figure import Figure
+
+#: Largest distance of factors in the neighbourhood of a result's best configuration.
+NEAR = 2
 
 
 @dataclass(frozen=True)
@@ -103,6 +110,19 @@ class Result(Answer):
     def grid(self, **options: Any) -> ithaca.Grid:  # type: ignore[valid-type]
         """Evaluate the cost model exactly around the best configuration: `ithaca.grid`."""
         return NAMES["grid"](self, **options)  # type: ignore[no-any-return]
+
+    @cached_property
+    def neighbourhood(self) -> xr.Dataset:
+        """The cost model on all configurations whose factors are at most `NEAR` from the best's;
+        computed when it is first asked for, and kept."""
+        grid: Any = self.grid(around=NEAR)
+        dataset: xr.Dataset = grid.dataset
+        return dataset
+
+    def plot(self, path: str | Path | None = None) -> Figure:
+        """Draw the course of the search for the best configuration: its incumbent and bound over
+        samples, as a figure of matplotlib's, and to a file if one is named."""
+        return self.drawn(self.made("chart"), path)
 
     def seed(self, tool: str, path: str | Path | None = None, **options: Any) -> Any:
         """Make a start population for another search tool, or write it: `ithaca.seed`.

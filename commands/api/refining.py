@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Annotated
@@ -12,15 +13,17 @@ from ithaca.commands.api.keywords import public
 from ithaca.commands.api.live_line import searching
 from ithaca.commands.api.opening import one_result
 from ithaca.commands.api.options import Effort, LayerName, RandomSeed, ResultFile
-from ithaca.files.words import parse_integer
+from ithaca.files.words import REPEATED, parse_integer
 from ithaca.refine.evolution.engine import SAMPLES, solve_evolve
+from ithaca.refine.evolution.shares import NAMES, PUBLISHED, Shares, parse_shares
 from ithaca.solver import conclusion
 from ithaca.solver.certificate import OWN, Certificate, Termination
 from ithaca.solver.executors import open_executor
 from ithaca.solver.options import Budget, SolveOptions
-from ithaca.solver.progress import Report
+from ithaca.solver.progress import Progress, Report
 from ithaca.solver.result import Result
 from ithaca.solver.solution import Solution, best_solution
+from ithaca.solver.trace import TraceRecorder
 from ithaca.solver.verification import check_agreement
 from ithaca.studies.runs import with_runs
 
@@ -36,17 +39,29 @@ def refine(
             "--samples", metavar="N", help="Configurations to evaluate at most, for each design."
         ),
     ] = None,
+    shares: Annotated[
+        Mapping[str, float | str] | Sequence[str] | None,
+        Option(
+            "--shares",
+            metavar="NAME=SHARE",
+            help="Shares of evolution, by default "
+            f"{','.join(f'{name}={getattr(PUBLISHED, name)}' for name in NAMES)}.",
+        ),
+        REPEATED,
+    ] = None,
     effort: Effort,
     seed: RandomSeed = 0,
 ) -> Result:
     """Improve the configurations of a result by evolution; what is proven optimal stays as it is.
 
+    The certificates have the course of evolution, from the seed at 0 samples on (`Result.plot`).
     Lower bounds that the result states are kept where they are better than those of geometric
     programs; `ithaca.verify` checks what it claims. The time limit is for all designs together.
     Raises `DisagreementError` if evolution finds what the result claims to be impossible.
     """
     search = replace(effort.options, seed=parse_integer("--seed", seed, least=0))
     most = SAMPLES if samples is None else parse_integer("--samples", samples, least=1)
+    chosen = parse_shares(shares)
     threads, loaded = effort.workers, one_result(result, layer)
     refined = dict(enumerate(loaded.designs))  # what is not reached stays as it is
     with (
@@ -57,7 +72,7 @@ def refine(
         open_executor(min(threads, len(refined))) as executor,
     ):
         budget = Budget(stoppable)
-        jobs = [partial(_refined, recorded, most) for recorded in loaded.designs]
+        jobs = [partial(_refined, recorded, most, chosen) for recorded in loaded.designs]
         for index, solution in executor.results(
             jobs, lambda left: budget.share(-(-left // executor.width)), line.report
         ):
@@ -77,14 +92,20 @@ def refine(
     return with_runs(answer, budget)
 
 
-def _refined(recorded: Solution, samples: int, options: SolveOptions, report: Report) -> Solution:
+def _refined(
+    recorded: Solution, samples: int, shares: Shares, options: SolveOptions, report: Report
+) -> Solution:
     if recorded.certificate.status.proven:
         return recorded
+    tell = TraceRecorder(report=report)
+    tell(Progress(recorded.value, recorded.certificate.lower_bound, 0, 0.0))
     evolved = solve_evolve(
-        recorded.problem, options, report, recorded.configuration, samples=samples
+        recorded.problem, options, tell, recorded.configuration, samples=samples, shares=shares
     )
     check_agreement(recorded, evolved)
-    return replace(evolved, certificate=_joined(evolved, recorded.certificate, options))
+    proof = _joined(evolved, recorded.certificate, options)
+    trace = tell.trace(evolved.value, proof.lower_bound, proof.nodes)
+    return replace(evolved, certificate=replace(proof, trace=trace))
 
 
 def _joined(evolved: Solution, recorded: Certificate, options: SolveOptions) -> Certificate:

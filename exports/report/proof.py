@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from ithaca.exports.charts.chart import Bar, BarChart, LineChart, Series, metric_unit, wide_spread
+from ithaca.exports.charts.chart import Bar, BarChart, metric_unit
+from ithaca.exports.charts.course import course_chart
 from ithaca.exports.report.answer import BestConfiguration
 from ithaca.exports.report.blocks import Block, Section, chart_figure
 from ithaca.files.numbers import number
 from ithaca.results.result_view import design_table
 from ithaca.results.view import Table
 from ithaca.results.wording import metric_label
-from ithaca.solver.certificate import Status, TracePoint
+from ithaca.solver.certificate import Status
 from ithaca.solver.result import Result
 from ithaca.solver.solution import Solution
 
@@ -46,8 +45,7 @@ def certificate(best: BestConfiguration) -> Section:
         f"Over all designs: {whole.stated(best.result.basis)}; engine {whole.method}{effort}."
     )
     if own.trace:
-        title = f"Incumbent and lower bound over time, design {best.solution.design}"
-        blocks.append(chart_figure("convergence", _convergence(own.trace, title, best)))
+        blocks.append(chart_figure("convergence", course_chart(best.solution, "seconds")))
         entries = tuple(
             (f"{p.seconds:.3f}", number(p.nodes), number(p.value), number(p.lower_bound))
             for p in own.trace
@@ -64,29 +62,6 @@ def certificate(best: BestConfiguration) -> Section:
     else:
         blocks.append(NO_TRACE)
     return Section("certificate", "The certificate", tuple(blocks))
-
-
-def _convergence(trace: Sequence[TracePoint], title: str, best: BestConfiguration) -> LineChart:
-    """Lower bound and incumbent, each until the end of the search."""
-    series = []
-    for name, role, steps in (
-        (
-            "lower bound",
-            "limit",
-            [(p.seconds, p.lower_bound) for p in trace if p.lower_bound is not None],
-        ),
-        ("incumbent", "answer", [(p.seconds, p.value) for p in trace if p.value is not None]),
-    ):
-        if steps:
-            last = steps[-1][1]
-            x, y = zip(*steps, (trace[-1].seconds, last), strict=True)
-            series.append(
-                Series(f"{name}: at last {number(last)}", x, tuple(map(float, y)), role=role)
-            )
-    log_y = wide_spread(y for each in series for y in each.y)
-    design = best.problem.design
-    label, also = metric_label(best.objective, design), metric_unit(best.objective, design)
-    return LineChart(title, "seconds", label, tuple(series), steps=True, log_y=log_y, y_also=also)
 
 
 def designs(result: Result) -> Section:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.refine.evolution.search import Evolution
+from ithaca.refine.evolution.shares import PUBLISHED, Shares
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.options import SolveOptions, deadline
 from ithaca.solver.progress import Progress, Report
@@ -33,6 +34,7 @@ def solve_evolve(
     start: Configuration | None = None,
     *,
     samples: int = SAMPLES,
+    shares: Shares = PUBLISHED,
     more_starts: Sequence[Configuration] = (),
     known: Start | None = None,
 ) -> Solution:
@@ -56,6 +58,8 @@ def solve_evolve(
         A known configuration to improve on; ignored if it is not legal or breaks a limit.
     samples : int, optional
         How many configurations to evaluate at most, not counting what programs are rounded with.
+    shares : Shares, optional
+        How often which variation makes a child.
     more_starts : sequence of Configuration, optional
         Further ones, ignored likewise.
     known : Start, optional
@@ -68,7 +72,7 @@ def solve_evolve(
     """
     began = time.perf_counter()
     should_stop = deadline(options.time_limit, options.stop)
-    search = Evolution(problem, options.seed, samples)
+    search = Evolution(problem, options.seed, samples, shares)
     starts = [seed for seed in (start, *more_starts) if seed is not None]
     if known is None:
         limit = None if options.time_limit is None else options.time_limit * SEEDING_SHARE

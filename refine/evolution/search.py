@@ -11,6 +11,7 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.refine.evolution.genome import Genes, Genome
 from ithaca.refine.evolution.population import Population, Scorer
+from ithaca.refine.evolution.shares import PUBLISHED, Shares
 from ithaca.refine.evolution.variation import cross, mutate, step
 from ithaca.solver.options import never
 from ithaca.solver.progress import Incumbent
@@ -20,13 +21,6 @@ POPULATION = 200
 
 #: Share of a generation that survives unchanged, and configurations of a tournament.
 ELITE, TOURNAMENT = 0.2, 4
-
-#: Share of children that come from crossover; the others are mutated copies. Crossed ones are
-#: mutated with this probability.
-CROSSED, CROSSED_MUTATED = 0.6, 0.5
-
-#: Share of mutations that are steps; the others are as published.
-STEPS = 0.5
 
 #: Share of the first generation that is random, and the spread of those next to a fractional
 #: optimum (logarithms).
@@ -46,8 +40,11 @@ class Evolution(Incumbent):
     best feasible configuration so far, with its value by the Fraction reference.
     """
 
-    def __init__(self, problem: Problem, seed: int, samples: int) -> None:
+    def __init__(
+        self, problem: Problem, seed: int, samples: int, shares: Shares = PUBLISHED
+    ) -> None:
         super().__init__(problem)
+        self._shares = shares
         self.samples = 0
         self._budget = samples
         self._generator = np.random.default_rng(seed)
@@ -117,16 +114,17 @@ class Evolution(Incumbent):
             generator.integers(0, ordered.count, (TOURNAMENT, count)).min(axis=0) for _ in range(2)
         )
         one, other = (ordered.genes[:, winner] for winner in winners)
-        crossed = generator.random(count) < CROSSED
+        crossed = generator.random(count) < self._shares.crossed
         children = np.where(crossed, cross(genome, one, other, generator), one)
-        mutated = ~crossed | (generator.random(count) < CROSSED_MUTATED)
+        mutated = ~crossed | (generator.random(count) < self._shares.mutated)
         return np.where(mutated, self._mutated(children), children)
 
     def _mutated(self, genes: Genes) -> Genes:
         """Mutants of configurations: by steps, or as published."""
-        steps = self._generator.random(genes.shape[1]) < STEPS
-        stepped = step(self._genome, genes, self._generator)
-        return np.where(steps, stepped, mutate(self._genome, genes, self._generator))
+        shares = self._shares
+        steps = self._generator.random(genes.shape[1]) < shares.steps
+        stepped = step(self._genome, genes, self._generator, shares)
+        return np.where(steps, stepped, mutate(self._genome, genes, self._generator, shares))
 
     def _evaluate(self, genes: Genes) -> Population:
         """Repair configurations, score those not seen before, and offer the best of them."""

@@ -1,8 +1,8 @@
 """Variation of configurations: crossover of whole axes, published mutations, small steps.
 
 Hybrid mutation is as published for Odyssey (Wang & Cong): of the levels of a split loop it changes
-two, l1 and l2. With probability `FACTORIZATION` it moves a divisor of one to the other; else it
-draws a new s for one and gives the other ceil(l1·l2 / s), which pads.
+two, l1 and l2. With probability `Shares.factorization` it moves a divisor of one to the other; else
+it draws a new s for one and gives the other ceil(l1·l2 / s), which pads.
 
 Such a mutation moves whole divisors or draws anew, and changes one loop. Near the optimum neither
 helps: what improves there is a few trips or units more of one loop, paid for by another loop's,
@@ -21,16 +21,7 @@ import numpy as np
 
 from ithaca.formulations.algebra.array_types import Floats, Integers, Mask
 from ithaca.refine.evolution.genome import Genes, Genome
-
-#: Probability of factorization (α of the publication).
-FACTORIZATION = 0.4
-
-#: Probability that a mutation changes a quantity without a split as well, and that it is drawn anew
-#: then, if no power of two.
-LOOSE, DRAWN = 0.3, 0.5
-
-#: Probability that a second loop makes a step, too.
-SECOND = 0.5
+from ithaca.refine.evolution.shares import PUBLISHED, Shares
 
 #: Spread of a step: relative to the factor (logarithms), and absolute, so that small factors move
 #: as well.
@@ -62,7 +53,9 @@ def cross(genome: Genome, one: Genes, other: Genes, generator: np.random.Generat
     return np.where(first[genome.axes], one, other)
 
 
-def mutate(genome: Genome, genes: Genes, generator: np.random.Generator) -> Genes:
+def mutate(
+    genome: Genome, genes: Genes, generator: np.random.Generator, shares: Shares = PUBLISHED
+) -> Genes:
     """Change one split loop of every configuration, and quantities without a split of some.
 
     Parameters
@@ -73,6 +66,8 @@ def mutate(genome: Genome, genes: Genes, generator: np.random.Generator) -> Gene
         The configurations.
     generator : numpy.random.Generator
         Source of random numbers.
+    shares : Shares, optional
+        How often what is changed.
 
     Returns
     -------
@@ -81,7 +76,7 @@ def mutate(genome: Genome, genes: Genes, generator: np.random.Generator) -> Gene
     """
     genes, count = genes.copy(), genes.shape[1]
     chosen = _integers(generator, len(genome.splits), count)
-    factorize: Bools = np.asarray(generator.random(count) < FACTORIZATION)
+    factorize: Bools = np.asarray(generator.random(count) < shares.factorization)
     which, chances = np.asarray(generator.random(count)), np.asarray(generator.random(count))
     for index, split in enumerate(genome.splits):
         mine = np.flatnonzero(chosen == index)
@@ -94,11 +89,14 @@ def mutate(genome: Genome, genes: Genes, generator: np.random.Generator) -> Gene
         )
         for row, level in zip(split.factors, changed[1:], strict=True):
             genes[row, mine] = level
-    loosened: Bools = np.asarray(generator.random(count) < (LOOSE if genome.splits else 1.0))
-    return _loosened(genome, genes, loosened, generator)
+    often = shares.loose if genome.splits else 1.0
+    loosened: Bools = np.asarray(generator.random(count) < often)
+    return _loosened(genome, genes, loosened, generator, shares.drawn)
 
 
-def step(genome: Genome, genes: Genes, generator: np.random.Generator) -> Genes:
+def step(
+    genome: Genome, genes: Genes, generator: np.random.Generator, shares: Shares = PUBLISHED
+) -> Genes:
     """Change trips and factors of one or two split loops a little.
 
     One factor becomes the least that covers the extent; powers of two stay as they are.
@@ -111,6 +109,8 @@ def step(genome: Genome, genes: Genes, generator: np.random.Generator) -> Genes:
         The configurations.
     generator : numpy.random.Generator
         Source of random numbers.
+    shares : Shares, optional
+        How often what is changed.
 
     Returns
     -------
@@ -120,12 +120,12 @@ def step(genome: Genome, genes: Genes, generator: np.random.Generator) -> Genes:
     genes, count = genes.copy(), genes.shape[1]
     splits = [split for split in genome.splits if not all(split.powers)]
     if not splits:
-        return _loosened(genome, genes, np.ones(count, bool), generator)
+        return _loosened(genome, genes, np.ones(count, bool), generator, shares.drawn)
     first, second = (
         _integers(generator, len(splits), count),
         _integers(generator, len(splits), count),
     )
-    two = generator.random(count) < SECOND
+    two = generator.random(count) < shares.second
     for index, split in enumerate(splits):
         mine = np.flatnonzero((first == index) | (two & (second == index)))
         levels = split.levels(genes[:, mine])
@@ -142,14 +142,16 @@ def step(genome: Genome, genes: Genes, generator: np.random.Generator) -> Genes:
     return genes
 
 
-def _loosened(genome: Genome, genes: Genes, which: Bools, generator: np.random.Generator) -> Genes:
+def _loosened(
+    genome: Genome, genes: Genes, which: Bools, generator: np.random.Generator, drawn: float
+) -> Genes:
     """Change one quantity without a split in some columns; powers of two double or halve."""
     if not genome.loose:
         return genes
     count = genes.shape[1]
     chosen = np.array(genome.loose)[_integers(generator, len(genome.loose), count)]
     up: Bools = np.asarray(generator.random(count) < 0.5)
-    anew: Bools = np.asarray(generator.random(count) < DRAWN)
+    anew: Bools = np.asarray(generator.random(count) < drawn)
     chances = np.asarray(generator.random(count))
     for row in genome.loose:
         mine = which & (chosen == row)

@@ -197,6 +197,9 @@ def test_what_is_outside_of_the_form_is_refused_with_line_and_reason(body, line,
         ("#if 1 / 0\n#endif\n", "line 1: '1 / 0' divides by 0"),
         ("".join(f"#define A{n + 1} A{n} A{n}\n" for n in range(60)) + "A60\n", "too much of it"),
         ('#include "file.c"\n', "takes in more than 64 files"),
+        ("".join(f"#define A{n + 1} A{n}\n" for n in range(9000)) + "A9000\n", "too deep"),
+        (f"#define F(x) x\n{'F(' * 9000}1{')' * 9000}\n", "too much of it"),
+        (scop(f"{LOOPS}C[i] += {'A[k] * ' * 3000}B[k];"), "expressions are too deep"),
     ],
 )
 def test_what_is_no_such_file_is_refused(text, line, written):

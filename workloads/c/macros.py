@@ -13,15 +13,17 @@ from ithaca.files.messages import refuse
 from ithaca.files.reading import is_there, read_text
 
 #: Largest file (bytes), most files that one takes in, one in another.
-MAX_BYTES, MAX_FILES = 1 << 20, 64
+MAX_BYTES, MAX_FILES = 1 << 18, 64
 
 #: Most characters of a line with its macros replaced, and most replacements in one.
 MAX_LENGTH, MAX_REPLACED = 20_000, 10_000
 
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.DOTALL)
+_STRINGS = r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'"
+_COMMENT = re.compile(rf"//[^\n]*|/\*.*?(?:\*/|\Z)|{_STRINGS}", re.DOTALL)
 _DIRECTIVE = re.compile(r"\s*#\s*([a-z]+)\b(.*)")
 _DEFINITION = re.compile(r"\s*([A-Za-z_]\w*)(\(([^)]*)\))?(.*)", re.DOTALL)
 _NAME = re.compile(r"[A-Za-z_]\w*")
+_WORDS = re.compile(r"\b([A-Za-z_]\w*)\b")
 _DEFINED = re.compile(r"defined\s*(?:\(\s*([A-Za-z_]\w*)\s*\)|([A-Za-z_]\w*))")
 _INCLUDE = re.compile(r"\s*(?:\"([^\"]+)\"|<([^>]+)>)")
 
@@ -68,11 +70,11 @@ def _lines(path: Path, source: Source) -> list[str]:
     lines, held, result = text.split("\n"), list[list[bool]](), list[str]()
     number = 0
     while number < len(lines):
-        line, first = lines[number], number + 1
-        while line.endswith("\\") and number + 1 < len(lines):
+        parts, first = [lines[number]], number + 1
+        while parts[-1].endswith("\\") and number + 1 < len(lines):
             number += 1
-            line = line[:-1] + " " + lines[number]
-        number += 1
+            parts += [parts.pop()[:-1], lines[number]]
+        line, number = " ".join(parts), number + 1
         where = f"{path}, line {first}"
         if (match := _DIRECTIVE.fullmatch(line)) is not None:
             line = _directive(match[1], match[2], held, source, where, path)
@@ -184,9 +186,10 @@ def expanded(text: str, macros: dict[str, Macro], where: str) -> str:
     InputError
         If it becomes too long.
     """
-    left = [MAX_REPLACED]
-    parts = _expanded(text, macros, frozenset(), left, where)
-    return "".join(parts)
+    try:
+        return "".join(_expanded(text, macros, frozenset(), [MAX_REPLACED], where))
+    except RecursionError:
+        raise InputError(f"{where}: its macros are too deep; allowed: fewer") from None
 
 
 def _expanded(
@@ -212,7 +215,7 @@ def _expanded(
             arguments, place = values
             filled = ["".join(_expanded(value, macros, hidden, left, where)) for value in arguments]
             named = dict(zip(macro.arguments or (), filled, strict=False))
-            own = _NAME.sub(lambda at, named=named: named.get(at[0], at[0]), own)
+            own = "".join(named.get(part, part) for part in _WORDS.split(own))
             own = re.sub(r"\s*##\s*", "", own)
         yield from _expanded(own, macros, hidden | {name}, left, where)
     yield text[place:]

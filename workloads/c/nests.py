@@ -27,8 +27,11 @@ def c_nests(path: Path) -> tuple[LoopNest, ...]:
     nothing; ``X[…] = 0`` before a sum is where it begins. Raises `InputError`, with line and
     reason, if a part of it is outside of the form.
     """
-    scop = read_scop(path)
-    read = [(each, _factors(scop, each)) for each in scop.statements]
+    try:
+        scop = read_scop(path)
+        read = [(each, _factors(scop, each)) for each in scop.statements]
+    except RecursionError:
+        raise refuse(path, "expressions are too deep; allowed: fewer operators in one") from None
     for statement, _ in read:
         _check_loops(scop, statement)
     _check_order(scop, read)

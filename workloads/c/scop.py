@@ -29,11 +29,13 @@ BEGIN, END = "#pragma scop", "#pragma endscop"
 #: Most statements of a file: all pairs are compared.
 MAX_STATEMENTS = 500
 
-_TYPE = re.compile(r"\btypedef\b[^;{}]*?\b([A-Za-z_]\w*)\s*(?:\[[^;]*)?;")
+_TYPE = re.compile(r"\btypedef\b[^;{}]{1,200}?\b([A-Za-z_]\w*)\s{0,9}(?:\[[^;]{0,99})?;")
 _CONSTANT = re.compile(
-    r"\b(?:unsigned\s+|const\s+|static\s+|long\s+)*(?:int|long|size_t|unsigned)\s+(?:const\s+)?"
-    r"([A-Za-z_]\w*)\s*=\s*([^;,(){}]+|[^;,{}]*\([^;,{}]*\)[^;,{}]*)\s*;"
+    r"\b(?:int|long|size_t|unsigned)\s+(?:const\s+)?([A-Za-z_]\w*)\s*=([^;,{}]{1,200});"
 )
+
+#: Most variables that are looked at.
+MAX_CONSTANTS = 200
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,12 +106,12 @@ def read_scop(path: Path) -> Scop:
     pairs = [*zip(begin, end, strict=False)]
     if len(begin) != len(end) or any(a > b for a, b in pairs):
         raise refuse(path, f"{BEGIN} and {END} do not match; allowed: one after the other")
+    inside = {n for a, b in pairs for n in range(a + 1, b)}
     outside = "\n".join((*source.taken_in, *source.lines))
     kinds = sorted({match[1] for match in _TYPE.finditer(outside)})
-    constants = _constants(outside, path)
-    body = [*source.lines]
-    inside = {n for a, b in pairs for n in range(a + 1, b)}
-    body = [line if n in inside else "" for n, line in enumerate(body)]
+    used = {*re.findall(r"\w+", "\n".join(source.lines[a] for a in sorted(inside)))}
+    constants = _constants(outside, used)
+    body = [line if n in inside else "" for n, line in enumerate(source.lines)]
     body[begin[0]] = "".join(f"typedef int {kind}; " for kind in kinds) + "void scop(void) {"
     tree = parsed("\n".join(body) + "}", str(path))
     reader = _Reader(path, {**constants})
@@ -125,19 +127,19 @@ def read_scop(path: Path) -> Scop:
     return Scop(path, tuple(reader.statements), reader.constants)
 
 
-def _constants(text: str, path: Path) -> dict[str, int]:
-    """Variables that are declared with a number and never change."""
+def _constants(text: str, used: set[str]) -> dict[str, int]:
+    """Variables that are declared with a number and never change, of those that are used."""
     constants: dict[str, int] = {}
-    stated = dict[str, set[str]]()
-    for match in _CONSTANT.finditer(text):
-        stated.setdefault(match[1], set()).add(match[2].strip())
-    for name, values in stated.items():
-        changed = rf"(\+\+|--)\s*{name}\b|\b{name}\s*(\+\+|--|[-+*/%]?=(?!=))"
-        plain = _CONSTANT.sub(lambda at, name=name: "" if at[1] == name else at[0], text)
-        if len(values) == 1 and not re.search(changed, plain):
+    stated = dict[str, list[str]]()
+    for name, value in _CONSTANT.findall(text):
+        stated.setdefault(name, []).append(value.strip())
+    used |= {word for n in used & {*stated} for v in stated[n] for word in re.findall(r"\w+", v)}
+    for name in [each for each in stated if each in used][:MAX_CONSTANTS]:
+        values = {*stated[name]}
+        change = rf"(?:\+\+|--)\s*{name}\b|\b{name}\s*(?:\+\+|--|[-+*/%]?=(?!=))"
+        if len(values) == 1 and len(re.findall(change, text)) == len(stated[name]):
             try:
-                (value,) = values
-                constants[name] = number_of(expression(value, ""), constants, "")
+                constants[name] = number_of(expression(stated[name][0], ""), constants, "")
             except InputError:
                 continue  # such as a call: no constant
     return constants

@@ -137,10 +137,10 @@ def linear(
             sides = of(left), of(right)
             if any({*side} - {""} for side in sides):
                 wrong("is not affine")
-            one, other = (side.get("", 0) for side in sides)
-            if sign in "/%" and not other:
+            first, second = (side.get("", 0) for side in sides)
+            if sign in "/%" and not second:
                 wrong("divides by 0")
-            value = {"": int(_OPERATORS[sign](one, other))}
+            value = {"": int(_OPERATORS[sign](first, second))}
         case _:
             wrong("is not affine" if loops else "is no constant")
     if any(abs(c) > MAX_NUMBER for c in value.values()):
