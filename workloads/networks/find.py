@@ -68,6 +68,12 @@ def find_network(text: str, sizes: Mapping[str, int] | None = None, files: str =
     from ithaca.workloads.networks.network_files import MAX_BYTES, read_network
 
     document, where = find_document("network", text, _DATA, MAX_BYTES, files)
+    if isinstance(document, list):
+        from ithaca.workloads.networks.equations import read_equations, states_equations
+
+        if states_equations(document):
+            chosen_parameters(path, {}, sizes or {})
+            return read_equations(document, path)
     if isinstance(document, dict) and (own := _alone(document, where, sizes or {})) is not None:
         return own
     return read_network(document, where, sizes or {})
