@@ -100,11 +100,12 @@ def _row(stated: _Stated, where: str) -> LayerRow | _Nest:
     sizes = dict(zip(loops, stated.loop_sizes, strict=True))
     relations = dict(_relations(stated, where))
     name, equation = stated.name or f"layer{stated.id}", re.sub(r"\s", "", stated.equation)
-    steps = {window: _steps(relations.get(f"i{window[1]}"), window) for window in ("fy", "fx")}
-    if {"k", "c"} <= sizes.keys() <= _LOOPS.keys() and all(steps.values()):
+    tried = [_steps(relations.get(f"i{window[1]}"), window) for window in ("fy", "fx")]
+    steps = [each for each in tried if each is not None]
+    if {"k", "c"} <= sizes.keys() <= _LOOPS.keys() and len(steps) == len(tried):
         numbers = {"places_0": 1, "places_1": 1, "window_0": 1, "window_1": 1}
         numbers |= {_LOOPS[loop]: size for loop, size in sizes.items()}
-        for d, (stride, dilation) in zip("01", steps.values(), strict=True):
+        for d, (stride, dilation) in zip("01", steps, strict=True):
             numbers |= {f"stride_{d}": stride, f"dilation_{d}": dilation}
         groups = numbers.get("groups", 1)
         numbers |= {each: numbers[each] * groups for each in ("inputs", "outputs")}
@@ -122,11 +123,12 @@ def _relations(stated: _Stated, where: str) -> Iterator[tuple[str, dict[str, int
     for text in stated.dimension_relations:
         match = _RELATION.fullmatch(text)
         terms = [_TERM.fullmatch(part.strip()) for part in (match[2] if match else "").split("+")]
-        if match is None or not all(terms):
+        known = [each for each in terms if each]
+        if match is None or len(known) < len(terms):
             raise refuse(
                 where, f"dimension_relations has {quoted(text)}; allowed: such as ix=2*ox+1*fx"
             )
-        yield match[1].lower(), {each[2].lower(): int(each[1] or 1) for each in terms if each}
+        yield match[1].lower(), {each[2].lower(): int(each[1] or 1) for each in known}
 
 
 def _steps(terms: Mapping[str, int] | None, window: str) -> tuple[int, int] | None:
