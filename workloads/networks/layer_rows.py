@@ -41,10 +41,10 @@ class Row(Protocol):
 
     @property
     def name(self) -> str:
-        """Its name."""
+        """The layer's name."""
 
     def uses(self) -> Iterable[Use]:
-        """What it consists of."""
+        """The nests that it consists of."""
 
 
 class Use(Protocol):
