@@ -1,9 +1,16 @@
-"""Count the files of a folder by what Timeloop's front ends take them for, and what is read of them:
+"""Count the files of a folder by kind, and what is read of them:
 ``python -m benchmarks.public_files FOLDER``.
 
 The folder may hold any repositories, such as Accelergy-Project/timeloop-accelergy-exercises (of 2022
 and 2024), NVlabs/timeloop and Accelergy-Project/timeloopfe. One file may be of several kinds. Files
-that only Accelergy writes (an architecture of ``local`` alone) are none of Timeloop's.
+that only Accelergy writes (an architecture of ``local`` alone) are none of Timeloop's. Networks are
+told by what they hold: models of ONNX with products or convolutions (those of FINN, QONNX and Brevitas by
+their domains), topologies of SCALE-Sim, networks of MAESTRO, workloads of ZigZag and Stream. Nothing
+is fetched.
+
+``python -m benchmarks.public_files --runs FOLDER`` compares every run of Timeloop (``X.stats.txt``
+beside ``X.map.txt``) with the model, figure by figure, where its input files stand beside it or in
+the folders ``arch`` and ``prob`` above.
 
 What the tool's own front end says of each file that is refused here stands in
 ``public_files_refused.csv``, found by timeloopfe 5603893 (of a problem, together with a stub of an
@@ -23,9 +30,15 @@ from typing import Any
 
 from ithaca.files.errors import InputError
 from ithaca.files.timeloop_files import load_timeloop
+from ithaca.plugins.hierarchies.exports.timeloop.comparison import compared
 from ithaca.plugins.hierarchies.formulations.architecture_files import read_architecture
 from ithaca.plugins.hierarchies.formulations.constraint_entries import SECTIONS, entries_of
-from ithaca.plugins.hierarchies.formulations.mapper_files import mapper_objectives
+from ithaca.plugins.hierarchies.formulations.mapper_files import (
+    mapper_objectives,
+    read_mapper_files,
+)
+from ithaca.plugins.hierarchies.formulations.points import load_points
+from ithaca.workloads.networks.find import find_network
 from ithaca.workloads.problem_files import read_problem
 
 #: Fields at the left edge of a text that cannot be read, by kind.
@@ -82,6 +95,99 @@ def said(kind: str, path: Path, listed: dict[tuple[str, str], str]) -> str:
     return next((listed[kind, each] for each in inside if (kind, each) in listed), "not listed")
 
 
+#: Operators of ONNX that multiply matrices or windows.
+PRODUCTS = ("Conv", "MatMul", "Gemm", "Einsum")
+
+
+def network_kind(path: Path) -> str:
+    """The kind of network that a file holds; empty of others."""
+    ending = path.suffix.lower()
+    if ending == ".onnx":
+        import onnx
+
+        model = onnx.load(path, load_external_data=False)
+        nodes = [*model.graph.node, *(node for each in model.functions for node in each.node)]
+        if not any(name in node.op_type for node in nodes for name in PRODUCTS):
+            return ""
+        domains = {node.domain for node in nodes}
+        return (
+            "ONNX of FINN, QONNX" if any(re.search("finn|brevitas", d) for d in domains) else "ONNX"
+        )
+    text = path.read_text(errors="replace")
+    if ending == ".m":
+        return "MAESTRO" if re.search(r"^\s*Layer\b", text, re.M) else ""
+    if ending == ".csv":
+        head = text.partition("\n")[0].lower().replace(" ", "")
+        topology = "ifmapheight" in head or head.startswith(("layer,m,n,k", "layername,m,n,k"))
+        return "SCALE-Sim" if topology and "order" not in head else ""
+    if ending in (".yaml", ".yml") and re.search(r"^ +equation *:", text, re.M):
+        return (
+            "ZigZag, Stream"
+            if text.lstrip().startswith(("- id", "#")) and "loop_dims" in text
+            else ""
+        )
+    return ""
+
+
+def networks(folder: Path) -> None:
+    """Count networks by kind, and print those that are refused."""
+    counts: Counter[tuple[str, bool]] = Counter()
+    reasons: list[str] = []
+    for path in sorted(each for each in folder.rglob("*") if each.is_file()):
+        if not (kind := network_kind(path)):
+            continue
+        try:
+            find_network(str(path))
+        except InputError as error:
+            reasons.append(f"{kind}: {error}")
+            counts[kind, False] += 1
+        else:
+            counts[kind, True] += 1
+    for kind in sorted({kind for kind, _ in counts}):
+        read, refused = counts[kind, True], counts[kind, False]
+        share = f"{100 * read / (read + refused):.1f} %"
+        print(f"{kind:22}{read + refused:7}{read:7}{refused:9}{share:>9}")
+    print("\n".join(reasons))
+
+
+def inputs_of(stats: Path) -> list[list[Path]]:
+    """Input files of a run, as far as they stand near it: what the tool wrote down, or the first
+    architecture with every problem."""
+    beside = [*stats.parent.glob("parsed-processed-input.yaml"), *stats.parent.glob("*.ERT.yaml")]
+    if any(each.name.startswith("parsed") for each in beside):
+        return [beside]
+    tables = [*stats.parent.glob("*.ERT.yaml")]
+    for above in stats.parents[:3]:
+        parts = [sorted((above / name).rglob("*.yaml")) for name in ("arch", "prob")]
+        machines = [each for each in parts[0] if "architecture" in kinds(each)]
+        problems = [each for each in parts[1] if "problem" in kinds(each)]
+        if machines and problems:
+            return [[machines[0], each, *tables] for each in problems]
+    return []
+
+
+def runs(folder: Path) -> None:
+    """Compare public runs of Timeloop with the model."""
+    counts: Counter[str] = Counter()
+    for stats in sorted(folder.rglob("*.stats.txt")):
+        drawn = stats.with_name(stats.name.replace(".stats.txt", ".map.txt"))
+        outcome = "no input files"
+        for files in inputs_of(stats) if drawn.is_file() else []:
+            try:
+                posed = read_mapper_files(files)
+                (point,) = load_points(drawn, posed.architecture, posed.nest)
+                own = compared(point, stats)
+            except InputError as error:
+                outcome = f"refused: {error}"
+                continue
+            outcome = "equal" if not own.different else f"differs: {own.failure}"
+            break
+        counts[outcome.partition(":")[0]] += 1
+        if outcome != "equal":
+            print(f"{stats}\n    {outcome}")
+    print(", ".join(f"{number} {what}" for what, number in counts.items()))
+
+
 def main(folder: Path) -> None:
     counts: Counter[tuple[str, bool]] = Counter()
     theirs: Counter[str] = Counter()
@@ -117,4 +223,8 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    if sys.argv[1] == "--runs":
+        runs(Path(sys.argv[2]))
+    else:
+        main(Path(sys.argv[1]))
+        networks(Path(sys.argv[1]))

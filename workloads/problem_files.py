@@ -56,7 +56,7 @@ _FIELDS = ("version", "shape", "densities", "commonDensity")
 
 
 #: Fields of tools derived from Timeloop that state bits of single tensors.
-_WIDTHS = ("bitwidths", "bitwidth", "quantization")
+_WIDTHS = ("bitwidths", "commonBitwidth")
 
 
 class _Coefficient(InputDocument):

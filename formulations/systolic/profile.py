@@ -175,12 +175,12 @@ class SystolicProfile(Profile[SystolicDesign]):
     @property
     def relaxable(self) -> str:
         options = self.design.options
-        asked = {
+        restricting = {
             "--min-lanes": options.min_lanes > 1,
             "--divisors-only": options.divisors_only,
             "--for": options.target is not None,
         }
-        return " or ".join(name for name, given in asked.items() if given)
+        return " or ".join(name for name, active in restricting.items() if active)
 
     def meets(self, words: Mapping[str, Any]) -> bool:
         array, loops = self.design.array, parse_loops(words.get("dataflow"))

@@ -8,7 +8,7 @@ import pytest
 from ithaca.files.errors import InputError
 from ithaca.workloads.networks.find import find_network
 from tests.command_line import ithaca, succeed
-from tests.layer_tables import MAESTRO, PRODUCTS, TOPOLOGY
+from tests.layer_tables import EQUATIONS, MAESTRO, PRODUCTS, TOPOLOGY
 
 
 def network(folder, text, name="layers.csv", **sizes):
@@ -179,3 +179,42 @@ def test_a_file_of_maestro_is_read_in_time_of_its_size(unit, tmp_path):
     with pytest.raises(InputError):
         network(tmp_path, text, "a.m")
     assert time.process_time() - began < 4
+
+
+def test_equations_of_zigzag_and_stream(tmp_path):
+    """Operations are the product of a layer's loops; what is no product is listed."""
+    read = network(tmp_path, EQUATIONS, "layers.yaml")
+    sizes = ((2, 8, 3, 7, 5, 3, 3), (1, 4, 8, 3, 3, 1, 1), (16, 8, 32), (4, 2, 9, 3))
+    names = ("stem", "layer1", "layer4", "layer5")
+    assert counts(read) == {name: prod(own) for name, own in zip(names, sizes, strict=True)}
+    stem, _, _, last = (layer.nest for layer in read.layers)
+    assert read.layers[0].count == 2
+    steps = dict(stem.parameters)
+    assert {steps[name] for name in steps if name.startswith("s")} == {3, 2}
+    assert {steps[name] for name in steps if name.startswith("d")} == {2} or 2 in steps.values()
+    (windows_of,) = [access for access in last.inputs if access.tensor == "i"]
+    assert str(windows_of) == "i[c][2*x+f]"
+    listed = {(each.operator, each.count, each.kind.value) for each in read.unsupported}
+    assert listed == {("Add", 1, "elementwise"), ("Pooling", 1, "elementwise")}
+    path = tmp_path / "layers.yaml"
+    assert read.remarks == (
+        f"{path} is taken for a workload of ZigZag or Stream",
+        f"{path}: nothing here depends on operand_precision",
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("loop_sizes: [16, 8, 32]", "loop_sizes: [16, 8]", "loop_sizes has 2 sizes"),
+        ("[D0, D1, D2]", "[D0, D0, D2]", "allowed: one for each"),
+        ("ix=2*x + f", "ix=x-f", "dimension_relations has 'ix=x-f'"),
+        ("O[d0][d1]+=I[d0][d2]*W[d2][d1]", "5", "[4]: equation is 5"),
+        ("loop_dims: [K, C, X, F]", "loops: [K]", "[5]: loops is unknown"),
+    ],
+)
+def test_equations_that_state_no_layer_are_refused(tmp_path, old, new, told):
+    assert old in EQUATIONS
+    with pytest.raises(InputError) as error:
+        network(tmp_path, EQUATIONS.replace(old, new), "layers.yaml")
+    assert told in str(error.value)

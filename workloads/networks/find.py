@@ -160,6 +160,12 @@ def _read(
     for source in SOURCES.values():
         if isinstance(document, dict) and source.takes(document):
             return source.network(document, where, sizes or {}, phase, experts, elementwise)
+    if isinstance(document, list):
+        from ithaca.workloads.networks.equations import read_equations, states_equations
+
+        if states_equations(document):
+            chosen_parameters(path, {}, sizes or {})
+            return read_equations(document, path)
     if isinstance(document, dict) and (own := _alone(document, where, sizes or {})) is not None:
         return own
     return read_network(document, where, sizes or {})

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
+from typing import Protocol
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import escaped, refuse
@@ -29,6 +30,28 @@ from ithaca.workloads.networks.operators import (
     phases,
     transposed_convolution,
 )
+
+
+class Row(Protocol):
+    """A layer of a table."""
+
+    @property
+    def where(self) -> str:
+        """The words with which errors about it begin."""
+
+    @property
+    def name(self) -> str:
+        """The layer's name."""
+
+    def uses(self) -> Iterable[Use]:
+        """The nests that it consists of."""
+
+
+class Use(Protocol):
+    """A nest that is a layer, or a part of one."""
+
+    def layer(self, name: str) -> Layer:
+        """The layer of a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +117,7 @@ class LayerRow:
 
 
 def network_of(
-    path: Path, rows: Iterable[LayerRow], what: str, remarks: Iterable[str] = (), **more: object
+    path: Path, rows: Iterable[Row], what: str, remarks: Iterable[str] = (), **more: object
 ) -> Network:
     """The network of a table of layers; those that cannot be layers are listed with the reason.
 
@@ -102,7 +125,7 @@ def network_of(
     ----------
     path : Path
         The file.
-    rows : iterable of LayerRow
+    rows : iterable of Row
         Its layers.
     what : str
         The kind of file, in words.

@@ -4,6 +4,8 @@ write them, from shapes of other tensors."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from ithaca.workloads.networks.onnx_nodes import attribute, key
@@ -53,11 +55,11 @@ def _computed(model: ModelProto, known: dict[str, Any]) -> dict[str, Any]:
         if tensor.HasField("shape") and all(d.HasField("dim_value") for d in tensor.shape.dim):
             shapes[value.name] = [d.dim_value for d in tensor.shape.dim]
     shapes |= {tensor.name: [*tensor.dims] for tensor in graph.initializer}
-    values = {
-        each.name: numpy_helper.to_array(each)
-        for each in graph.initializer
-        if sum(each.dims) <= MOST and not each.external_data
-    }
+    values = dict[str, Any]()
+    for each in graph.initializer:
+        if prod(each.dims) <= MOST and not each.external_data:
+            with suppress(ValueError):  # its data are missing
+                values[each.name] = numpy_helper.to_array(each)
     if all(name in shapes for node in graph.node for name in node.output if name):
         return {}
     more: dict[str, Any] = {}

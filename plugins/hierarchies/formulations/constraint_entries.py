@@ -206,12 +206,12 @@ def checked(entry: Any, at: str, unread: list[str]) -> dict[str, Any]:
     if changing := min((n for n in rest if n in CHANGING and rest[n]), default=None):
         raise refuse(at, f"{changing} is not supported{among(changing, sorted(FIELDS[kind]))}")
     unread += [f"{at}.{name}" for name in rest if name not in CHANGING]
-    own = {name: _written(name, value) for name, value in entry.items() if name in known}
+    own = {name: _normal(name, value) for name, value in entry.items() if name in known}
     check_types(own, at)
     return own
 
 
-def _written(name: str, value: Any) -> Any:
+def _normal(name: str, value: Any) -> Any:
     """A field as the tool has it: factors by loop as text, and numbers without quotes."""
     if name in ("factors", "factors_only") and isinstance(value, dict):
         return [f"{loop}={n}" for loop, n in value.items()]

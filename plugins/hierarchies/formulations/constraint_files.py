@@ -20,7 +20,7 @@ from ithaca.plugins.hierarchies.formulations.filled_lanes import filling
 from ithaca.plugins.hierarchies.formulations.library import roles
 from ithaca.workloads.nest import LoopNest
 
-_FACTOR = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*(<=|>=|=)?\s*([0-9]{1,6})\s*")
+_FACTOR = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*(<=|>=|=)?\s*([0-9]{1,7})\s*")
 
 
 def read_constraints(

@@ -156,12 +156,12 @@ class TimeloopProfile(StorageProfile[SpatialDesign]):
         """The restrictions of mappings beside capacities and meshes that are asked for, in
         words."""
         options, own = self.design.options, self.design.constraints
-        asked = {
+        restricting = {
             "--constraints": own != NONE,
             "--divisors-only": options.divisors_only,
             "--fanout": options.within_parent,
         }
-        return " or ".join(name for name, given in asked.items() if given)
+        return " or ".join(name for name, active in restricting.items() if active)
 
     def loops(self, configuration: Mapping[str, int]) -> tuple[str, ...]:
         """The mapping as Timeloop prints it."""

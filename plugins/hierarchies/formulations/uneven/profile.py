@@ -26,11 +26,11 @@ class UnevenProfile(StorageProfile[UnevenDesign]):
     def relaxable(self) -> str:
         """The restrictions of mappings beside capacities and meshes that are asked for, in
         words."""
-        asked = {
+        restricting = {
             "--divisors-only": self.design.options.divisors_only,
             "--nodes": self.design.options.nodes_by_level,
         }
-        return " or ".join(name for name, given in asked.items() if given)
+        return " or ".join(name for name, active in restricting.items() if active)
 
     def loops(self, configuration: Mapping[str, int]) -> tuple[str, ...]:
         """Every storage node with the words of its tile, and the loops inside it."""

@@ -146,6 +146,7 @@ def test_fields_of_the_front_end_stand_for_factors(tmp_path):
     assert fixed(tmp_path, "must_iterate_over_dataspaces: ['*']") == {}
     by_loop = fixed(tmp_path, "factors: {M: '4', C: 2}, split: '2', permutation: 'M,C'")
     assert by_loop == {"M": (4, 4), "C": (2, 2)}
+    assert fixed(tmp_path, "factors: [M<=1048576]") == {"M": (1, 1048576)}  # as large as extents
 
 
 @pytest.mark.parametrize(

@@ -193,6 +193,7 @@ def test_architectures_are_refused_by_path(tmp_path, text, old, new, message):
         (", read_write: true", "", "shape.data_spaces has 0 with read_write"),
         ("[[[M]], [[P]]]", "[[[M]], [[P], [R]]]", "which is written"),
         ("M: 4", "M: 0", "size of loop 'M' is 0"),
+        ("stride: 2", "stride: 2, commonBitwidth: 4", "instance.commonBitwidth packs words of"),
         ("stride: 2", "stride: 2, bitwidths: {W: 4}", "instance.bitwidths packs words of single"),
         ("problem:", "prob:", "has no field 'problem'"),
     ],
