@@ -18,13 +18,11 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.solver.certificate import Status
 from ithaca.solver.conclusion import conclude
-from ithaca.solver.exact.probing import probe
 from ithaca.solver.exact.search import Search, SearchState, check_bound, unsearched
-from ithaca.solver.exact.wide import wide_tables
 from ithaca.solver.options import Budget, SolveOptions
+from ithaca.solver.preparation import cap, model_below, reaches
 from ithaca.solver.progress import Progress, Report
 from ithaca.solver.solution import Solution, make_solution
-from ithaca.solver.tables.frame import build_model
 from ithaca.solver.ties import breaking_ties, chosen_among_optima
 
 if TYPE_CHECKING:
@@ -78,9 +76,9 @@ class ProofState:
         self._combined = self._looked_ahead = self._evolved = False
         self._known: Start | None = None
         self._chosen: Solution | None = None  #: The one answer among optima
-        #: Of parts of the space, as long as they are of use
-        self._narrower: list[ProofState] | None = None if widens else []
+        self._narrower: list[ProofState] | None = None if widens else []  #: Of parts of the space
         self._part: float | None = None  #: Seconds that each of them may take
+        self._ceiling: Fraction | None = None  #: A rival's value: tables hold no more
 
     @cached_property
     def state(self) -> SearchState:
@@ -174,6 +172,8 @@ class ProofState:
             Seconds that it may take at most, within that time limit; None: all of it.
         """
         budget = Budget(options)
+        if not reaches(self._ceiling, self.state, options):
+            self._search, self._ceiling = None, None
         if not self.closed(options) and (self._search is not None or self._prepare(budget)):
             assert self._search is not None
             self._search.report = report
@@ -252,7 +252,6 @@ class ProofState:
         state, budget, before = self.state, Budget(options), self.seconds
 
         def tell(progress: Progress) -> None:
-            """Count on from what was spent before."""
             if report is not None:
                 boxes, seconds = state.boxes + progress.boxes, before + progress.seconds
                 report(replace(progress, boxes=boxes, seconds=seconds))
@@ -299,7 +298,7 @@ class ProofState:
         checkpoint = budget.options.checkpoint()
         patience = PATIENCE * (UNHURRIED if budget.options.time_limit is None else 1)
 
-        def look_ahead_if_slow() -> None:
+        def look_ahead() -> None:
             checkpoint()
             if self.others and not self._looked_ahead and budget.spent > patience:
                 ahead = budget.part(EVOLUTION_SHARE)
@@ -308,18 +307,17 @@ class ProofState:
                 if self.closed(budget.options):
                     raise StoppedError  # enough is known without tables
 
-        problem, rest = self.problem, (self._offer, look_ahead_if_slow)
+        self._ceiling = top = budget.options.rival
         try:
             checkpoint()
             with budget.options.building():
-                wide = wide_tables(problem, self.state, *rest)
-                model = build_model(
-                    problem,
-                    look_ahead_if_slow,
-                    lambda bounds, own: probe(problem, bounds, own, self.state.value, *rest),
-                    wide,
-                )
+                model = model_below(self.problem, self.state, top, self._offer, look_ahead)
         except StoppedError:
+            return False
+        if model is None:
+            self._methods.append(EXACT)
+            self.state.complete = True
+            cap(self.state, top)
             return False
         self._begin(Search(model, budget.options), EXACT)
         return True
@@ -394,6 +392,7 @@ class ProofState:
         assert self._search is not None
         self._search.options = options
         self._search.run()
+        cap(self.state, self._ceiling)
 
     def _look_ahead(
         self, options: SolveOptions, stages: Sequence[int], *, rounding: bool = False
@@ -443,6 +442,7 @@ class ProofState:
         """Let the search know what another engine has found and proven."""
         if solution.certificate.status is Status.INFEASIBLE:
             search.close_all()
+            self._ceiling = None
         if solution.configuration is not None:
             search.offer(solution.configuration)
         if solution.certificate.lower_bound is not None:
