@@ -105,7 +105,7 @@ class DesignProofDocument(ProofDocument):
     @field_validator("termination")
     @classmethod
     def _if_beaten(cls, termination: Termination | None) -> Termination | None:
-        """Why the search ended, if that depends on neither time nor machine."""
+        """The reason for the end, if that depends on neither time nor machine."""
         return termination if termination is Termination.BEATEN else None
 
 
