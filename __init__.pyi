@@ -373,6 +373,7 @@ def network(
     arrays: int | None = None,
     minimise: str | None = None,
     fuse: bool = False,
+    all_designs: bool = False,
     platform: str | PathLike[str] | Platform = "u250",
     dtype: str | DataType = "fp32",
     accumulator: int | None = None,

@@ -183,6 +183,7 @@ def network_statements(result: NetworkResult, explained: NetworkExplanation) -> 
     of = f"{counted(runs, 'run')} of {counted(len(explained.parts), 'layer')}"
     whole = "" if result.answered else "of the whole is not known; it "
     yield f"Total: {explained.what} {whole}is {number(explained.whole)} in {of}{proof}."
+    yield from (f"{statement}." for statement in lost_statements(result))
     yield from (f"{statement}." for statement in run_statements(result))
     yield from (f"{statement}." for statement in kept_statements(result))
     dominant = explained.dominant
@@ -209,6 +210,16 @@ def network_statements(result: NetworkResult, explained: NetworkExplanation) -> 
         f"In full: --layer {dominant[0].result.layer.name} explains that "
         "layer, with what to change first."
     )
+
+
+def lost_statements(result: NetworkResult) -> Iterator[str]:
+    """A statement on designs whose own optima were not proven, as others are better."""
+    if lost := sum(len(layer.lost) for layer in result.layers):
+        of = counted(sum(len(layer.designs) for layer in result.layers), "design")
+        yield (
+            f"Lost: of {lost} of {of} no more is proven than that another one of the layer is at "
+            "least as good (--all-designs proves their own optima)"
+        )
 
 
 def run_statements(result: NetworkResult) -> Iterator[str]:

@@ -172,9 +172,9 @@ def _check_layer(
             own = design.shortfalls and design.design == answer.design
             share, place = budget.share(), f"{at}.designs[{index}]"
             confirmed += verify(design, share, place, says_limits=bool(own))[1]
-    of = counted(len(designs), "design")
+    of, lost = counted(len(designs), "design"), len(layer.lost)
     extent = (
-        f"{of} confirmed"
+        f"{of} confirmed{f', of {lost} that they are not better' if lost else ''}"
         if confirmed == len(designs)
         else f"{len(designs) - confirmed} of {of}: bound not checked"
     )

@@ -7,7 +7,12 @@ from dataclasses import replace
 
 from ithaca.files.numbers import counted, number, percent
 from ithaca.files.registry import Registry
-from ithaca.results.network_explanation import kept_statements, run_statements, whole_taken
+from ithaca.results.network_explanation import (
+    kept_statements,
+    lost_statements,
+    run_statements,
+    whole_taken,
+)
 from ithaca.results.run_view import run_facts
 from ithaca.results.view import Block, Fact, Table, View, tabled
 from ithaca.results.wording import gap, microjoules, proof, shortened
@@ -40,7 +45,8 @@ def _view(result: NetworkResult) -> Iterator[Block]:
         yield from layers_view(result)
         effort = search_effort(result).effort
         yield proven_fact(result, effort)
-    for statement in (*run_statements(result), *kept_statements(result)):
+    statements = (lost_statements, run_statements, kept_statements)
+    for statement in (line for each in statements for line in each(result)):
         term, _, text = statement.partition(": ")
         yield Fact(term.lower(), text)
     for layer in dict.fromkeys(replace(layer, count=1) for layer in network.layers):

@@ -96,6 +96,19 @@ class CertificateDocument(ProofDocument):
         return built(Certificate, self, trace=trace)
 
 
+class DesignProofDocument(ProofDocument):
+    """The certificate of one of several designs, which ends where another one is at least as
+    good."""
+
+    termination: Annotated[Termination, Field(strict=False)] | None = None
+
+    @field_validator("termination")
+    @classmethod
+    def _if_beaten(cls, termination: Termination | None) -> Termination | None:
+        """The reason for the end, if that depends on neither time nor machine."""
+        return termination if termination is Termination.BEATEN else None
+
+
 def read_further(
     problem: Problem, configuration: Configuration, certificate: Certificate, at: str
 ) -> Certificate:

@@ -1,7 +1,6 @@
 """The state of a problem on its way to a proof, and the steps by which engines advance it.
 
-What options narrow a space to is searched before the whole of it, which begins with the best that
-is found there.
+What options narrow a space to is searched first; the whole begins with the best that is there.
 """
 
 from __future__ import annotations
@@ -18,15 +17,9 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.solver.certificate import Status
 from ithaca.solver.conclusion import conclude
-from ithaca.solver.exact.preparation import EXACT, begun
-from ithaca.solver.exact.search import (
-    ProvingSearch,
-    Search,
-    SearchState,
-    check_bound,
-    unsearched,
-)
+from ithaca.solver.exact import search as exact
 from ithaca.solver.options import Budget, SolveOptions
+from ithaca.solver.preparation import ENUMERATION, EXACT, begun, cap, reaches
 from ithaca.solver.progress import Progress, Report
 from ithaca.solver.solution import Solution, make_solution
 from ithaca.solver.ties import breaking_ties, chosen_among_optima
@@ -77,18 +70,18 @@ class ProofState:
         self.others = others and self._stage is None
         self._left_to_cpsat = others  #: What stages leave open, until it has said all it can
         self._methods: list[str] = []
-        self._search: ProvingSearch | None = None
+        self._search: exact.ProvingSearch | None = None
         self._combined = self._looked_ahead = self._evolved = False
         self._known: Start | None = None
         self._chosen: Solution | None = None  #: The one answer among optima
-        #: Of parts of the space, as long as they are of use
-        self._narrower: list[ProofState] | None = None if widens else []
+        self._narrower: list[ProofState] | None = None if widens else []  #: Of parts of the space
         self._part: float | None = None  #: Seconds that each of them may take
+        self._ceiling: Fraction | None = None  #: A rival's value: tables hold no more
 
     @cached_property
-    def state(self) -> SearchState:
+    def state(self) -> exact.SearchState:
         """The state of the search; before it begins, what is known without one."""
-        return unsearched(self.problem, self._start)
+        return exact.unsearched(self.problem, self._start)
 
     def closed(self, options: SolveOptions) -> bool:
         """Whether enough is known, or a stop is asked for."""
@@ -149,7 +142,7 @@ class ProofState:
     def learn(self, solution: Solution) -> None:
         """Take over what a copy of this course, in another process, came to."""
         known = solution.certificate
-        self.state = SearchState(
+        self.state = exact.SearchState(
             solution.configuration, solution.value, known.nodes, known.lower_bound, known.empty
         )
         self.seconds = known.seconds
@@ -177,6 +170,8 @@ class ProofState:
             Seconds that it may take at most, within that time limit; None: all of it.
         """
         budget = Budget(options)
+        if not reaches(self._ceiling, self.state, options):
+            self._search, self._ceiling = None, None
         if not self.closed(options) and (self._search is not None or self._prepare(budget)):
             assert self._search is not None
             self._search.report = report
@@ -193,7 +188,7 @@ class ProofState:
         if self.others and not self.closed(options):
             if self._search is None:
                 self._look_ahead(options, FIRST_STAGES)
-            elif isinstance(self._search, Search):
+            elif isinstance(self._search, exact.Search):
                 self._bound_and_seed(self._search, options, FIRST_STAGES)
                 self._run(replace(options, time_limit=0.0))
         self.seconds += budget.spent
@@ -212,7 +207,7 @@ class ProofState:
         search = self._search
         if (
             self._combined
-            or not isinstance(search, Search)
+            or not isinstance(search, exact.Search)
             or not self.others
             or options.time_limit == 0
             or self.closed(options)
@@ -255,7 +250,6 @@ class ProofState:
         state, budget, before = self.state, Budget(options), self.seconds
 
         def tell(progress: Progress) -> None:
-            """Count on from what was spent before."""
             if report is not None:
                 boxes, seconds = state.boxes + progress.boxes, before + progress.seconds
                 report(replace(progress, boxes=boxes, seconds=seconds))
@@ -302,7 +296,7 @@ class ProofState:
         checkpoint = budget.options.checkpoint()
         patience = PATIENCE * (UNHURRIED if budget.options.time_limit is None else 1)
 
-        def look_ahead_if_slow() -> None:
+        def look_ahead() -> None:
             checkpoint()
             if self.others and not self._looked_ahead and budget.spent > patience:
                 ahead = budget.part(EVOLUTION_SHARE)
@@ -311,20 +305,25 @@ class ProofState:
                 if self.closed(budget.options):
                     raise StoppedError  # enough is known without tables
 
+        self._ceiling = top = budget.options.rival
+        known = (self.problem, budget.options, self.state, self._offer, look_ahead)
         try:
             checkpoint()
             with budget.options.building():
-                search = begun(
-                    *(self.problem, budget.options, self.state, self._offer, look_ahead_if_slow),
-                    small=self.others,
-                )
+                begins = begun(*known, small=self.others)
         except StoppedError:
             return False
-        self._begin(*search)
+        if begins is None:
+            self._methods.append(EXACT)
+            self.state.complete = True
+            cap(self.state, top)
+            return False
+        self._ceiling = None if begins[1] == ENUMERATION else top  # that is of all there is
+        self._begin(*begins)
         return True
 
     def _explore_narrower(self, budget: Budget, report: Report | None) -> None:
-        """Search narrower spaces first, each until it is proven or has had its part of the time."""
+        """exact.Search narrower spaces first, each until it is proven or has had its part of the time."""
 
         def tell(progress: Progress) -> None:
             if report is not None:
@@ -375,11 +374,11 @@ class ProofState:
             return self.state.value
         state, value = self.state, self.problem.feasible_value(configuration)
         if value is not None and (state.value is None or value < state.value):
-            check_bound(self.problem, value, state.lower_bound)
+            exact.check_bound(self.problem, value, state.lower_bound)
             state.incumbent, state.value = configuration, value
         return state.value
 
-    def _begin(self, search: ProvingSearch, method: str) -> None:
+    def _begin(self, search: exact.ProvingSearch, method: str) -> None:
         """Let a search take over what is known."""
         self._search, known, self.state = search, self.state, search.state
         self.state.boxes += known.boxes
@@ -393,6 +392,7 @@ class ProofState:
         assert self._search is not None
         self._search.options = options
         self._search.run()
+        cap(self.state, self._ceiling)
 
     def _look_ahead(
         self, options: SolveOptions, stages: Sequence[int], *, rounding: bool = False
@@ -406,7 +406,7 @@ class ProofState:
         )
         bounds = [b for b in (state.lower_bound, known.lower_bound) if b is not None]
         state.lower_bound, state.complete = max(bounds, default=None), known.infeasible
-        check_bound(self.problem, state.value, state.lower_bound, infeasible=known.infeasible)
+        exact.check_bound(self.problem, state.value, state.lower_bound, infeasible=known.infeasible)
         self._methods.append("gp")
 
     def _evolve(self, options: SolveOptions) -> None:
@@ -426,7 +426,7 @@ class ProofState:
             self._methods.append("evolve")
 
     def _bound_and_seed(
-        self, search: Search, options: SolveOptions, stages: Sequence[int] | None = None
+        self, search: exact.Search, options: SolveOptions, stages: Sequence[int] | None = None
     ) -> Start:
         from ithaca.solver.combination import bound_and_seed
         from ithaca.solver.seeding import STAGES
@@ -438,10 +438,11 @@ class ProofState:
             self._methods.append("gp")
         return known
 
-    def _adopt(self, search: ProvingSearch, solution: Solution) -> None:
+    def _adopt(self, search: exact.ProvingSearch, solution: Solution) -> None:
         """Let the search know what another engine has found and proven."""
         if solution.certificate.status is Status.INFEASIBLE:
             search.close_all()
+            self._ceiling = None
         if solution.configuration is not None:
             search.offer(solution.configuration)
         if solution.certificate.lower_bound is not None:

@@ -99,6 +99,7 @@ class Schedule:
             best_only,
         )
         self._resumes, self._rivalry = isinstance(executor, InProcess), True
+        self._grouped = rivals is not None
         self._among: Sequence[int] = range(len(self.entries))
 
     def run(self) -> Iterator[tuple[int, Solution | Exception]]:
@@ -120,23 +121,47 @@ class Schedule:
             self._hand_on(plain)
         self._set_rivals()
         yield from self._decide()
-        if not whole.over and (
-            not self._best_only
-            or len(everything) == 1
-            or all(self._infeasible(n) for n in everything)
-        ):
+        # answers come workload by workload where they need not share time or processes
+        at_once = whole.options.time_limit is not None or not self._resumes
+        unshared = [n for each in self._places.values() if self._all_asked(each) for n in each]
+        if not whole.over and unshared:
             self._rivalry = False
             self._set_rivals()
-            # answers come workload by workload where they need not share time or processes
-            at_once = whole.options.time_limit is not None or not self._resumes
-            for numbers in [everything] if at_once else self._places.values():
+            for numbers in [unshared] if at_once else self._by_workload(unshared):
                 yield from self._round([n for n in numbers if self._unproven(n)], Step.PROOF)
                 yield from self._round([n for n in numbers if self._undecided(n)], Step.TIES)
                 if not at_once:
                     yield from self._rest(numbers)
             self._rivalry = True
             self._set_rivals()
+        if not whole.over:
+            yield from self._round([n for n in everything if self._undecided(n)], Step.TIES)
         yield from self._rest(everything)
+
+    def _all_asked(self, numbers: Sequence[int]) -> bool:
+        """Whether each of some rivals is to be proven, or explained, by itself."""
+        return not self._best_only or len(numbers) == 1 or all(self._infeasible(n) for n in numbers)
+
+    def _by_workload(self, numbers: Sequence[int]) -> list[list[int]]:
+        """Problems, those of one workload together."""
+        return [[n for n in each if n in {*numbers}] for each in self._places.values()]
+
+    def _bests(
+        self, workloads: Sequence[Sequence[int]]
+    ) -> Iterator[tuple[int, Solution | Exception]]:
+        """Prove the most promising problem of each workload, then that its rivals are not better.
+
+        They need to be better than that one only: so what comes of a problem does not depend on
+        which are solved at a time.
+        """
+        ranked = [
+            sorted(numbers, key=lambda n: self.entries[n].course.problem.design.rank)
+            for numbers in workloads
+        ]
+        yield from self._round([first for first, *_ in ranked], Step.PROOF)
+        self._set_rivals()
+        yield from self._round([n for _, *rest in ranked for n in rest], Step.PROOF, learn=False)
+        self._set_rivals()
 
     def _decide(self) -> Iterator[tuple[int, Solution | Exception]]:
         """Find and prove the best of all rivals."""
@@ -145,7 +170,8 @@ class Schedule:
         limit, places = self._budget.options.time_limit, self._places
         # where time is not short, rounds serve those who look at one workload: what runs elsewhere
         # begins anew in every round, and what waits takes memory
-        if len(self._among) > 1 and (limit is not None or (self._resumes and len(places) == 1)):
+        alone = len(places) == 1 and not (self._best_only and self._grouped)
+        if len(self._among) > 1 and (limit is not None or (self._resumes and alone)):
             # one of each first: the time may not suffice for all
             ranked = [
                 sorted(numbers, key=lambda n: self.entries[n].course.problem.design.rank)
@@ -186,6 +212,14 @@ class Schedule:
                     able, Step.EVOLUTION, most if len(places) == 1 else most / self._turns(able)
                 )
             yield from self._contest(limit)
+        elif self._best_only and self._grouped:
+            each = [[numbers] for numbers in places.values()]
+            for workloads in each if self._resumes else [[*places.values()]]:
+                yield from self._bests(workloads)
+                yield from self._round(
+                    [n for each in workloads for n in each if self._undecided(n)], Step.TIES
+                )
+                yield from self._rest([n for each in workloads for n in each])
         elif self._best_only:
             yield from self._round(self._among, Step.PROOF)
 
@@ -262,9 +296,15 @@ class Schedule:
             yield from self._round(self._able(), Step.CPSAT)
 
     def _round(
-        self, numbers: Sequence[int], step: Step, most: float | None = None
+        self,
+        numbers: Sequence[int],
+        step: Step,
+        most: float | None = None,
+        *,
+        learn: bool = True,
     ) -> Iterator[tuple[int, Solution | Exception]]:
-        """Take a step with some problems, in this order."""
+        """Take a step with some problems, in this order; unless they are to be independent, later
+        ones learn what came of earlier ones."""
         jobs = [partial(advance, self.entries[n], step) for n in numbers]
 
         def share(unfinished: int) -> SolveOptions | None:
@@ -290,7 +330,8 @@ class Schedule:
                 entry.explained = step is Step.PROOF
                 if outcome.final:
                     self._final.add(number)
-                self._set_rivals()
+                if learn:
+                    self._set_rivals()
             yield number, outcome
 
     def _set_rivals(self) -> None:

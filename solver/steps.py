@@ -103,7 +103,8 @@ def advance(entry: Entry, step: Step, options: SolveOptions, report: Report) -> 
             else entry.patience
         )
         # a configuration is wanted even of what is beaten at once
-        course.explore(replace(budget.share().at_most(tables), rival=None), tell, entry.alone)
+        own = replace(budget.share().at_most(tables), rival=None)
+        course.explore(own if entry.alone else budget.share().at_most(tables), tell, entry.alone)
         if course.prepared:  # else the same time would not do again
             course.explore(budget.share().at_most(tables), tell, most)
     if step is Step.SURVEY:

@@ -38,7 +38,7 @@ from ithaca.results.explanation import (
 )
 from ithaca.results.explanation import explain as explain_solutions
 from ithaca.results.result_view import run_facts
-from ithaca.solver.certificate import Status, as_stated
+from ithaca.solver.certificate import Status, Termination, as_stated
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.progress import Progress
 from ithaca.solver.result import Result
@@ -82,6 +82,11 @@ def _statements(result: Result, explanation: Explanation) -> Iterator[str]:
         yield _limit(use, solution.problem.design.vocabulary)
     if explanation.next_best is not None:
         yield _rival(objective, solution.value, *explanation.next_best)
+    if lost := [s for s in result.designs if s.certificate.termination is Termination.BEATEN]:
+        yield (
+            f"Other designs: of {len(lost)} no more is proven than that they are not better: "
+            f"{', '.join(s.design for s in lost)}."
+        )
     proof = proof_of_changes(result, settled=certificate.settled)
     innate = result.profile.innate
     yield from change_statements(objective, explanation.changes, innate, proof)

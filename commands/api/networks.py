@@ -35,7 +35,7 @@ from ithaca.studies.network.array_modes import ARRAY_MODES
 from ithaca.studies.network.modes import MODES, SolveNetwork
 from ithaca.studies.network.modes import mode as find_mode
 from ithaca.studies.network.problems import only_layers
-from ithaca.studies.network.result import NetworkResult
+from ithaca.studies.network.result import PER_LAYER, NetworkResult
 from ithaca.studies.network.runner import NetworkProgress, RunOptions, conditions
 from ithaca.studies.network.runs import with_layers_run
 from ithaca.studies.runs import RUNNING, kept_share
@@ -100,6 +100,14 @@ def network(
         str | None, Option("--minimise", help="Of several arrays: slowest, or total.")
     ] = None,
     fuse: Fuse = False,
+    all_designs: Annotated[
+        bool,
+        Option(
+            "--all-designs",
+            help="Prove the optimum of every design of a layer; default: of the best, and that no "
+            "other is better.",
+        ),
+    ] = False,
     family: FamilyOptions,
     objective: Objective = OBJECTIVE,
     method: SteadyMethod = None,
@@ -114,7 +122,11 @@ def network(
     engine = parse_method(method or "auto")
     if kind.steady:
         engine = parse_steady_method(method, search.time_limit)
+    if all_designs and (mode != PER_LAYER or fuse):
+        other = f"--mode {mode}" if mode != PER_LAYER else "--fuse"
+        raise InputError(f"--all-designs does not go with {other}; allowed: --mode {PER_LAYER}")
     options = RunOptions(engine, search.options, search.on(scheduler), scheduler)
+    options = replace(options, best_only=not all_designs)
     if mode in ARRAY_MODES:
         _check_one_search(mode, method, search.workers, scheduler, keeping.results)
     count, what = _sharing(mode, arrays, minimise)

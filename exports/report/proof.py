@@ -10,7 +10,7 @@ from ithaca.files.numbers import number
 from ithaca.results.result_view import design_table
 from ithaca.results.view import Table
 from ithaca.results.wording import metric_label
-from ithaca.solver.certificate import Status
+from ithaca.solver.certificate import Status, Termination
 from ithaca.solver.result import Result
 from ithaca.solver.solution import Solution
 
@@ -95,7 +95,9 @@ def _bar(solution: Solution, *, first: bool) -> Bar:
         "" if solution.profile.obstacle is None else ", not buildable",
     )
     if solution.value is None:
-        return Bar(solution.design, None, f"{OUTCOME[proof.status]}{buildable}")
+        lost = proof.termination is Termination.BEATEN
+        ended = f"not better (no less than {number(proof.lower_bound)})" if lost else None
+        return Bar(solution.design, None, f"{ended or OUTCOME[proof.status]}{buildable}")
     open_ = proof.status is not Status.OPTIMAL
     note = number(solution.value) + (" (not proven)" if open_ else "") + buildable
     mark = float(proof.lower_bound) if open_ and proof.lower_bound is not None else None

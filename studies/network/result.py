@@ -16,7 +16,7 @@ from ithaca.formulations.design import Metric
 from ithaca.formulations.families import choice_of, profile_of
 from ithaca.formulations.problem import Objective
 from ithaca.formulations.question import Question
-from ithaca.solver.certificate import OWN, Certificate, Status, as_stated, least
+from ithaca.solver.certificate import OWN, Certificate, Status, Termination, as_stated, least
 from ithaca.solver.result import Unrestricted, loop_text, value_text
 from ithaca.solver.runs import Run, basis
 from ithaca.solver.solution import Solution
@@ -71,6 +71,11 @@ class LayerResult:
 
     def __repr__(self) -> str:
         return f"<LayerResult {self.layer.name} × {self.layer.count}: {self.answer!r}>"
+
+    @property
+    def lost(self) -> tuple[Solution, ...]:
+        """The designs of which no more is proven than that they do not beat the answer."""
+        return tuple(d for d in self.designs if d.certificate.termination is Termination.BEATEN)
 
     @property
     def mac_cycles(self) -> Fraction | None:

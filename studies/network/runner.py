@@ -3,13 +3,14 @@ rest."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import escaped
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
+from ithaca.solver.certificate import Termination
 from ithaca.solver.engines import Method
 from ithaca.solver.executor import KilledError, LostError
 from ithaca.solver.executors import open_executor
@@ -67,6 +68,8 @@ class RunOptions:
     scheduler: str | None = None
     """Address of the scheduler of a Dask cluster to solve on; ``local`` for one on this machine, of
     ``threads`` workers."""
+    best_only: bool = False
+    """Whether, of rivals, only the best is to be proven: of the others that they do not beat it."""
     store: Store | None = None
     """Keeps results as they are found, and supplies those found before."""
     envelope: Envelope | None = None
@@ -97,7 +100,7 @@ def run_problems(jobs: Sequence[Job], options: RunOptions) -> tuple[Solution | F
     outcomes: dict[int, Solution | Failure] = {}
     done, failed = set[int](), set[int]()
     left: list[int] = []
-    starts: list[Configuration | None] = []
+    starts: list[Configuration | None] = [None] * len(jobs)
 
     def tell(place: str, progress: Progress | None = None) -> None:
         if options.report is not None:
@@ -129,20 +132,26 @@ def run_problems(jobs: Sequence[Job], options: RunOptions) -> tuple[Solution | F
                 keep(index, stored.answer)
             else:
                 left.append(index)
-                start = known if stored is None else stored.answer
-                starts.append(None if start is None else start.configuration)
+            start = known if stored is None else stored.answer
+            starts[index] = None if start is None else start.configuration
             tell(job.place)
+        for index in _unsupported(jobs, outcomes, options):
+            done.discard(index)
+            del outcomes[index]
+            left.append(index)
+        left.sort()
         together = solve_together(
             [jobs[index].problem for index in left],
             budget,
             executor,
             method=options.method,
-            starts=starts,
+            starts=[starts[index] for index in left],
             rivals=[
                 ("alone", index) if jobs[index].rivals is None else jobs[index].rivals
                 for index in left
             ],
             tell=lambda number, progress: tell(jobs[left[number]].place, progress),
+            best_only=options.best_only,
         )
         for number, outcome in together:
             index, job = left[number], jobs[left[number]]
@@ -161,6 +170,30 @@ def run_problems(jobs: Sequence[Job], options: RunOptions) -> tuple[Solution | F
     if options.envelope is None:
         return tuple(answers)
     return tuple(map(options.envelope.keep, (job.place for job in jobs), answers))
+
+
+def _unsupported(
+    jobs: Sequence[Job], known: Mapping[int, Solution | Failure], options: RunOptions
+) -> list[int]:
+    """Known answers to be searched for again: those that only do not beat others, where these are
+    not known or all are to be proven, and with them their rivals."""
+    rivals: dict[Hashable, list[int]] = {}
+    for index, job in enumerate(jobs):
+        rivals.setdefault(("alone", index) if job.rivals is None else job.rivals, []).append(index)
+    again = []
+    for numbers in rivals.values():
+        own = [s for n in numbers if isinstance(s := known.get(n), Solution)]
+        lost = [s for s in own if s.certificate.termination is Termination.BEATEN]
+        best = min((s.value for s in own if s.settled and s.value is not None), default=None)
+        bounds = [s.certificate.lower_bound for s in lost]
+        if lost and not (
+            options.best_only
+            and len(own) == len(numbers)
+            and best is not None
+            and all(bound is not None and bound >= best for bound in bounds)
+        ):
+            again += [n for n in numbers if n in known]
+    return again
 
 
 def failure(place: str, error: Exception) -> Failure:

@@ -2,6 +2,7 @@
 is alone."""
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -22,6 +23,7 @@ from ithaca.solver.exact import preparation
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import solve_designs
+from ithaca.solver.proof_state import ProofState
 from ithaca.solver.result import Result
 from ithaca.solver.solution import Solution, best_solution
 from ithaca.solver.verification import verify
@@ -297,3 +299,24 @@ def test_an_opening_that_proves_nothing_ends_and_the_least_bound_evolves_first(
     ]  # the most promising one has more than a twelfth of the time, which is for all
     evolved = [design for step, design in taken if step is schedule.Step.EVOLUTION]
     assert {"[i,j] C", "[i,k] C", "[j,k] C"} == set(evolved[:3])
+
+
+@pytest.mark.parametrize("share", [Fraction(1, 2), Fraction(1), Fraction(3, 2), Fraction(9)])
+@pytest.mark.parametrize("dataflow", [("i",), ("i", "k"), ("i", "j")])
+def test_what_a_rival_leaves_out_of_tables_is_not_taken_for_absent(dataflow, share):
+    problem = mm_problem((24, 20, 16), dataflow)
+    optimum = solve_exact(problem, SolveOptions(any_tie=True)).value
+    options = SolveOptions(any_tie=True, rival=optimum * share)
+    course = ProofState(problem, others=False)
+    beaten = course.solve(options)
+    proof = beaten.certificate
+    assert not proof.empty
+    assert proof.lower_bound <= optimum
+    if share > 1:
+        assert (beaten.value, proof.status) == (optimum, Status.OPTIMAL)
+    else:
+        assert proof.lower_bound >= options.rival
+        assert beaten.value in (None, optimum) or beaten.value > optimum
+    # without the rival, or with one that is less good, the rest is searched, too
+    later = course.solve(replace(options, rival=None))
+    assert (later.value, later.certificate.status) == (optimum, Status.OPTIMAL)

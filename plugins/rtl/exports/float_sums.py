@@ -83,7 +83,8 @@ def float_patterns(hardware: Hardware, tensors: Mapping[str, Floats]) -> dict[st
             if width % 2:
                 terms = np.append(terms, np.zeros((1, *terms.shape[1:]), np.float32), 0)
             terms = add(terms[::2], terms[1::2])
-        return terms[0]
+        total: Floats = terms[0]
+        return total
 
     stored = np.zeros(places.tensor_shape(output), np.float32)
     results = loop_view(stored, output, places.padded, outputs)
@@ -113,4 +114,4 @@ def _normal(factors: Iterable[Floats], sums: str) -> bool:
     larger places only.
     """
     least = prod(float(np.abs(each[each != 0]).min(initial=1)) for each in factors)
-    return least * 2.0**-25 >= least_normal(sums)
+    return bool(least * 2.0**-25 >= least_normal(sums))

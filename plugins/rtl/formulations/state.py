@@ -217,7 +217,7 @@ def _keep(  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _periods_left(slot, process, loops, rounds):  # type: ignore[no-untyped-def]
-    """As many periods as leave every process a round of its outermost steps."""
+    """The number of periods that leave every process a round of its outermost steps."""
     times = np.int64(1 << 62)
     for p in range(process.shape[0]):
         if process[p, DEPTH] > 0 and rounds[slot, p] > loops[p, 0, 0]:

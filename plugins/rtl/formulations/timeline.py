@@ -26,7 +26,7 @@ class Timeline:
 def timeline(
     run: SimulatedRun, stretches: int, checkpoint: Callable[[], None] | None = None
 ) -> Timeline:
-    """The time in which modules of a run work; a run that was not tallied so is run again.
+    """Tell when modules of a run work; a run that was not tallied so is run again.
 
     Parameters
     ----------

@@ -9,6 +9,7 @@ from pydantic import AfterValidator, Field
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
+from ithaca.files.numbers import number
 from ithaca.formulations.data_models import built
 from ithaca.formulations.data_types import stated_data_type
 from ithaca.formulations.documents import Document, Number, Positive, Text
@@ -48,8 +49,8 @@ from ithaca.results.network_parts import (
     read_result,
 )
 from ithaca.results.schema import UnrestrictedDocument
-from ithaca.solver.certificate import Status
-from ithaca.solver.documents import ProofDocument, RunDocument, read_runs
+from ithaca.solver.certificate import Status, Termination
+from ithaca.solver.documents import DesignProofDocument, ProofDocument, RunDocument, read_runs
 from ithaca.solver.solution import Solution
 from ithaca.studies.network.result import (
     ArrayResult,
@@ -104,7 +105,7 @@ class DesignDocument(ArrayDesignDocument):
     """The value and certificate of one design."""
 
     value: Number | None
-    certificate: ProofDocument
+    certificate: DesignProofDocument
 
 
 class LayerDocument(Document):
@@ -319,6 +320,16 @@ def _read_layer(read: LayerDocument, request: ArrayQuestion) -> LayerResult:
         )
         chosen, tiling = designs[0].problem if designs else problem(anything), None
     answer = read_answer(read, chosen, tiling)
+    for index, design in enumerate(designs):
+        proof = design.certificate
+        if proof.termination is Termination.BEATEN and (
+            answer.value is None or proof.lower_bound is None or proof.lower_bound < answer.value
+        ):
+            raise InputError(
+                f"designs[{index}].certificate.termination is '{Termination.BEATEN.value}', yet "
+                f"its lower_bound is {number(proof.lower_bound)}; allowed: one that is at least "
+                f"the layer's value, {number(answer.value)}"
+            )
     others = [design for design in designs if design.design != answer.design]
     runs = read_runs(read.runs, [answer, *others])
     return LayerResult(layer, answer, designs, read.array, runs)
