@@ -38,7 +38,7 @@ from ithaca.workloads.library import workload
 from ithaca.workloads.networks.find import find_network
 from ithaca.workloads.problem_files import read_problem
 from tests import other_kinds
-from tests.mutants import Kind
+from tests.mutants import Kind, mutated_bytes
 from tests.plugins.hierarchies.formulations import test_energy_estimates as estimates
 from tests.plugins.hierarchies.formulations import test_front_ends as front_ends
 from tests.reference import unpack
@@ -319,7 +319,7 @@ def kinds():
                 (spatial["mappings.csv"].replace("conv,", ",").replace("workload,", "sizes,"),),
                 lambda path: load_mappings(path, _machine(), _problem()),
             ),
-            Kind("statistics", ".txt", (STATISTICS,), read_statistics),
+            Kind("statistics", ".txt", (), read_statistics, mutated_bytes, (STATISTICS.encode(),)),
             Kind("layers", ".csv", (spatial["layers.csv"],), read_layers),
             Kind("answer", ".json", answers, _answer),
             Kind(
