@@ -323,7 +323,7 @@ class ProofState:
         return True
 
     def _explore_narrower(self, budget: Budget, report: Report | None) -> None:
-        """exact.Search narrower spaces first, each until it is proven or has had its part of the time."""
+        """Search narrower spaces first, each until it is proven or has had its part of the time."""
 
         def tell(progress: Progress) -> None:
             if report is not None:

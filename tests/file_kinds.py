@@ -373,7 +373,7 @@ def kinds():
                 mutated_bytes,
                 tuple(text.encode() for text in SOLUTIONS),
             ),
-            Kind("statistics", ".txt", (STATISTICS,), read_statistics),
+            Kind("statistics", ".txt", (), read_statistics, mutated_bytes, (STATISTICS.encode(),)),
             Kind("layers", ".csv", (spatial["layers.csv"],), read_layers),
             Kind("answer", ".json", answers, _answer),
             Kind(
