@@ -14,7 +14,7 @@ from ithaca.commands.api.keywords import family_of_options, public
 from ithaca.commands.api.opening import is_result, opened_layers, solutions_of
 from ithaca.commands.api.options import LayerName
 from ithaca.commands.api.points import EvaluatedPoints, checked, evaluated, points_of
-from ithaca.exports.programs.solutions import SolvedModel, configurations_of, is_solution
+from ithaca.exports.programs.solved import SolvedModel, is_solution
 from ithaca.files.answer import Answer
 from ithaca.files.csv_text import Rows
 from ithaca.files.errors import InputError
@@ -114,6 +114,8 @@ def evaluate(
             solutions = solutions_of(opened)
             if points is None:
                 return evaluated(solutions)
+            from ithaca.exports.programs.solutions import configurations_of
+
             of_programs = configurations_of(points, [each.problem for _, each in solutions])
             read = [
                 (name, replace(each, configuration=configuration))

@@ -22,7 +22,7 @@ from ithaca.commands.api.options import (
     Workload,
 )
 from ithaca.commands.api.parsing import check_sizes, parse_engines, parse_extents
-from ithaca.exports.programs.solutions import SolvedModel, configurations_of, is_solution
+from ithaca.exports.programs.solved import SolvedModel, is_solution
 from ithaca.files.csv_text import Rows
 from ithaca.files.errors import InputError
 from ithaca.formulations.configuration import Configuration
@@ -235,6 +235,8 @@ def starts_of(
             if solution.configuration is not None
         ]
     elif is_solution(start):
+        from ithaca.exports.programs.solutions import configurations_of
+
         pairs = configurations_of(start, problems)
     else:
         from ithaca.commands.api.points import points_of

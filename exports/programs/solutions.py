@@ -7,8 +7,9 @@ import re
 from collections.abc import Iterator, Sequence
 from math import isfinite
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
+from ithaca.exports.programs.solved import SolvedModel
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted, refuse
 from ithaca.files.reading import read_text
@@ -16,8 +17,8 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Design
 from ithaca.formulations.problem import Problem
 
-#: The ending of files of solutions, and the largest (bytes).
-ENDING, MAX_BYTES = ".sol", 64 * 2**20
+#: Largest file of a solution (bytes).
+MAX_BYTES = 64 * 2**20
 
 #: How far from a whole number a solver's value may be.
 TOLERANCE = 1e-4
@@ -27,21 +28,6 @@ _LINE = re.compile(
     rf"\s*(?:\*\*\s*)?(?:[0-9]+\s+)?([A-Za-z][\w.\[\](),]*)(?:\s*[:=]\s*|\s+)({_NUMBER})(?:\s|$)"
 )
 _TAG, _ATTRIBUTE = re.compile(r"<[^<>]*>"), re.compile(r'(?<!\w)(name|value)="([^"<>]*)"')
-
-
-@runtime_checkable
-class SolvedModel(Protocol):
-    """A model of Pyomo with values."""
-
-    def component_data_objects(self, *kinds: Any) -> Any:
-        """All variables, say."""
-
-
-def is_solution(source: object) -> bool:
-    """Whether something is a solution of a program: a file, or a model of Pyomo."""
-    if isinstance(source, str | Path):
-        return Path(source).suffix.lower() == ENDING
-    return isinstance(source, SolvedModel)
 
 
 def configurations_of(
