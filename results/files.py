@@ -27,13 +27,8 @@ from ithaca.formulations.families import UNNAMED, family_of
 from ithaca.formulations.family import Family
 from ithaca.formulations.problem import Limit, Problem, read_objective
 from ithaca.formulations.space import Space
-from ithaca.results.schema import (
-    as_earlier,
-    head_fields,
-    result_model,
-    solution_fields,
-    stated_family,
-)
+from ithaca.results.schema import as_earlier, head_fields, result_model, solution_fields
+from ithaca.results.schema import stated_family as stated_family
 from ithaca.solver.certificate import Certificate, Status
 from ithaca.solver.documents import check_certificate, read_further, read_runs
 from ithaca.solver.result import Result, Unrestricted
