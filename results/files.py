@@ -27,7 +27,8 @@ from ithaca.formulations.families import UNNAMED, family_of
 from ithaca.formulations.family import Family
 from ithaca.formulations.problem import Limit, Problem, read_objective
 from ithaca.formulations.space import Space
-from ithaca.results.schema import head_fields, result_model, solution_fields, stated_family
+from ithaca.results.schema import as_earlier, head_fields, result_model, solution_fields
+from ithaca.results.schema import stated_family as stated_family
 from ithaca.solver.certificate import Certificate, Status
 from ithaca.solver.documents import check_certificate, read_further, read_runs
 from ithaca.solver.result import Result, Unrestricted
@@ -40,9 +41,6 @@ MAX_BYTES = 16 * 2**20
 
 #: Largest number in a trace: differences of two of them are doubles as well.
 LARGEST = 1e300
-
-#: Metrics of which earlier versions recorded multiples: mW of power, and µm² of area.
-EARLIER_UNITS = {"power": 1000, "area": 10**6}
 
 #: The rest of a certificate that claims nothing.
 NOTHING = {"lower_bound": None, "gap": None, "method": "none", "nodes": 0, "seconds": 0}
@@ -378,26 +376,12 @@ def check_same(recorded: Any, model: Any, at: str) -> None:
             )
         for index, (one, other) in enumerate(zip(recorded, model, strict=True)):
             check_same(one, other, f"{at}[{index}]")
-    elif _of_earlier_unit(recorded, model, at):
-        return
-    elif (
-        isinstance(recorded, float)
-        and isinstance(model, int)
-        and recorded == float(min(model, 1e300))
+    elif (recorded != model or isinstance(recorded, bool) != isinstance(model, bool)) and (
+        not as_earlier(recorded, model, at)
     ):
-        return  # earlier versions wrote large numbers as the nearest doubles
-    elif recorded != model or isinstance(recorded, bool) != isinstance(model, bool):
         raise InputError(
             f"{at}: recorded {quoted(recorded)} is not the model's {quoted(model)}: {EDITED}"
         )
-
-
-def _of_earlier_unit(recorded: Any, model: Any, at: str) -> bool:
-    """Whether a metric is recorded in the unit that earlier versions had it in."""
-    factor = EARLIER_UNITS.get(at.rpartition(".metrics.")[2])
-    if factor is None or not isinstance(recorded, int | float) or isinstance(recorded, bool):
-        return False
-    return bool(abs(recorded - factor * model) <= 1e-12 * abs(recorded))
 
 
 def check_proof(certificate: Certificate, value: Fraction | None, at: str) -> None:

@@ -26,6 +26,9 @@ from ithaca.solver.documents import (
 )
 from ithaca.solver.solution import Solution
 
+#: Metrics of which earlier versions recorded multiples: mW of power, and µm² of area.
+EARLIER_UNITS = {"power": 1000, "area": 10**6}
+
 
 class SolutionPart(Document):
     """The solution of one design; its field ``tiling`` is of the family's own type."""
@@ -148,3 +151,26 @@ def stated_family(name: Any, path: Path) -> Family[Any]:
     if not isinstance(name, str) or name not in FAMILIES:
         raise refuse(path, f"family is {quoted(name)}{among(name, FAMILIES)}")
     return FAMILIES[name]
+
+
+def as_earlier(recorded: Any, model: Any, at: str) -> bool:
+    """Whether a number is recorded as earlier versions wrote it: large ones as the nearest doubles,
+    power and area in other units.
+
+    Parameters
+    ----------
+    recorded, model : object
+        The number, and what the model computes.
+    at : str
+        Its place in the document.
+    """
+    if (
+        isinstance(recorded, float)
+        and isinstance(model, int)
+        and recorded == float(min(model, 1e300))
+    ):
+        return True
+    factor = EARLIER_UNITS.get(at.rpartition(".metrics.")[2])
+    if factor is None or not isinstance(recorded, int | float) or isinstance(recorded, bool):
+        return False
+    return bool(abs(recorded - factor * model) <= 1e-12 * abs(recorded))

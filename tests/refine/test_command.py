@@ -103,6 +103,7 @@ def test_points_of_the_grid_are_what_evaluate_says(folder):
     assert best["metrics"]["latency"] in [metrics["latency"] for metrics in said]
 
 
+@pytest.mark.ci
 def test_by_default_the_widest_window_that_fits(folder):
     """The default holds the points, of 1.4·10¹², that are so near that they are five million."""
     words = "mm -s i=256,j=256,k=256 --dataflow i,j --permutation C --limit dsp=500"

@@ -65,6 +65,7 @@ def evaluated(shares):
     return search._seen
 
 
+@pytest.mark.ci
 def test_shares_are_read_and_change_what_is_evaluated(here, monkeypatch):
     assert parse_shares("steps=20%,factorization=1") == Shares(steps=0.2, factorization=1.0)
     assert parse_shares({"drawn": 0}) == Shares(drawn=0.0)

@@ -144,8 +144,7 @@ def _check_loops(scop: Scop, statement: Statement) -> None:
             outer = next(name for name in (*loop.first, *loop.end) if name)
             raise refuse(
                 where,
-                f"the bounds of loop {loop.name} depend on loop {outer}; allowed: constants, or "
-                "recurrences in which every element is used once",
+                f"the bounds of loop {loop.name} depend on loop {outer}; allowed: constants",
             )
         if not loop.trips:
             raise refuse(where, f"loop {loop.name} has no iteration; allowed: one at least")
