@@ -14,7 +14,6 @@ from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.documents import Document, Number, Text
 from ithaca.formulations.goals import is_requirement
 from ithaca.formulations.problem import Limit
-from ithaca.workloads.densities import read_densities
 from ithaca.workloads.kernel_files import with_sparsity
 from ithaca.workloads.library import documented_workload
 from ithaca.workloads.nest import LoopNest
@@ -83,6 +82,9 @@ class NestDocument(Document):
         kernel = None if self.kernel is None else self.kernel.model_dump()
         nest = documented_workload(self.name, self.sizes, self.parameters, kernel)
         own = {tensor: dict(each) for tensor, each in self.densities.items()}
-        densities = read_densities({"densities": own}, own, "problem")
-        nest = replace(nest, densities=densities)
+        if own:
+            from ithaca.workloads.densities import read_densities
+
+            densities = read_densities({"densities": own}, own, "problem")
+            nest = replace(nest, densities=densities)
         return with_sparsity(nest, self.block_sparse, "block_sparse")

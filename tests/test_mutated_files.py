@@ -123,6 +123,7 @@ OPENERS = {
 #: Readers that have no kind, and why.
 WITHOUT_KIND = {
     "results/network.py:load_network_result": "answers are read by `read_document`",
+    "plugins/hierarchies/formulations/entry_lines.py:_document": "files that were read, for lines",
     "plugins/rtl/exports/again.py:differences": "bytes are compared, and mean nothing",
 }
 

@@ -13,7 +13,6 @@ from ithaca.files.errors import InputError
 from ithaca.files.messages import among, quoted
 from ithaca.files.reading import packaged_names
 from ithaca.files.registry import Registry
-from ithaca.workloads.densities import density_fields
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import is_statement
 
@@ -133,6 +132,8 @@ def workload_document(nest: LoopNest) -> dict[str, Any]:
             "simd": nest.simd,
         }
     if nest.densities and not isinstance(nest.densities, str):
+        from ithaca.workloads.densities import density_fields
+
         document["densities"] = density_fields(nest.densities)
     return document | nest.labels
 

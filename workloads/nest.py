@@ -6,14 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import prod
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import among, meant, quoted
 from ithaca.workloads.affine import Access
-from ithaca.workloads.densities import Density
 from ithaca.workloads.sparsity import BlockSparsity
 from ithaca.workloads.statement import apart, names_in, parse_statement
+
+if TYPE_CHECKING:
+    from ithaca.workloads.densities import Density
 
 #: Largest extent of a loop, and largest stride: vocabularies and point clouds fit, and products of
 #: a few extents stay exact where searches count in doubles.

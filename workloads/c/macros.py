@@ -148,7 +148,8 @@ def _directive(
 def _included(name: str, path: Path, main: Path) -> Path | None:
     """The file of an include, within the folder of the file that is read or one of others that are
     allowed; None: there is none."""
-    allowed = (main.resolve().parent, *INCLUDED.get())
+    folders = (each for each in INCLUDED.get() if isinstance(each, Path))
+    allowed = (main.resolve().parent, *folders)
     for folder in (path.resolve().parent, *allowed):
         file = (folder / name).resolve()
         inside = any(file.is_relative_to(each) for each in allowed)

@@ -148,7 +148,7 @@ class Elementwise:
     operator: str
     """Name in ONNX."""
     kernels: tuple[str, ...]
-    """What they take, in turn: ``map``, ``gate``, ``scale``, ``row_sum`` (see `OWN_KERNELS`)."""
+    """Kernels in turn: ``map``, ``gate``, ``scale``, ``row_sum`` (see `OWN_KERNELS`)."""
     shape: tuple[int, int, int]
     """Matrices, rows, columns."""
     count: int = 1

@@ -114,4 +114,4 @@ def _normal(factors: Iterable[Floats], sums: str) -> bool:
     larger places only.
     """
     least = prod(float(np.abs(each[each != 0]).min(initial=1)) for each in factors)
-    return bool(least * 2.0**-25 >= least_normal(sums))
+    return bool(least >= 2.0**25 * least_normal(sums))
