@@ -57,8 +57,8 @@ BUDGETS = {
     "results": 14,
     "solver": 48,
     "studies": 34,
-    "workloads": 28,
-    "tests": 33,
+    "workloads": 30,
+    "tests": 31,
 }
 _FAST = "not slow and not ci"
 

@@ -6,11 +6,10 @@ from fractions import Fraction
 import pytest
 
 from ithaca.files.errors import DisagreementError
-from ithaca.solver import auto, combination, proof_state
+from ithaca.solver import auto, combination, preparation, proof_state
 from ithaca.solver.certificate import Status
 from ithaca.solver.combination import better_incumbent, bound_and_seed
 from ithaca.solver.engines import Method, engine
-from ithaca.solver.exact import preparation
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.exact.search import Search
 from ithaca.solver.options import SolveOptions

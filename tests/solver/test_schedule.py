@@ -16,10 +16,9 @@ from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.results.files import load_result, result_document
-from ithaca.solver import combination, schedule, seeding, steps
+from ithaca.solver import combination, preparation, schedule, seeding, steps
 from ithaca.solver.certificate import Status, Termination
 from ithaca.solver.engines import Method
-from ithaca.solver.exact import preparation
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import solve_designs

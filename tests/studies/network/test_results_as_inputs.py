@@ -51,7 +51,7 @@ def test_an_explanation_names_the_layers_that_dominate(solved):
 
 
 def test_a_layer_is_a_result_of_its_own(solved, tmp_path):
-    path, alone = solved(), tmp_path / "alone.json"
+    path, alone = solved("--all-designs"), tmp_path / "alone.json"
     found = one_result(path, "wide")
     done = succeed("solve", "mm", "-s", "i=4,j=6,k=8", *QUICK, "-o", alone)
     solo = one_result(alone)
