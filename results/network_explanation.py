@@ -217,8 +217,8 @@ def lost_statements(result: NetworkResult) -> Iterator[str]:
     if lost := sum(len(layer.lost) for layer in result.layers):
         of = counted(sum(len(layer.designs) for layer in result.layers), "design")
         yield (
-            f"Lost: of {lost} of {of} no more is proven than that another one of the layer is at "
-            "least as good (--all-designs proves their own optima)"
+            f"Lost: {lost} of {of} are proven to be no better than the best of their layer, and no "
+            "more (--all-designs proves their own optima)"
         )
 
 

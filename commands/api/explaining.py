@@ -84,7 +84,7 @@ def _statements(result: Result, explanation: Explanation) -> Iterator[str]:
         yield _rival(objective, solution.value, *explanation.next_best)
     if lost := [s for s in result.designs if s.certificate.termination is Termination.BEATEN]:
         yield (
-            f"Other designs: of {len(lost)} no more is proven than that they are not better: "
+            f"Other designs: {len(lost)} are proven to be no better, and no more: "
             f"{', '.join(s.design for s in lost)}."
         )
     proof = proof_of_changes(result, settled=certificate.settled)

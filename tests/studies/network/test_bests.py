@@ -99,7 +99,7 @@ def file(tmp_path):
 
 def test_what_lost_is_said_to_have_lost(file):
     path, output, _ = file
-    words = "designs no more is proven than that another one of the layer is at least as good"
+    words = "designs are proven to be no better than the best of their layer, and no more"
     assert words in " ".join(output.split())
     assert words in succeed("explain", path).stdout
     assert "are not better: [" in succeed("explain", path, "--layer", "image", "--quick").stdout
