@@ -96,7 +96,7 @@ def test_a_product_has_a_bound_before_any_layer_is_searched(seed):
 def test_an_interrupted_order_says_what_is_left_of_it():
     question, unproven = asked(0, "latency,energy"), 0
     whole = codesign(question).certificate
-    for most in (100, 400, 1600, 6400):
+    for most in (100, 400, 800, 1200, 1600, 2400, 3200, 4800, 6400):
         steps = count()
         options = SolveOptions(stop=lambda steps=steps, most=most: next(steps) > most)  # type: ignore[misc]
         part = codesign(question, CodesignOptions(options))
