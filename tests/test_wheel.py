@@ -62,7 +62,9 @@ match conv2d -s o=512,r=56,c=56,i=512
 codesign dmazerunner-memory --layers conv5_1 -o chosen.json
 explain chosen.json --quick
 refine result.json --samples 50
+serve --help
 list workloads
+list networks
 list platforms
 list architectures
 list spaces
