@@ -53,7 +53,7 @@ def functions():
 
 
 def test_every_command_is_a_function():
-    assert {*COMMANDS} - {*functions()} == {"list", "serve"}
+    assert {*COMMANDS} - {*functions()} - {"serve"} == {"list"}
     assert {f"list_{name}" for name in LISTS if name != "schema"} | {"load"} <= {*ithaca.__all__}
 
 
