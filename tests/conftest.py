@@ -50,15 +50,15 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
 BUDGETS = {
     "exports": 28,
     "families": 6,
-    "formulations": 48,
+    "formulations": 44,
     "paper": 4,
     "plugins": 90,
     "refine": 6,
     "results": 14,
     "solver": 48,
     "studies": 34,
-    "workloads": 30,
-    "tests": 31,
+    "workloads": 32,
+    "tests": 33,
 }
 _FAST = "not slow and not ci"
 
