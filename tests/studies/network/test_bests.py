@@ -102,7 +102,10 @@ def test_what_lost_is_said_to_have_lost(file):
     words = "designs are proven to be no better than the best of their layer, and no more"
     assert words in " ".join(output.split())
     assert words in succeed("explain", path).stdout
-    assert "are proven to be no better, and no more: [" in succeed("explain", path, "--layer", "image", "--quick").stdout
+    assert (
+        "are proven to be no better, and no more: ["
+        in succeed("explain", path, "--layer", "image", "--quick").stdout
+    )
     assert "that they are not better in" in succeed("verify", path).stdout
     succeed("report", path, "--layer", "image", "--quick", "-o", path.with_suffix(".html"))
     assert "not better (no less than" in path.with_suffix(".html").read_text()
