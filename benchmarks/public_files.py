@@ -174,8 +174,8 @@ def runs(folder: Path) -> None:
         outcome = "no input files"
         for files in inputs_of(stats) if drawn.is_file() else []:
             try:
-                posed = read_mapper_files(files)
-                (point,) = load_points(drawn, posed.architecture, posed.nest)
+                files_read = read_mapper_files(files)
+                (point,) = load_points(drawn, files_read.architecture, files_read.nest)
                 own = compared(point, stats)
             except InputError as error:
                 outcome = f"refused: {error}"

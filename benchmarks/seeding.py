@@ -55,8 +55,8 @@ def run_pymoo(space: ParameterSpace, starts: Parameters, seed: int) -> float:
     first = np.concatenate([pymoo_sampling(space, starts), drawn]) if starts else random
     algorithm = peer("pymoo.algorithms.soo.nonconvex.ga").GA(20, sampling=first, repair=repair)
     minimize = peer("pymoo.optimize").minimize
-    found = minimize(problem, algorithm, ("n_eval", EVALUATIONS), seed=seed)
-    return inf if found.F is None else float(found.F[0])
+    outcome = minimize(problem, algorithm, ("n_eval", EVALUATIONS), seed=seed)
+    return inf if outcome.F is None else float(outcome.F[0])
 
 
 def run_nevergrad(space: ParameterSpace, starts: Parameters, seed: int) -> float:
@@ -91,12 +91,12 @@ def run_opentuner(space: ParameterSpace, starts: Parameters, seed: int) -> float
         interface.seed_configurations = lambda: opentuner_seeds(starts)
         manager, values = api.TuningRunManager(interface, options), list[float]()
         for _ in range(EVALUATIONS):
-            asked = manager.get_next_desired_result()
-            if asked is None:
+            desired = manager.get_next_desired_result()
+            if desired is None:
                 break
-            point = {name: int(value) for name, value in asked.configuration.data.items()}
+            point = {name: int(value) for name, value in desired.configuration.data.items()}
             values.append(penalised(space, point))
-            manager.report_result(asked, tuner.resultsdb.models.Result(time=values[-1]))
+            manager.report_result(desired, tuner.resultsdb.models.Result(time=values[-1]))
         manager.finish()
     return min(values)
 

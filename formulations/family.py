@@ -187,8 +187,13 @@ class Profile(ABC, Generic[D]):
 
     @property
     def relaxable(self) -> str:
-        """The options that may have left no configuration at all."""
-        return ""
+        """The options that are in force and may have left no configuration at all, in words."""
+        return " or ".join(name for name, active in self.restricting.items() if active)
+
+    @property
+    def restricting(self) -> Mapping[str, bool]:
+        """Options that may leave no configuration, by name, and whether they are in force."""
+        return {}
 
     @property
     def innate(self) -> str:

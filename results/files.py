@@ -27,8 +27,13 @@ from ithaca.formulations.families import UNNAMED, family_of
 from ithaca.formulations.family import Family
 from ithaca.formulations.problem import Limit, Problem, read_objective
 from ithaca.formulations.space import Space
-from ithaca.results.schema import as_earlier, head_fields, result_model, solution_fields
-from ithaca.results.schema import stated_family as stated_family
+from ithaca.results.schema import (
+    agree,
+    head_fields,
+    result_model,
+    solution_fields,
+    stated_family,
+)
 from ithaca.solver.certificate import Certificate, Status
 from ithaca.solver.documents import check_certificate, read_further, read_runs
 from ithaca.solver.result import Result, Unrestricted
@@ -376,9 +381,7 @@ def check_same(recorded: Any, model: Any, at: str) -> None:
             )
         for index, (one, other) in enumerate(zip(recorded, model, strict=True)):
             check_same(one, other, f"{at}[{index}]")
-    elif (recorded != model or isinstance(recorded, bool) != isinstance(model, bool)) and (
-        not as_earlier(recorded, model, at)
-    ):
+    elif not agree(recorded, model, at):
         raise InputError(
             f"{at}: recorded {quoted(recorded)} is not the model's {quoted(model)}: {EDITED}"
         )

@@ -153,24 +153,22 @@ def stated_family(name: Any, path: Path) -> Family[Any]:
     return FAMILIES[name]
 
 
-def as_earlier(recorded: Any, model: Any, at: str) -> bool:
-    """Whether a number is recorded as earlier versions wrote it: large ones as the nearest doubles,
-    power and area in other units.
+def agree(recorded: Any, model: Any, at: str) -> bool:
+    """Whether a leaf of a document is what the model computes, perhaps as earlier versions wrote
+    it: large numbers as the nearest doubles, power and area in other units.
 
     Parameters
     ----------
     recorded, model : object
-        The number, and what the model computes.
+        The leaf, and what the model computes.
     at : str
         Its place in the document.
     """
-    if (
-        isinstance(recorded, float)
-        and isinstance(model, int)
-        and recorded == float(min(model, 1e300))
-    ):
+    if recorded == model and isinstance(recorded, bool) == isinstance(model, bool):
+        return True
+    if any(isinstance(n, bool) or not isinstance(n, int | float) for n in (recorded, model)):
+        return False
+    if isinstance(recorded, float) and recorded == float(min(model, 1e300)):
         return True
     factor = EARLIER_UNITS.get(at.rpartition(".metrics.")[2])
-    if factor is None or not isinstance(recorded, int | float) or isinstance(recorded, bool):
-        return False
-    return bool(abs(recorded - factor * model) <= 1e-12 * abs(recorded))
+    return factor is not None and bool(abs(recorded - factor * model) <= 1e-12 * abs(recorded))

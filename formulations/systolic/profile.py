@@ -173,14 +173,13 @@ class SystolicProfile(Profile[SystolicDesign]):
         )
 
     @property
-    def relaxable(self) -> str:
+    def restricting(self) -> Mapping[str, bool]:
         options = self.design.options
-        restricting = {
+        return {
             "--min-lanes": options.min_lanes > 1,
             "--divisors-only": options.divisors_only,
             "--for": options.target is not None,
         }
-        return " or ".join(name for name, active in restricting.items() if active)
 
     def meets(self, words: Mapping[str, Any]) -> bool:
         array, loops = self.design.array, parse_loops(words.get("dataflow"))

@@ -25,6 +25,7 @@ from ithaca.solver.enumeration.spans import Compiler
 from ithaca.solver.exact.search import ProvingSearch, SearchState, check_bound
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.progress import Report
+from ithaca.solver.small import MOST_CONFIGURATIONS
 from ithaca.solver.tables.configurations import exact_quantities
 from ithaca.solver.tables.granularity import granularity
 from ithaca.solver.tables.table import CandidateTable
@@ -306,7 +307,7 @@ def _joined(parts: Sequence[Part]) -> Part:
 def prepared(
     problem: Problem, options: SolveOptions, start: Configuration | None
 ) -> Enumeration | None:
-    """An enumeration; None if the problem is more than can be enumerated.
+    """An enumeration of a small space; None if the problem is more than can be enumerated.
 
     Parameters
     ----------
@@ -318,7 +319,8 @@ def prepared(
         A configuration to begin with.
     """
     try:
-        search = Enumeration(problem, options)
+        # all of it may be evaluated: nobody takes over from here
+        search = Enumeration(problem, options, most=Most(evaluated=MOST_CONFIGURATIONS))
         if start is not None:
             search.offer(start)
         search.prepare()

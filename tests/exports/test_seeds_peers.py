@@ -180,11 +180,11 @@ def test_a_population_of_pymoo_is_its_first_generation(result):
 
     population, space = ithaca.seed(result, "pymoo", count=5), result_space(result)
     algorithm = GA(pop_size=5, sampling=population)
-    found = minimize(pymoo_problem(space), algorithm, ("n_eval", 5), seed=0)
-    assert sorted(found.pop.get("F").ravel()) == sorted(
+    outcome = minimize(pymoo_problem(space), algorithm, ("n_eval", 5), seed=0)
+    assert sorted(outcome.pop.get("F").ravel()) == sorted(
         penalised(space, space.named([int(x) for x in row])) for row in population.get("X")
     )
-    assert found.F[0] == result.value
+    assert outcome.F[0] == result.value
 
 
 def test_dictionaries_and_tables_are_what_files_hold(result, tmp_path, monkeypatch):

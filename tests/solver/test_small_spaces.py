@@ -14,6 +14,8 @@ import ithaca
 from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.formulations.problem import read_objective
 from ithaca.solver.certificate import Status
+from ithaca.solver.enumeration import search
+from ithaca.solver.small import MOST_CONFIGURATIONS
 from tests.solver.test_dumb_prover import points
 
 DATAFLOWS = ("i", "j", "k", "i,j", "i,k", "j,k")
@@ -118,3 +120,19 @@ def test_the_answer_among_equals_is_that_of_exact_search():
     ]
     assert [answer.best.certificate.method for answer in answers] == ["enumeration", "exact"]
     assert answers[0].best.configuration == answers[1].best.configuration
+
+
+def test_all_of_a_small_space_may_be_evaluated(monkeypatch):
+    """Nobody takes over where an enumeration gives up in the middle of a search."""
+    most = []
+    begin = search.Enumeration.__init__
+
+    def noted(self, problem, options, report=None, most_of=search.MOST, **words):
+        begin(self, problem, options, report, words.get("most", most_of))
+        most.append(self._most.evaluated)
+
+    monkeypatch.setattr(search.Enumeration, "__init__", noted)
+    answer = ithaca.solve("mm", i=2, j=2, k=2, objective="latency/main+energy/latency")
+    assert answer.best.certificate.status is Status.OPTIMAL
+    # of searches; rankings, which judge whole plateaus, end by themselves
+    assert MOST_CONFIGURATIONS in most

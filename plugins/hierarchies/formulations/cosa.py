@@ -40,7 +40,8 @@ def programmed(design: MappingSpace) -> Iterator[Constraints]:
             yield _fixing(design, *mapping)
 
 
-def _primes(number: int) -> list[int]:
+def prime_factors(number: int) -> list[int]:
+    """The prime factors of a number, ascending, each as often as it divides it."""
     primes, divisor = [], 2
     while number > 1:
         while number % divisor == 0:
@@ -58,7 +59,9 @@ def _solved(
 
     model, levels, slots = cp_model.CpModel(), design.architecture.levels, design.slots
     names = [level.name for level in levels]
-    factors = [(loop, prime) for loop, extent in design.nest.extents for prime in _primes(extent)]
+    factors = [
+        (loop, prime) for loop, extent in design.nest.extents for prime in prime_factors(extent)
+    ]
     placed = {(n, slot): model.new_bool_var("") for n in range(len(factors)) for slot in slots}
     for n in range(len(factors)):
         model.add_exactly_one(placed[n, slot] for slot in slots)

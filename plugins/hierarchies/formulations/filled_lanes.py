@@ -7,6 +7,8 @@ from fractions import Fraction
 from functools import cache
 from math import ceil
 
+from ithaca.plugins.hierarchies.formulations.cosa import prime_factors
+
 
 def filling(extents: Sequence[int], room: int) -> tuple[int, ...]:
     """The factors of loops, in their order, that fill a room best: whole divisors, or of an extent
@@ -24,7 +26,7 @@ def _filling(extents: tuple[int, ...], room: int) -> tuple[Fraction, tuple[int, 
             parts = ceil(Fraction(extent, room))
             most = ceil(Fraction(extent, parts))
             options = [(Fraction(most * (parts - 1) + extent % most, parts), most, None)]
-        for prime in (p for p in _primes(extent) if p <= room):
+        for prime in dict.fromkeys(p for p in prime_factors(extent) if p <= room):
             left = (*extents[:place], extent // prime, *extents[place + 1 :])
             used, own = _filling(left, room // prime)
             options.append((prime * used, prime, own))
@@ -33,15 +35,3 @@ def _filling(extents: tuple[int, ...], room: int) -> tuple[Fraction, tuple[int, 
                 own = inner or (1,) * len(extents)
                 best = used, (*own[:place], factor * own[place], *own[place + 1 :])
     return best
-
-
-def _primes(extent: int) -> list[int]:
-    """The different prime factors, ascending."""
-    primes, factor = [], 2
-    while factor * factor <= extent:
-        if extent % factor == 0:
-            primes.append(factor)
-            while extent % factor == 0:
-                extent //= factor
-        factor += 1
-    return [*primes, extent] if extent > 1 else primes

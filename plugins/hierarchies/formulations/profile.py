@@ -152,16 +152,14 @@ class TimeloopProfile(StorageProfile[SpatialDesign]):
     """Mappings as Timeloop prints them."""
 
     @property
-    def relaxable(self) -> str:
-        """The restrictions of mappings beside capacities and meshes that are asked for, in
-        words."""
+    def restricting(self) -> Mapping[str, bool]:
+        """The restrictions of mappings beside capacities and meshes."""
         options, own = self.design.options, self.design.constraints
-        restricting = {
+        return {
             "--constraints": own != NONE,
             "--divisors-only": options.divisors_only,
             "--fanout": options.within_parent,
         }
-        return " or ".join(name for name, active in restricting.items() if active)
 
     def loops(self, configuration: Mapping[str, int]) -> tuple[str, ...]:
         """The mapping as Timeloop prints it."""

@@ -11,6 +11,9 @@ from pydantic import Field
 from ithaca.files.errors import InputError
 from ithaca.plugins.hub.workloads.fields import Configuration, Flag, Size
 from ithaca.plugins.hub.workloads.parts import (
+    GATE,
+    MAP,
+    NORM,
     Block,
     Elementwise,
     Matrix,
@@ -18,9 +21,7 @@ from ithaca.plugins.hub.workloads.parts import (
     Part,
     Product,
     Runs,
-    joined,
-    mapped,
-    normalised,
+    vocabulary,
 )
 from ithaca.plugins.hub.workloads.phases import Phase, spread
 
@@ -163,17 +164,9 @@ def decoder(configuration: DecoderConfiguration, phase: Phase) -> Model:
         cache += layers * 2 * phase.batch * context * c.groups * c.head
     tied = kind.tied if c.tie_word_embeddings is None else c.tie_word_embeddings
     table = c.vocab_size * c.hidden_size
-    head = Matrix(
-        "lm_head",
-        c.vocab_size,
-        c.hidden_size,
-        ((phase.batch, 1),),
-        bias=kind.head_bias,
-        tied=tied,
-    )
-    scales = c.hidden_size * (1 + kind.shifted)
-    last = normalised(kind.norm, (phase.batch, 1, c.hidden_size))
-    blocks.append(Block("", 1, (head,), scales, (last,)))
+    last = Elementwise(kind.norm, NORM, (phase.batch, 1, c.hidden_size))
+    scales = 1 + kind.shifted
+    blocks.append(vocabulary(c.vocab_size, last, scales=scales, bias=kind.head_bias, tied=tied))
     return Model(tuple(blocks), table, cache)
 
 
@@ -212,17 +205,17 @@ def _layers(name: str, repeat: int, context: int, c: DecoderConfiguration, phase
     scales = c.hidden_size * kind.norms * (1 + kind.shifted) + 2 * c.head * kind.head_norms
     side, new, wide = phase.batch, phase.tokens, c.hidden_size
     elementwise = [
-        mapped("Softmax", (side * heads, new, context)),
-        normalised(kind.norm, (side, new, wide), kind.norms),
-        joined("RoPE", (side, new, heads * c.head)),
-        joined("RoPE", (side, new, c.groups * c.head)),
-        joined("Add", (side, new, wide), 2),
+        Elementwise("Softmax", MAP, (side * heads, new, context)),
+        Elementwise(kind.norm, NORM, (side, new, wide), kind.norms),
+        Elementwise("RoPE", GATE, (side, new, heads * c.head)),
+        Elementwise("RoPE", GATE, (side, new, c.groups * c.head)),
+        Elementwise("Add", GATE, (side, new, wide), 2),
     ]
     if kind.head_norms:
         for each in (heads, c.groups):
-            elementwise.append(normalised(kind.norm, (side * each, new, c.head)))
+            elementwise.append(Elementwise(kind.norm, NORM, (side * each, new, c.head)))
     if c.num_local_experts is not None:
-        elementwise.append(mapped("Softmax", (side, new, c.num_local_experts)))
+        elementwise.append(Elementwise("Softmax", MAP, (side, new, c.num_local_experts)))
     elementwise += between(kind.activation, runs, c.intermediate_size, gated=kind.gated)
     return Block(name, repeat, tuple(parts), scales, tuple(elementwise))
 
@@ -242,9 +235,9 @@ def between(activation: str, runs: Runs, inner: int, *, gated: bool) -> Iterator
         Whether it is multiplied by another product.
     """
     for rows, count in runs:
-        yield mapped(activation, (1, rows, inner), count)
+        yield Elementwise(activation, MAP, (1, rows, inner), count)
         if gated:
-            yield joined("Mul", (1, rows, inner), count)
+            yield Elementwise("Mul", GATE, (1, rows, inner), count)
 
 
 def _feed_forward(c: DecoderConfiguration, inner: int, runs: Runs, stored: int) -> list[Part]:

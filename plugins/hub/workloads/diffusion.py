@@ -11,15 +11,16 @@ from ithaca.files.errors import InputError
 from ithaca.plugins.hub.workloads.decoders import part_of
 from ithaca.plugins.hub.workloads.fields import Configuration, Flag, Size
 from ithaca.plugins.hub.workloads.parts import (
+    GATE,
+    MAP,
+    NORM,
     Block,
     Convolution,
+    Elementwise,
     Matrix,
     Model,
     Part,
     Product,
-    joined,
-    mapped,
-    normalised,
 )
 from ithaca.plugins.hub.workloads.phases import Phase
 
@@ -66,12 +67,12 @@ def _residual(name: str, inputs: int, outputs: int, size: int, timed: int, batch
         parts.append(convolved("shortcut", inputs, 1))
     places = size * size
     own = (
-        normalised("GroupNormalization", (batch, places, inputs)),
-        normalised("GroupNormalization", (batch, places, outputs)),
-        mapped("SiLU", (batch, places, inputs)),
-        mapped("SiLU", (batch, places, outputs)),
-        mapped("SiLU", (batch, 1, timed)),
-        joined("Add", (batch, places, outputs), 2),
+        Elementwise("GroupNormalization", NORM, (batch, places, inputs)),
+        Elementwise("GroupNormalization", NORM, (batch, places, outputs)),
+        Elementwise("SiLU", MAP, (batch, places, inputs)),
+        Elementwise("SiLU", MAP, (batch, places, outputs)),
+        Elementwise("SiLU", MAP, (batch, 1, timed)),
+        Elementwise("Add", GATE, (batch, places, outputs), 2),
     )
     return Block(name, 1, tuple(parts), 2 * (inputs + outputs), own)
 
@@ -98,13 +99,13 @@ def _attention(name: str, width: int, size: int, heads: int, text: int, batch: i
     )
     image = (batch, rows, width)
     own = (
-        mapped("Softmax", (several, rows, rows)),
-        mapped("Softmax", (several, rows, TEXT)),
-        normalised("LayerNormalization", image, 3),
-        normalised("GroupNormalization", image),
-        mapped("Gelu", (batch, rows, 4 * width)),
-        joined("Mul", (batch, rows, 4 * width)),
-        joined("Add", image, 4),
+        Elementwise("Softmax", MAP, (several, rows, rows)),
+        Elementwise("Softmax", MAP, (several, rows, TEXT)),
+        Elementwise("LayerNormalization", NORM, image, 3),
+        Elementwise("GroupNormalization", NORM, image),
+        Elementwise("Gelu", MAP, (batch, rows, 4 * width)),
+        Elementwise("Mul", GATE, (batch, rows, 4 * width)),
+        Elementwise("Add", GATE, image, 4),
     )
     return Block(name, 1, parts, 8 * width, own)
 
@@ -140,7 +141,7 @@ def _blocks(c: UNetConfiguration, batch: int) -> Iterator[Block]:
         Matrix("time1", timed, first, ((batch, 1),), bias=True),
         Matrix("time2", timed, timed, ((batch, 1),), bias=True),
     )
-    yield Block("", 1, time, 0, (mapped("SiLU", (batch, 1, timed)),))
+    yield Block("", 1, time, 0, (Elementwise("SiLU", MAP, (batch, 1, timed)),))
     yield window("front", first, c.in_channels, size)
     before, skipped = first, [first]
     for stage, width in enumerate(widths):
@@ -169,6 +170,6 @@ def _blocks(c: UNetConfiguration, batch: int) -> Iterator[Block]:
             size *= 2
             yield window(f"up{stage + 1}.double", width, width, size)
     all_of = (batch, size * size, first)
-    own = (normalised("GroupNormalization", all_of), mapped("SiLU", all_of))
+    own = (Elementwise("GroupNormalization", NORM, all_of), Elementwise("SiLU", MAP, all_of))
     end = Convolution("end", c.out_channels, first, (3, 3), (size, size), batch)
     yield Block("", 1, (end,), 2 * first, own)

@@ -10,6 +10,9 @@ from ithaca.files.errors import InputError
 from ithaca.plugins.hub.workloads.decoders import part_of
 from ithaca.plugins.hub.workloads.fields import Configuration, Flag, Size
 from ithaca.plugins.hub.workloads.parts import (
+    GATE,
+    MAP,
+    NORM,
     Block,
     Convolution,
     Elementwise,
@@ -17,9 +20,7 @@ from ithaca.plugins.hub.workloads.parts import (
     Model,
     Part,
     Product,
-    joined,
-    mapped,
-    normalised,
+    vocabulary,
 )
 from ithaca.plugins.hub.workloads.phases import Phase
 
@@ -83,9 +84,9 @@ def whisper(c: WhisperConfiguration, phase: Phase) -> Model:
     def around(rows: int, inner: int, count: int) -> tuple[Elementwise, ...]:
         """Operations beside attention: norms, activations, sums."""
         return (
-            normalised("LayerNormalization", (batch, rows, width), count),
-            mapped("Gelu", (batch, rows, inner)),
-            joined("Add", (batch, rows, width), count),
+            Elementwise("LayerNormalization", NORM, (batch, rows, width), count),
+            Elementwise("Gelu", MAP, (batch, rows, inner)),
+            Elementwise("Add", GATE, (batch, rows, width), count),
         )
 
     front = (
@@ -98,7 +99,7 @@ def whisper(c: WhisperConfiguration, phase: Phase) -> Model:
     )
     pairs = 2 * width  # biases of queries and values, which the fused matrix does not have
     own = (
-        mapped("Softmax", (batch * heads, heard, heard)),
+        Elementwise("Softmax", MAP, (batch * heads, heard, heard)),
         *around(heard, c.encoder_ffn_dim, 2),
     )
     encoder = Block("encoder", c.encoder_layers, encoding, 2 * _NORM * width + pairs, own)
@@ -114,15 +115,15 @@ def whisper(c: WhisperConfiguration, phase: Phase) -> Model:
     vectors = 3 * _NORM * width + pairs + width  # the last: a bias of values
     several = batch * c.decoder_attention_heads
     own = (
-        mapped("Softmax", (several, new, phase.context)),
-        mapped("Softmax", (several, new, heard)),
+        Elementwise("Softmax", MAP, (several, new, phase.context)),
+        Elementwise("Softmax", MAP, (several, new, heard)),
         *around(new, c.decoder_ffn_dim, 3),
     )
     before = (
-        mapped("Gelu", (batch, 2 * heard, width)),
-        mapped("Gelu", (batch, heard, width)),
-        joined("Add", (batch, heard, width)),
-        normalised("LayerNormalization", (batch, heard, width)),
+        Elementwise("Gelu", MAP, (batch, 2 * heard, width)),
+        Elementwise("Gelu", MAP, (batch, heard, width)),
+        Elementwise("Add", GATE, (batch, heard, width)),
+        Elementwise("LayerNormalization", NORM, (batch, heard, width)),
     )
     blocks: tuple[Block, ...]
     if phase.name == "prefill":
@@ -136,9 +137,8 @@ def whisper(c: WhisperConfiguration, phase: Phase) -> Model:
         blocks = (Block("decoder", c.decoder_layers, decoding, vectors, own),)
         hidden = sum(part.words for part in front) + _NORM * width + encoder.words
         hidden += c.decoder_layers * both.words
-    head = Matrix("lm_head", c.vocab_size, width, ((batch, 1),), tied=True)
-    norm = normalised("LayerNormalization", (batch, 1, width))
-    last = Block("", 1, (head,), _NORM * width, (norm,))
+    norm = Elementwise("LayerNormalization", NORM, (batch, 1, width))
+    last = vocabulary(c.vocab_size, norm, scales=_NORM, tied=True)
     tables = width * (c.vocab_size + heard + c.max_target_positions)
     cache = 2 * batch * width * c.decoder_layers * (heard + phase.context)
     return Model((*blocks, last), tables + hidden, cache)
@@ -181,22 +181,22 @@ def vision(c: VisionConfiguration, phase: Phase) -> Model:
     ]
     side, all_of = phase.batch, (phase.batch, phase.tokens, width)
     own = (
-        mapped("Softmax", (batch, phase.tokens, phase.tokens)),
-        normalised("LayerNormalization", all_of, 2),
-        mapped("Gelu", (side, phase.tokens, c.intermediate_size)),
-        joined("Add", all_of, 2),
+        Elementwise("Softmax", MAP, (batch, phase.tokens, phase.tokens)),
+        Elementwise("LayerNormalization", NORM, all_of, 2),
+        Elementwise("Gelu", MAP, (side, phase.tokens, c.intermediate_size)),
+        Elementwise("Add", GATE, all_of, 2),
     )
     first = Matrix("patches", width, pixels, image, bias=True)  # beside positions, and the class
     return Model(
         (
-            Block("", 1, (first,), width * (phase.tokens + 1), (joined("Add", all_of),)),
+            Block("", 1, (first,), width * (phase.tokens + 1), (Elementwise("Add", GATE, all_of),)),
             Block("layer", c.num_hidden_layers, tuple(parts), 2 * _NORM * width, own),
             Block(
                 "",
                 1,
                 (Matrix("classes", classes, width, ((phase.batch, 1),), bias=True),),
                 _NORM * width,
-                (normalised("LayerNormalization", (side, 1, width)),),
+                (Elementwise("LayerNormalization", NORM, (side, 1, width)),),
             ),
         ),
     )
@@ -230,21 +230,19 @@ def mamba(c: MambaConfiguration, phase: Phase) -> Model:
     vectors = inner * (c.state_size + 1) + width
     shape = (phase.batch, phase.tokens, inner)
     own = (
-        mapped("SiLU", shape, 2),
-        mapped("Softplus", shape),
-        joined("Scan", (phase.batch, phase.tokens, inner * c.state_size)),
-        joined("Mul", shape),
-        normalised("RMSNorm", (phase.batch, phase.tokens, width)),
-        joined("Add", (phase.batch, phase.tokens, width)),
+        Elementwise("SiLU", MAP, shape, 2),
+        Elementwise("Softplus", MAP, shape),
+        Elementwise("Scan", GATE, (phase.batch, phase.tokens, inner * c.state_size)),
+        Elementwise("Mul", GATE, shape),
+        Elementwise("RMSNorm", NORM, (phase.batch, phase.tokens, width)),
+        Elementwise("Add", GATE, (phase.batch, phase.tokens, width)),
     )
-    head = Matrix(
-        "lm_head", c.vocab_size, width, ((phase.batch, 1),), tied=c.tie_word_embeddings is not False
-    )
+    norm = Elementwise("RMSNorm", NORM, (phase.batch, 1, width))
     state = phase.batch * inner * (c.state_size + c.conv_kernel)
     return Model(
         (
             Block("layer", c.num_hidden_layers, parts, vectors, own),
-            Block("", 1, (head,), width, (normalised("RMSNorm", (phase.batch, 1, width)),)),
+            vocabulary(c.vocab_size, norm, tied=c.tie_word_embeddings is not False),
         ),
         c.vocab_size * width,
         c.num_hidden_layers * state,

@@ -10,14 +10,16 @@ from ithaca.files.errors import InputError
 from ithaca.plugins.hub.workloads.decoders import between
 from ithaca.plugins.hub.workloads.fields import Configuration, Flag, Size
 from ithaca.plugins.hub.workloads.parts import (
+    GATE,
+    MAP,
+    NORM,
     Block,
+    Elementwise,
     Matrix,
     Model,
     Part,
     Product,
-    joined,
-    mapped,
-    normalised,
+    vocabulary,
 )
 from ithaca.plugins.hub.workloads.phases import Phase, spread
 
@@ -70,13 +72,13 @@ def latent_decoder(c: LatentConfiguration, phase: Phase) -> Model:
     scales = 2 * c.hidden_size + c.q_lora_rank + c.kv_lora_rank
     side, new, heads = phase.batch, phase.tokens, c.num_attention_heads
     both = (
-        mapped("Softmax", (side * heads, new, phase.context)),
-        normalised("RMSNorm", (side, new, c.hidden_size), 2),
-        normalised("RMSNorm", (side, new, c.q_lora_rank)),
-        normalised("RMSNorm", (side, new, c.kv_lora_rank)),
-        joined("RoPE", (side * heads, new, c.qk_rope_head_dim)),
-        joined("RoPE", (side, new, c.qk_rope_head_dim)),
-        joined("Add", (side, new, c.hidden_size), 2),
+        Elementwise("Softmax", MAP, (side * heads, new, phase.context)),
+        Elementwise("RMSNorm", NORM, (side, new, c.hidden_size), 2),
+        Elementwise("RMSNorm", NORM, (side, new, c.q_lora_rank)),
+        Elementwise("RMSNorm", NORM, (side, new, c.kv_lora_rank)),
+        Elementwise("RoPE", GATE, (side * heads, new, c.qk_rope_head_dim)),
+        Elementwise("RoPE", GATE, (side, new, c.qk_rope_head_dim)),
+        Elementwise("Add", GATE, (side, new, c.hidden_size), 2),
     )
     blocks = []
     if dense:
@@ -87,7 +89,7 @@ def latent_decoder(c: LatentConfiguration, phase: Phase) -> Model:
         # each expert's correction of the router's score is a weight, too
         vectors = scales + c.n_routed_experts
         own = (
-            mapped("Sigmoid", (side, new, c.n_routed_experts)),
+            Elementwise("Sigmoid", MAP, (side, new, c.n_routed_experts)),
             *between("SiLU", taken, c.moe_intermediate_size, gated=True),
         )
         if c.n_shared_experts:
@@ -95,15 +97,8 @@ def latent_decoder(c: LatentConfiguration, phase: Phase) -> Model:
             own += tuple(between("SiLU", runs, inner, gated=True))
         blocks.append(Block("moe", moe, (*common, *experts), vectors, (*both, *own)))
     table = c.vocab_size * c.hidden_size
-    head = Matrix(
-        "lm_head",
-        c.vocab_size,
-        c.hidden_size,
-        ((phase.batch, 1),),
-        tied=bool(c.tie_word_embeddings),
-    )
-    norm = normalised("RMSNorm", (side, 1, c.hidden_size))
-    blocks.append(Block("", 1, (head,), c.hidden_size, (norm,)))
+    norm = Elementwise("RMSNorm", NORM, (side, 1, c.hidden_size))
+    blocks.append(vocabulary(c.vocab_size, norm, tied=bool(c.tie_word_embeddings)))
     kept = c.kv_lora_rank + c.qk_rope_head_dim
     return Model(tuple(blocks), table, c.num_hidden_layers * phase.batch * phase.context * kept)
 

@@ -141,6 +141,11 @@ class Convolution:
         yield _kernel(self.name, kernel, sizes, self.count)
 
 
+#: Kernels in turn (see `OWN_KERNELS`): of functions of an element, such as softmax; of functions of
+#: two; and of norms, the sum of a row's squares and a scale.
+MAP, GATE, NORM = ("map",), ("gate",), ("row_sum", "scale")
+
+
 @dataclass(frozen=True, slots=True)
 class Elementwise:
     """Operations on each element of a tensor, or of its rows."""
@@ -148,7 +153,7 @@ class Elementwise:
     operator: str
     """Name in ONNX."""
     kernels: tuple[str, ...]
-    """Kernels in turn: ``map``, ``gate``, ``scale``, ``row_sum`` (see `OWN_KERNELS`)."""
+    """`MAP`, `GATE` or `NORM`."""
     shape: tuple[int, int, int]
     """Matrices, rows, columns."""
     count: int = 1
@@ -160,51 +165,6 @@ class Elementwise:
             own = f"_{kernel}" if len(self.kernels) > 1 else ""
             sizes = {"b": batch, "i": rows, "j": columns}
             yield _kernel(names(f"{self.operator.lower()}{own}"), kernel, sizes, self.count)
-
-
-def mapped(operator: str, shape: tuple[int, int, int], count: int = 1) -> Elementwise:
-    """A function of each element, such as an activation, or softmax.
-
-    Parameters
-    ----------
-    operator : str
-        Its name in ONNX.
-    shape : tuple of int
-        Matrices, rows, columns.
-    count : int, optional
-        How many there are.
-    """
-    return Elementwise(operator, ("map",), shape, count)
-
-
-def joined(operator: str, shape: tuple[int, int, int], count: int = 1) -> Elementwise:
-    """A function of two elements, such as a sum or a gate.
-
-    Parameters
-    ----------
-    operator : str
-        Its name in ONNX.
-    shape : tuple of int
-        Matrices, rows, columns.
-    count : int, optional
-        How many there are.
-    """
-    return Elementwise(operator, ("gate",), shape, count)
-
-
-def normalised(operator: str, shape: tuple[int, int, int], count: int = 1) -> Elementwise:
-    """A norm of rows: their sums of squares, and a scale.
-
-    Parameters
-    ----------
-    operator : str
-        Its name in ONNX.
-    shape : tuple of int
-        Matrices, rows, columns.
-    count : int, optional
-        How many there are.
-    """
-    return Elementwise(operator, ("row_sum", "scale"), shape, count)
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,6 +202,29 @@ class Block:
             return layers
         repeat = {"repeat": self.repeat} if self.repeat > 1 else {}
         return [{"op": "block", "name": self.name, **repeat, "layers": layers}]
+
+
+def vocabulary(
+    words: int, norm: Elementwise, *, scales: int = 1, bias: bool = False, tied: bool = False
+) -> Block:
+    """The last norm of a decoder, and the matrix to its vocabulary.
+
+    Parameters
+    ----------
+    words : int
+        Words of the vocabulary.
+    norm : Elementwise
+        The norm, of the positions that are decoded.
+    scales : int, optional
+        Weights of the norm for each word of a row.
+    bias : bool, optional
+        Whether the matrix has a bias.
+    tied : bool, optional
+        Whether it is the embedding.
+    """
+    batch, _, width = norm.shape
+    head = Matrix("lm_head", words, width, ((batch, 1),), bias=bias, tied=tied)
+    return Block("", 1, (head,), scales * width, (norm,))
 
 
 @dataclass(frozen=True, slots=True)

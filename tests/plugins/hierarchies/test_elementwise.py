@@ -36,9 +36,9 @@ def test_hierarchies_prove_it_and_move_each_word_once(work, arch):
     ],
 )
 def test_arrays_refuse_it(work, line):
-    said = refused("solve", work, "-s", "i=8" + (",k=4" if "k" in work else ""))
-    assert line in said
-    assert "with a reduction; others with --arch" in said.replace("\n      ", " ")
+    refusal = refused("solve", work, "-s", "i=8" + (",k=4" if "k" in work else ""))
+    assert line in refusal
+    assert "with a reduction; others with --arch" in refusal.replace("\n      ", " ")
 
 
 @pytest.mark.parametrize("arch", ["dmazerunner-256", "explainable-edge"])
@@ -46,5 +46,5 @@ def test_arrays_refuse_it(work, line):
 def test_published_editions_refuse_it(work, arch):
     size = "i=8" + (",k=4" if "k" in work else "")
     edition = arch.partition("-")[0]
-    said = refused("map", work, "-s", size, "--arch", arch, "--edition", edition)
-    assert "allowed in edition" in said
+    refusal = refused("map", work, "-s", size, "--arch", arch, "--edition", edition)
+    assert "allowed in edition" in refusal

@@ -23,14 +23,12 @@ class UnevenProfile(StorageProfile[UnevenDesign]):
     """Mappings as one loop nest with a line for every storage node."""
 
     @property
-    def relaxable(self) -> str:
-        """The restrictions of mappings beside capacities and meshes that are asked for, in
-        words."""
-        restricting = {
+    def restricting(self) -> Mapping[str, bool]:
+        """The restrictions of mappings beside capacities and meshes."""
+        return {
             "--divisors-only": self.design.options.divisors_only,
             "--nodes": self.design.options.nodes_by_level,
         }
-        return " or ".join(name for name, active in restricting.items() if active)
 
     def loops(self, configuration: Mapping[str, int]) -> tuple[str, ...]:
         """Every storage node with the words of its tile, and the loops inside it."""

@@ -82,9 +82,9 @@ def test_lanes_too_few_for_a_utilization_are_named_with_no_entry_too_many(seed):
         line = conflict(posing(entries))
         if line.startswith("a utilization"):
             break
-    asked = posing(entries)
-    if asked.space.axes:
-        assert enumerated(posed(asked, "latency")) is None
+    design = posing(entries)
+    if design.space.axes:
+        assert enumerated(posed(design, "latency")) is None
     named = [entry for entry in entries if f"({entry.where})" in line]
     assert conflict(posing(named)) == line
     for entry in named:
