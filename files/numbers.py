@@ -9,10 +9,10 @@ import math
 import re
 from collections.abc import Mapping
 from enum import Enum
-from fractions import Fraction
 from typing import Any
 
 from ithaca.files.errors import InputError
+from ithaca.files.fraction import Fraction
 
 #: A number that is not negative, as somebody types it or a result prints it: of up to 40 digits
 #: before and after the point.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, PlainSerializer, PlainValidator, WithJsonSchema
 
 from ithaca.files.documents import Alone, InputDocument
+from ithaca.files.fraction import Fraction
 from ithaca.files.numbers import fraction, json_number
 
 

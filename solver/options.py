@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from fractions import Fraction
 
 from ithaca.files.clock import StoppedError, ending
+from ithaca.files.fraction import Fraction
 
 
 def never() -> None:

@@ -4,8 +4,9 @@ exact numbers."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from fractions import Fraction
 from typing import TypeVar
+
+from ithaca.files.fraction import Fraction
 
 Vector = Sequence[Fraction]
 Thing = TypeVar("Thing")

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
+
+from ithaca.files.fraction import Fraction
 
 #: A point of objective space.
 Vector = tuple[Fraction, ...]

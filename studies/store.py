@@ -16,7 +16,6 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from datetime import UTC, datetime
 from enum import Enum
-from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
@@ -26,6 +25,7 @@ from pydantic import Field, PlainSerializer, PlainValidator
 
 from ithaca.files.documents import validated
 from ithaca.files.errors import InputError
+from ithaca.files.fraction import Fraction
 from ithaca.files.messages import refuse
 from ithaca.files.numbers import counted
 from ithaca.files.proving_code import proving_code

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from fractions import Fraction
 from pathlib import Path
 from typing import Annotated
 
@@ -32,6 +31,7 @@ from ithaca.commands.outcome import nothing_found, wrote
 from ithaca.commands.typed import as_typed
 from ithaca.exports.charts.files import check_plot
 from ithaca.files.errors import InputError
+from ithaca.files.fraction import Fraction
 from ithaca.files.numbers import number
 from ithaca.files.signals import Interrupt
 from ithaca.files.words import parse_integer, parse_number

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ from benchmarks.paper.experiment import Cell, Claim, Experiment, Outcome, Run
 from ithaca.exports.charts.chart import Chart
 from ithaca.exports.charts.picture import draw_picture
 from ithaca.files.csv_text import csv_text
+from ithaca.files.fraction import Fraction
 from ithaca.files.numbers import json_number
 from ithaca.files.writing import document_text, write_folder
 

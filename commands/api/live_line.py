@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from math import inf
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from ithaca.files.clock import left, until
+from ithaca.files.fraction import Fraction
 from ithaca.files.messages import escaped, printable
 from ithaca.files.numbers import number
 from ithaca.files.signals import Interrupt, unwanted

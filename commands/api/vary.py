@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Any, TypeVar
 
 from ithaca.commands.api.parsing import parse_extent
 from ithaca.files.errors import InputError
+from ithaca.files.fraction import Fraction
 from ithaca.files.messages import errors_at, meant
 from ithaca.files.numbers import json_number
 from ithaca.files.words import several, split_values

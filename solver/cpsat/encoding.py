@@ -63,7 +63,6 @@ An expression can be read from a Pyomo model too: see `ithaca.solver.cpsat.from_
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from fractions import Fraction
 from functools import reduce
 from itertools import starmap
 from math import floor, gcd, lcm, prod
@@ -73,6 +72,7 @@ from typing import TypeAlias
 import numpy as np
 from ortools.sat.python import cp_model
 
+from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.array_types import Integers
 from ithaca.formulations.algebra.expression import (
     CeilingDivision,

@@ -13,13 +13,13 @@ import time
 from abc import ABC, abstractmethod
 from contextlib import suppress
 from dataclasses import dataclass
-from fractions import Fraction
 from math import inf
 
 import numpy as np
 
 from ithaca.files.clock import StoppedError, finishing
 from ithaca.files.errors import DisagreementError
+from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.array_types import Floats, Mask
 from ithaca.formulations.algebra.rounding import (
     below,

@@ -17,7 +17,6 @@ import os
 import zlib
 from collections.abc import Hashable, Sequence
 from contextlib import suppress
-from fractions import Fraction
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -25,6 +24,7 @@ from secrets import token_hex
 from typing import Any
 
 from ithaca.files.errors import InputError
+from ithaca.files.fraction import Fraction
 from ithaca.files.proving_code import proving_code
 from ithaca.files.reading import check_readable
 from ithaca.files.seals import own_key

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from os import PathLike
 from pathlib import Path
 from typing import Annotated, Any
@@ -18,6 +17,7 @@ from ithaca.commands.api.live_line import searching
 from ithaca.commands.api.options import Fuse, Keeping, LayerPatterns, Scheduler, SearchOptions
 from ithaca.commands.api.parsing import check_sizes, parse_sizes
 from ithaca.files.errors import InputError
+from ithaca.files.fraction import Fraction
 from ithaca.files.messages import quoted
 from ithaca.files.reading import is_there
 from ithaca.files.registry import Registry

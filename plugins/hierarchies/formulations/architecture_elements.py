@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from fractions import Fraction
 from math import prod
 from typing import Any, Literal
 
+from ithaca.files.fraction import Fraction
 from ithaca.files.messages import MAX_HINTED, meant, quoted, refuse
 from ithaca.files.numbers import fraction
 from ithaca.formulations.algebra.domains import parse_defined

@@ -7,7 +7,6 @@ nothing depends on are `Architecture.unread`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from pydantic import Field
 
 from ithaca.files.documents import InputDocument, validated
 from ithaca.files.errors import InputError
+from ithaca.files.fraction import Fraction
 from ithaca.files.messages import quoted, refuse
 from ithaca.files.reading import is_there
 from ithaca.files.timeloop_files import load_timeloop

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 from math import lcm
 
 import numpy as np
 
+from ithaca.files.fraction import Fraction
 from ithaca.formulations.processes import (
     Loop,
     Meet,

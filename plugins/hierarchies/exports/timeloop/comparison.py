@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from ithaca.files.errors import InputError
+from ithaca.files.fraction import Fraction
 from ithaca.files.numbers import rounded
 from ithaca.plugins.hierarchies.exports.timeloop.hierarchy import MappedNest
 from ithaca.plugins.hierarchies.exports.timeloop.mapper import statistics_text

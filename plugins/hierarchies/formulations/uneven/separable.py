@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import reduce
 from itertools import product
 from math import gcd, lcm, prod
@@ -18,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.array_types import Floats, Integers
 from ithaca.formulations.algebra.number_systems import NumberSystem
 
