@@ -15,7 +15,7 @@ from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 from pydantic_core import core_schema
 
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
+from ithaca.files.fraction import FRACTIONS
 from ithaca.files.messages import MAX_HINTED, among, meant, quoted, refuse
 from ithaca.files.numbers import json_number
 from ithaca.files.reading import location, packaged_names, packaged_text, parse_json, read_text
@@ -45,7 +45,7 @@ class _WithNumbers(GenerateJsonSchema):
     """Writes defaults as documents have them: numbers as numbers."""
 
     def encode_default(self, dft: Any) -> Any:
-        if isinstance(dft, Fraction):
+        if isinstance(dft, FRACTIONS):
             return json_number(dft)
         if isinstance(dft, InputDocument):
             return dft.model_dump(mode="json", by_alias=True, exclude_defaults=True)

@@ -12,7 +12,7 @@ from enum import Enum
 from typing import Any
 
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
+from ithaca.files.fraction import FRACTIONS, RATIONALS, Fraction
 
 #: A number that is not negative, as somebody types it or a result prints it: of up to 40 digits
 #: before and after the point.
@@ -48,7 +48,7 @@ def json_ready(value: Any) -> Any:
         return list(map(json_ready, value))
     if isinstance(value, Enum):
         return value.value
-    return json_number(value) if isinstance(value, Fraction) else value
+    return json_number(value) if isinstance(value, FRACTIONS) else value
 
 
 def json_ratio(over: int, under: int) -> int | float:
@@ -70,15 +70,16 @@ def unquoted(value: Any) -> Any:
     return int(text) if text.isdecimal() else float(text)
 
 
-def fraction(number: int | float) -> Fraction:
-    """The exact rational a JSON number stands for, by its decimal text: 0.7 is 7/10.
+def fraction(number: int | float | Fraction) -> Fraction:
+    """The exact rational a JSON number stands for, by its decimal text: 0.7 is 7/10; a rational's
+    is itself.
 
     The inverse of `json_number` for integers and for decimals of up to 15 digits; for every
     other double, ``float(fraction(number)) == number``.
 
     Raises `InputError` if the number is not finite.
     """
-    if isinstance(number, int):
+    if isinstance(number, RATIONALS):
         return Fraction(number)
     if not math.isfinite(number):
         raise InputError(f"number is {number}; allowed: a finite number")

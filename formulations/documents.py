@@ -7,15 +7,13 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, PlainSerializer, PlainValidator, WithJsonSchema
 
 from ithaca.files.documents import Alone, InputDocument
-from ithaca.files.fraction import Fraction
+from ithaca.files.fraction import RATIONALS, Fraction
 from ithaca.files.numbers import fraction, json_number
 
 
 def number(value: object) -> Fraction:
     """The exact value of a JSON number; a `ValueError` if it is none."""
-    if isinstance(value, Fraction):
-        return value
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if isinstance(value, bool) or not isinstance(value, (float, *RATIONALS)):
         raise ValueError("a number")
     return fraction(value)
 

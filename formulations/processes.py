@@ -197,9 +197,7 @@ def _check_loop(loop: Loop, where: str) -> None:
     _at_least(f"entry of a loop of '{where}'", loop.entry, 0)
     for words in (loop.words,) if isinstance(loop.words, int) else loop.words:
         _at_least(f"words of a loop of '{where}'", words, 0)
-    for interval in (
-        (loop.interval,) if isinstance(loop.interval, int | Fraction) else loop.interval
-    ):
+    for interval in loop.interval if isinstance(loop.interval, Sequence) else (loop.interval,):
         if interval < 1:
             raise InputError(f"interval of a loop of '{where}' is {interval}; allowed: at least 1")
 

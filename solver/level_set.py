@@ -16,6 +16,7 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 
+from ithaca.files.clock import poll
 from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.array_types import Floats, Mask
 from ithaca.formulations.algebra.monotonicity import rising
@@ -68,7 +69,7 @@ class LevelSets:
     @cached_property
     def bounds(self) -> Bounds:
         """The bounds of the problem."""
-        return Bounds(lower_problem(self.problem, self.checkpoint), self.checkpoint)
+        return Bounds(lower_problem(self.problem, poll), self.checkpoint)
 
     @property
     def wide(self) -> bool:
@@ -121,7 +122,7 @@ class LevelSets:
             for e, bound in symbolic.constraints
         )
         instead = SymbolicProblem(low(symbolic.objective), constraints, ())
-        lowered = lower_problem(problem, self.checkpoint, instead)
+        lowered = lower_problem(problem, poll, instead)
         return Bounds(lowered, self.checkpoint)
 
     @cached_property

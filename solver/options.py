@@ -6,9 +6,14 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from math import ceil
 
 from ithaca.files.clock import StoppedError, ending
 from ithaca.files.fraction import Fraction
+
+#: Boxes that a search bounds in a second, about: turns are measured by them where there is no time
+#: limit.
+BOXES_A_SECOND = 100_000
 
 
 def never() -> None:
@@ -29,6 +34,8 @@ class SolveOptions:
     """The seed of the random numbers of methods that draw some."""
     rival: Fraction | None = None
     """The search may end once nothing below this is left: another design has it."""
+    boxes: int | None = None
+    """Boxes after which a search pauses: a turn of a search that has no time limit."""
     any_tie: bool = False
     """Whether any configuration of the optimum will do (`ithaca.solver.ties`)."""
 
@@ -69,6 +76,18 @@ class SolveOptions:
             return self
         return replace(self, time_limit=seconds)
 
+    def turn(self, seconds: float | None) -> SolveOptions:
+        """The options of a turn of so many seconds; without a time limit of as many boxes, so that
+        what is done does not depend on the machine."""
+        if seconds is None or self.time_limit is not None:
+            return self.at_most(seconds)
+        boxes = ceil(seconds * BOXES_A_SECOND)
+        return replace(self, boxes=boxes if self.boxes is None else min(boxes, self.boxes))
+
+    def taken(self, seconds: float, boxes: int) -> float:
+        """Seconds that a search has taken; without a time limit as many as for its boxes."""
+        return boxes / BOXES_A_SECOND if self.time_limit is None else seconds
+
     def beaten(self, lower_bound: Fraction | None) -> bool:
         """Whether nothing that is left can be better than the rival."""
         if self.rival is None or lower_bound is None:
@@ -84,7 +103,9 @@ class SolveOptions:
             return False
         return value - lower_bound <= Fraction(self.gap) * abs(value)
 
-    def ends(self, spent: float, value: Fraction | None, lower_bound: Fraction | None) -> bool:
+    def ends(
+        self, spent: float, value: Fraction | None, lower_bound: Fraction | None, boxes: int = 0
+    ) -> bool:
         """Whether a search ends here: asked to stop, after its time, or as enough is known.
 
         Parameters
@@ -95,8 +116,11 @@ class SolveOptions:
             The incumbent's objective; None if there is none.
         lower_bound : Fraction, optional
             A proven bound; None if there is none.
+        boxes : int, optional
+            Boxes of the search so far.
         """
-        late = self.time_limit is not None and spent >= self.time_limit
+        late = self.boxes is not None and boxes >= self.boxes
+        late = late or (self.time_limit is not None and spent >= self.time_limit)
         return late or self.stopped or self.gap_is_met(value, lower_bound)
 
 

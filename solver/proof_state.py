@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import count
 from typing import TYPE_CHECKING
 
 from ithaca.files.clock import StoppedError
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
 METHOD, STAGED = "auto", "staged"
 
 #: Seconds of exact search before other engines are asked, and of preparing it before evolution is
-#: asked for a first incumbent: so many times as many where time is not limited.
-ALONE, PATIENCE, UNHURRIED = 2.0, 2.0, 5
+#: asked for a first incumbent; where time is not limited, pieces of tables in place of those.
+ALONE, PATIENCE, PATIENT = 2.0, 2.0, 1000
 
 #: Share of the time left that geometric programs may take, and then evolution; and of evolution's
 #: that programs and their rounding may take where nothing is known.
@@ -175,7 +176,7 @@ class ProofState:
         if not self.closed(options) and (self._search is not None or self._prepare(budget)):
             assert self._search is not None
             self._search.report = report
-            own = Budget(budget.share().at_most(most))
+            own = Budget(budget.share().turn(most))
             self._explore_narrower(own, report)
             self._run(own.share())
         self.seconds += budget.spent
@@ -205,13 +206,8 @@ class ProofState:
     def combine(self, options: SolveOptions) -> None:
         """Let other engines bound and seed the search, once."""
         search = self._search
-        if (
-            self._combined
-            or not isinstance(search, exact.Search)
-            or not self.others
-            or options.time_limit == 0
-            or self.closed(options)
-        ):
+        never = self._combined or not self.others or options.time_limit == 0
+        if never or not isinstance(search, exact.Search) or self.closed(options):
             return
         self._combined, budget = True, Budget(options)
         known = self._bound_and_seed(search, budget.part(EVOLUTION_SHARE))
@@ -225,8 +221,9 @@ class ProofState:
         """Go on with all engines; with a time limit, CP-SAT has the last part of it."""
         budget, limit = Budget(options), options.time_limit
         if self.others:
-            searched = 0.0 if self._search is None else self.state.seconds
-            self.explore(options, report, max(ALONE - searched, 0.0))
+            known = self.state
+            taken = options.taken(known.seconds, known.boxes) if self._search is not None else 0.0
+            self.explore(options, report, max(ALONE - taken, 0.0))
         self.combine(budget.share())
         until = limit
         if limit is not None and self.others:
@@ -294,11 +291,12 @@ class ProofState:
             self._begin(StagedSearch(self.problem, self._stage, budget.options), STAGED)
             return True
         checkpoint = budget.options.checkpoint()
-        patience = PATIENCE * (UNHURRIED if budget.options.time_limit is None else 1)
+        unlimited, asked = budget.options.time_limit is None, count(1)
 
         def look_ahead() -> None:
             checkpoint()
-            if self.others and not self._looked_ahead and budget.spent > patience:
+            late = next(asked) > PATIENT if unlimited else budget.spent > PATIENCE
+            if self.others and not self._looked_ahead and late:
                 ahead = budget.part(EVOLUTION_SHARE)
                 self._look_ahead(ahead, EARLY_STAGES)
                 self._evolve(ahead)
@@ -346,7 +344,7 @@ class ProofState:
             most = None  # there must be an answer
             if self._part is not None and self.state.value is not None:
                 most = max(self._part - course.seconds, 0.0)
-            options = budget.share().at_most(most)
+            options = budget.share().turn(most)
             course.explore(replace(options, stop=stopped, rival=self.state.value), tell)
             for other in (self, *self._narrower[1:]):
                 other.adopt_from(course)
@@ -356,6 +354,8 @@ class ProofState:
             if had_its_part or foreign or course.closed(rest):
                 self.state.boxes += course.state.boxes
                 del self._narrower[0]
+            elif options.boxes is not None:
+                return
 
     def adopt_from(self, other: ProofState) -> None:
         """Take the incumbent of another space over, if it is one of this space and improves."""

@@ -311,7 +311,7 @@ class Schedule:
             if self._budget.up:
                 return None
             if most is not None:
-                return self._budget.share().at_most(most)
+                return self._budget.share().turn(most)
             return self._budget.share(-(-unfinished // self._executor.width))
 
         def tell(position: int, progress: Progress) -> None:

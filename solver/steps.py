@@ -103,12 +103,12 @@ def advance(entry: Entry, step: Step, options: SolveOptions, report: Report) -> 
             else entry.patience
         )
         # a configuration is wanted even of what is beaten at once
-        own = replace(budget.share().at_most(tables), rival=None)
-        course.explore(own if entry.alone else budget.share().at_most(tables), tell, entry.alone)
+        own = replace(budget.share().turn(tables), rival=None)
+        course.explore(own if entry.alone else budget.share().turn(tables), tell, entry.alone)
         if course.prepared:  # else the same time would not do again
-            course.explore(budget.share().at_most(tables), tell, most)
+            course.explore(budget.share().turn(tables), tell, most)
     if step is Step.SURVEY:
-        course.bound(budget.share().at_most(entry.turn))
+        course.bound(budget.share().turn(entry.turn))
         if course.state.value is None and entry.best is None:  # anything is better than nothing
             course.evolve(budget.share())
     elif step is Step.EVOLUTION:

@@ -31,7 +31,7 @@ from ithaca.commands.outcome import nothing_found, wrote
 from ithaca.commands.typed import as_typed
 from ithaca.exports.charts.files import check_plot
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
+from ithaca.files.fraction import RATIONALS
 from ithaca.files.numbers import number
 from ithaca.files.signals import Interrupt
 from ithaca.files.words import parse_integer, parse_number
@@ -193,7 +193,7 @@ def _text(cell: Cell) -> str:
         return "–"
     if isinstance(cell, bool):
         return "yes" if cell else "no"
-    if isinstance(cell, (int, float, Fraction)):
+    if isinstance(cell, (float, *RATIONALS)):
         return number(cell)
     return cell
 

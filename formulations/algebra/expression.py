@@ -77,7 +77,7 @@ class Expression:
 
     def evaluate(self, values: Mapping[str, Any], numbers: NumberSystem) -> Any:
         """Value in a number system, given a number per symbol; `KeyError` if one is missing."""
-        return _Evaluation(values, numbers)(self)
+        return Evaluation(values, numbers)(self)
 
     def substitute(self, values: Mapping[str, Operand]) -> Expression:
         """Replace symbols by expressions or numbers."""
@@ -88,12 +88,12 @@ class Expression:
         result: Expression = self.evaluate(table, SYMBOLIC)
         return result
 
-    def _value(self, at: _Evaluation) -> Any:
+    def _value(self, at: Evaluation) -> Any:
         raise NotImplementedError
 
 
-class _Evaluation:
-    """Values of expressions, each computed once.
+class Evaluation:
+    """Values of expressions, each computed once until it is forgotten.
 
     No closure: one that calls itself is a cycle, which would keep all arrays until Python looks for
     cycles.
@@ -105,10 +105,16 @@ class _Evaluation:
 
     def __call__(self, node: Expression) -> Any:
         key = id(node)
-        if key not in self._known:
-            poll()
-            self._known[key] = node._value(self)
-        return self._known[key]
+        if key in self._known:
+            return self._known[key]
+        poll()
+        value = self._known[key] = node._value(self)
+        return value
+
+    def forget(self, nodes: Iterable[Expression]) -> None:
+        """Compute these anew when they are next asked for: values of their symbols have changed."""
+        for node in nodes:
+            self._known.pop(id(node), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +125,7 @@ class Constant(Expression):
 
     __hash__ = Expression.__hash__
 
-    def _value(self, at: _Evaluation) -> Any:
+    def _value(self, at: Evaluation) -> Any:
         return at.numbers.number(self.value)
 
     def __str__(self) -> str:
@@ -134,7 +140,7 @@ class Symbol(Expression):
 
     __hash__ = Expression.__hash__
 
-    def _value(self, at: _Evaluation) -> Any:
+    def _value(self, at: Evaluation) -> Any:
         return at.values[self.name]
 
     def __str__(self) -> str:
@@ -153,7 +159,7 @@ class Sum(Expression):
     def children(self) -> tuple[Expression, ...]:
         return self.terms
 
-    def _value(self, at: _Evaluation) -> Any:
+    def _value(self, at: Evaluation) -> Any:
         total = at(self.terms[0])
         for term in self.terms[1:]:
             total = total + at(term)
@@ -176,7 +182,7 @@ class Product(Expression):
     def children(self) -> tuple[Expression, ...]:
         return tuple(base for base, _ in self.factors)
 
-    def _value(self, at: _Evaluation) -> Any:
+    def _value(self, at: Evaluation) -> Any:
         over: Any = None if self.coefficient == 1 else at.numbers.number(self.coefficient)
         under: Any = None
         for base, exponent in self.factors:
@@ -217,7 +223,7 @@ class CeilingDivision(Expression):
     def children(self) -> tuple[Expression, ...]:
         return (self.numerator, self.denominator)
 
-    def _value(self, at: _Evaluation) -> Any:
+    def _value(self, at: Evaluation) -> Any:
         return at.numbers.ceil_div(at(self.numerator), at(self.denominator))
 
     def __str__(self) -> str:
@@ -234,7 +240,7 @@ class _Extreme(Expression):
     def children(self) -> tuple[Expression, ...]:
         return self.arguments
 
-    def _value(self, at: _Evaluation) -> Any:
+    def _value(self, at: Evaluation) -> Any:
         pick = at.numbers.maximum if isinstance(self, Maximum) else at.numbers.minimum
         return pick(*map(at, self.arguments))
 

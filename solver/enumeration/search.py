@@ -128,7 +128,7 @@ class Enumeration(ProvingSearch):
         The time limit is that of this call; the seconds of the state are those of all calls.
         """
         began, state = time.perf_counter(), self.state
-        before = state.seconds
+        before, first = state.seconds, state.boxes
         while self._open:
             spent = time.perf_counter() - began
             state.seconds, least = before + spent, self._open.least
@@ -138,7 +138,7 @@ class Enumeration(ProvingSearch):
             if bounds:
                 floor = max(bounds)
                 state.lower_bound = floor if state.value is None else min(floor, state.value)
-            if self._ends(spent):
+            if self._ends(spent, state.boxes - first):
                 return state
             if state.boxes > self._most.boxes or self._evaluated > self._most.evaluated:
                 what = f"more than {self._most.boxes:,} boxes"

@@ -172,13 +172,13 @@ class ProvingSearch(ABC):
         self._floor = lower_bound if self._floor is None else max(self._floor, lower_bound)
         check_bound(self.problem, self.state.value, self._floor)
 
-    def _ends(self, spent: float) -> bool:
-        """Report what is known, so many seconds after the run began; whether the options say to
-        stop."""
+    def _ends(self, spent: float, boxes: int) -> bool:
+        """Report what is known, so many seconds and boxes after the run began; whether the options
+        say to stop."""
         state = self.state
         if self.report is not None:
             self.report(Progress(state.value, state.lower_bound, state.boxes, state.seconds))
-        return self.options.ends(spent, state.value, state.lower_bound)
+        return self.options.ends(spent, state.value, state.lower_bound, boxes)
 
 
 class Search(TreeSearch, ProvingSearch):
@@ -201,14 +201,14 @@ class Search(TreeSearch, ProvingSearch):
         The time limit is that of this call; the seconds of the state are those of all calls.
         """
         state, began = self.state, time.perf_counter()
-        before = state.seconds
+        before, first = state.seconds, state.boxes
         if start is not None:
             self.offer(start)
         while self._parts:
             spent = time.perf_counter() - began
             state.seconds = before + spent
             state.lower_bound = self._open_bound()
-            if self._ends(spent):
+            if self._ends(spent, state.boxes - first):
                 return state
             nodes, bounds = self._without_ties(*self._open(*self._parts.pop()[1]))
             if not bounds.size:

@@ -9,7 +9,7 @@ from math import exp, log, sqrt
 
 import numpy as np
 
-from ithaca.files.clock import StoppedError
+from ithaca.files.clock import StoppedError, ending
 from ithaca.formulations.algebra.rounding import value_above
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
@@ -119,10 +119,11 @@ class NlpSearch(Incumbent):
             if _is_new(optimum, self._rounded):
                 self._rounded.append(optimum)
                 try:
-                    self._round(optimum, checkpoint)
-                    for cell in self._cells:
-                        if not should_stop():
-                            self._round(solve(optimum.point, cell), checkpoint)
+                    with ending(should_stop):
+                        self._round(optimum, checkpoint)
+                        for cell in self._cells:
+                            if not should_stop():
+                                self._round(solve(optimum.point, cell), checkpoint)
                 except StoppedError:
                     return
             tell()

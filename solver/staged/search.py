@@ -52,12 +52,12 @@ class StagedSearch(ProvingSearch):
         The time limit is that of this call; the seconds of the state are those of all calls.
         """
         state, began = self.state, time.perf_counter()
-        before = state.seconds
+        before, first = state.seconds, state.boxes
         while self._steps is not None and not state.complete:
             spent = time.perf_counter() - began
             state.seconds = before + spent
             self._take_stock()
-            if self._ends(spent) or state.complete:
+            if self._ends(spent, state.boxes - first) or state.complete:
                 break
             try:  # a step that ends early cannot be gone on with: not for a part of the time alone
                 with ending():

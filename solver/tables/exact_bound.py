@@ -3,12 +3,14 @@ improvement."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 import numpy as np
 
 from ithaca.files.fraction import Fraction
-from ithaca.formulations.algebra.expression import Expression
+from ithaca.formulations.algebra.expression import Evaluation, Expression, Symbol
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.algebra.rounding import near_extreme
 from ithaca.formulations.remembered import remembered
@@ -34,8 +36,15 @@ class ExactBound:
                 for high in (False, True):
                     self._columns[statistic(column.index, high).name] = axis, position, column
         self._bounds: dict[tuple[int, ...], Fraction | None] = {}
+        names = defaultdict[int, list[str]](list)
+        for name in sorted(bound.symbols):
+            names[self._columns[name][0]].append(name)
+        self._names = dict(names)
         #: Numbers of the axes that the bound depends on.
-        self.axes = sorted({self._columns[name][0] for name in bound.symbols})
+        self.axes = sorted(self._names)
+        self._values: dict[str, Fraction] = {}
+        self._evaluation = Evaluation(self._values, FRACTION)
+        self._evaluated: dict[int, int] = {}
 
     def of(self, nodes: Sequence[int]) -> Fraction | None:
         """No configuration in a box (nodes of the trees of `axes`) has a smaller objective; None if
@@ -46,16 +55,37 @@ class ExactBound:
         return self._bounds[key]
 
     def _evaluate(self, node_of: dict[int, int]) -> Fraction | None:
-        values = {}
-        for name in self._bound.symbols:
-            value = self._statistic(name, node_of[self._columns[name][0]])
-            if value is None:
-                return None
-            values[name] = value
+        # boxes that are asked for one after the other mostly differ in few axes
+        for axis, node in node_of.items():
+            if self._evaluated.get(axis) == node:
+                continue
+            self._evaluated.pop(axis, None)
+            self._evaluation.forget(self._depending.get(axis, ()))
+            for name in self._names[axis]:
+                value = self._statistic(name, node)
+                if value is None:
+                    return None
+                self._values[name] = value
+            self._evaluated[axis] = node
         try:
-            return Fraction(self._bound.evaluate(values, FRACTION))
+            return Fraction(self._evaluation(self._bound))
         except ZeroDivisionError:  # the bound divides by a bound that is 0
             return None
+
+    @cached_property
+    def _depending(self) -> dict[int, list[Expression]]:
+        """The parts of the bound that depend on an axis, by its number."""
+        axes: dict[int, frozenset[int]] = {}
+        depending = defaultdict[int, list[Expression]](list)
+        for node in _children_first(self._bound):
+            if isinstance(node, Symbol):
+                own = frozenset({self._columns[node.name][0]})
+            else:
+                own = frozenset[int]().union(*(axes[id(child)] for child in node.children))
+            axes[id(node)] = own
+            for axis in own:
+                depending[axis].append(node)
+        return depending
 
     @remembered
     def _statistic(self, name: str, node: int) -> Fraction | None:
@@ -80,3 +110,19 @@ class ExactBound:
             for row in different.T.tolist()
         )
         return max(exact) if high else min(exact)
+
+
+def _children_first(node: Expression) -> Iterator[Expression]:
+    """All nodes of a tree, each distinct object once and after its children."""
+    done: set[int] = set()
+    stack = [(node, False)]
+    while stack:
+        current, expanded = stack.pop()
+        if id(current) in done:
+            continue
+        if expanded:
+            done.add(id(current))
+            yield current
+        else:
+            stack.append((current, True))
+            stack.extend((child, False) for child in current.children)

@@ -10,6 +10,7 @@ from math import ceil, inf
 
 import numpy as np
 
+from ithaca.files.clock import poll
 from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.array_types import Floats
 from ithaca.formulations.algebra.expression import (
@@ -75,7 +76,7 @@ def build_model(
     BoundModel
         The model.
     """
-    lowered = lower_problem(problem, checkpoint)
+    lowered = lower_problem(problem, poll)
     if tables is None:
         space = replace(problem.space, axes=affordable_axes(problem))
         tables = build_tables(space, lowered.columns, checkpoint)

@@ -17,7 +17,7 @@ from ithaca.commands.api.live_line import searching
 from ithaca.commands.api.options import Fuse, Keeping, LayerPatterns, Scheduler, SearchOptions
 from ithaca.commands.api.parsing import check_sizes, parse_sizes
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
+from ithaca.files.fraction import FRACTIONS, Fraction
 from ithaca.files.messages import quoted
 from ithaca.files.reading import is_there
 from ithaca.files.registry import Registry
@@ -283,7 +283,7 @@ def _limits(space: HardwareSpace, changes: Limits) -> dict[str, Fraction]:
     for name, bound in parse_limits(changes or [], space.metrics).items():
         if bound is None:
             limits.pop(name, None)
-        elif isinstance(bound, Fraction):
+        elif isinstance(bound, FRACTIONS):
             limits[name] = bound
         else:
             raise InputError(

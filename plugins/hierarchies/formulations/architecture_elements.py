@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import Any, Literal
 
-from ithaca.files.fraction import Fraction
+from ithaca.files.fraction import RATIONALS, Fraction
 from ithaca.files.messages import MAX_HINTED, meant, quoted, refuse
 from ithaca.files.numbers import fraction
 from ithaca.formulations.algebra.domains import parse_defined
@@ -85,11 +85,11 @@ def calculated(
     known = {} if known is None else known
     for name in expression.symbols - known.keys():
         own = calculated(names[name], names, where, known, depth + 1)
-        if isinstance(own, bool) or not isinstance(own, int | float | Fraction):
+        if isinstance(own, bool) or not isinstance(own, (float, *RATIONALS)):
             raise refuse(where, f"{name} is {quoted(own)}; allowed: a number")
         if len(known) == _NAMES:
             raise refuse(where, f"depends on more than {_NAMES} names; allowed: fewer")
-        known[name] = own if isinstance(own, Fraction) else fraction(own)
+        known[name] = fraction(own)
     try:
         number = expression.evaluate(known, FRACTION)
     except ZeroDivisionError:
@@ -161,17 +161,13 @@ class Element:
         if stated is None:
             return None
         value = self.value(stated, names[0])
-        if (
-            isinstance(value, bool)
-            or not isinstance(value, int | float | Fraction)
-            or value < least
-        ):
+        if isinstance(value, bool) or not isinstance(value, (float, *RATIONALS)) or value < least:
             raise refuse(
                 self.where,
                 f"{self.name}.{names[0]} is {quoted(stated)}; allowed: a number of at "
                 f"least {least}",
             )
-        return value if isinstance(value, Fraction) else fraction(value)
+        return fraction(value)
 
     def integer(self, *names: str) -> int | None:
         value = self.number(*names, least=1)

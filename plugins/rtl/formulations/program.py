@@ -7,7 +7,7 @@ from math import lcm
 
 import numpy as np
 
-from ithaca.files.fraction import Fraction
+from ithaca.files.fraction import FRACTIONS, RATIONALS, Fraction
 from ithaca.formulations.processes import (
     Loop,
     Meet,
@@ -89,7 +89,7 @@ class ProcessProgram:
                     self._ports.append(self._fifo[name])
                     self.owners.append((process, self._fifo[name], reads))
                 count = step.words if isinstance(step.words, int) else 0
-                rate = step.interval if isinstance(step.interval, int | Fraction) else Fraction(1)
+                rate = step.interval if isinstance(step.interval, RATIONALS) else Fraction(1)
                 words, intervals = self._sequence(step.words), self._sequence(step.interval)
                 self._emit(
                     LOOP, count, step.entry, first, len(step.reads), len(step.writes),
@@ -99,7 +99,7 @@ class ProcessProgram:
 
     def _sequence(self, values: int | Fraction | Sequence[int]) -> int:
         """The index at which a sequence begins; −1 for a number."""
-        if isinstance(values, int | Fraction):
+        if not isinstance(values, Sequence):
             return -1
         self._sequences += values
         return len(self._sequences) - len(values)
@@ -128,5 +128,5 @@ def _common_scale(network: ProcessNetwork) -> int:
         if isinstance(step, Loop)
     )
     return lcm(
-        *(loop.interval.denominator for loop in loops if isinstance(loop.interval, Fraction))
+        *(loop.interval.denominator for loop in loops if isinstance(loop.interval, FRACTIONS))
     )
