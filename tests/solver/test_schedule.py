@@ -1,7 +1,9 @@
 """One budget for all designs: the best of all comes first, and in the end every design is what it
 is alone."""
 
+import itertools
 import json
+import time
 from dataclasses import replace
 from fractions import Fraction
 
@@ -16,7 +18,7 @@ from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.results.files import load_result, result_document
-from ithaca.solver import combination, preparation, schedule, seeding, steps
+from ithaca.solver import combination, preparation, proof_state, schedule, seeding, steps
 from ithaca.solver.certificate import Status, Termination
 from ithaca.solver.engines import Method
 from ithaca.solver.exact.engine import solve_exact
@@ -319,3 +321,23 @@ def test_what_a_rival_leaves_out_of_tables_is_not_taken_for_absent(dataflow, sha
     # without the rival, or with one that is less good, the rest is searched, too
     later = course.solve(replace(options, rival=None))
     assert (later.value, later.certificate.status) == (optimum, Status.OPTIMAL)
+
+
+def test_counts_of_boxes_do_not_depend_on_the_clock(monkeypatch):
+    """Without a time limit engines are handed over by work: on a clock that runs ten thousand times
+    as fast, the same is done."""
+
+    def counted(step):
+        now = itertools.count()
+        monkeypatch.setattr(time, "perf_counter", lambda: next(now) * step)
+        problems = [
+            mm_problem((97, 61, 128), d, objective="latency*energy", edition="cycle")
+            for d in (("i", "j"), ("j",))
+        ]
+        found = solve_designs(problems, SolveOptions(), method=Method.AUTO)
+        return [(s.value, s.certificate.nodes, s.certificate.method) for s in found]
+
+    monkeypatch.setattr(schedule, "MOMENT", 1e-4)
+    monkeypatch.setattr(schedule, "ALONE", 1e-3)
+    monkeypatch.setattr(proof_state, "ALONE", 1e-3)
+    assert counted(1e-7) == counted(1e-3)
