@@ -44,6 +44,10 @@ QUESTIONS: tuple[tuple[str, float | None], ...] = (
     ("simulate OPEN.json", 3.0),
     ("export OPEN.json --to rtl -o HARDWARE", 5.0),
     ("export PRODUCT.json --to autosa -o PROGRAM", None),
+    ("network vgg16 -o NETWORK.json", 8.0),
+    ("network vgg16 --all-designs -o NETWORK.json", 15.0),
+    ("codesign explainable-edge resnet18", 20.0),
+    ("codesign hasco-gemm", 4.0),
 )
 
 

@@ -14,6 +14,8 @@ from ithaca.files.answer import Check
 from ithaca.files.errors import EDITED, InputError
 from ithaca.files.messages import errors_at
 from ithaca.files.numbers import counted, number
+from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.problem import Problem
 from ithaca.results.files import check_same
 from ithaca.results.studies import front_document, point_document, question_fields
 from ithaca.results.study_files import labels_follow, raised_by
@@ -22,8 +24,9 @@ from ithaca.solver.certificate import Status
 from ithaca.solver.engines import Method
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.shortfall import Shortfall
+from ithaca.solver.solution import Solution
 from ithaca.solver.verification import Claim, agree, claimed
-from ithaca.studies.best import prove_best
+from ithaca.studies.best import prove_best, solve_best
 from ithaca.studies.front import Front, pareto_front
 from ithaca.studies.grid import Index
 from ithaca.studies.marginal import marginal_values
@@ -58,9 +61,22 @@ def verify_front(front: Front, options: SolveOptions) -> Iterator[Check]:
     budget = Budget(options)
 
     def solve(method: Method, search: SolveOptions) -> Front:
-        return pareto_front(front.problems, front.objectives, search, method=method)
+        problems, objectives = front.problems, front.objectives
+        if method is not Method.ENUMERATION:
+            return pareto_front(problems, objectives, search, method=method)
+        # it leaves out what is no better than known points, and so needs some
+        known, most = front.points, None if front.complete else len(front.points)
+        return pareto_front(
+            problems, objectives, search, method=method, known=known, max_points=most
+        )
 
-    again = by_whichever(solve, lambda known: known.complete, provers(front.problems[0]), options)
+    def proven(again: Front) -> bool:
+        return again.complete or {p.values for p in front.points} <= {
+            p.values for p in again.points
+        }
+
+    methods = provers(front.problems[0], known=True)
+    again = by_whichever(solve, proven, methods, options)
     proofs = {point.values: point.proof for point in again.points}
     missing = [place for place, point in enumerate(front.points) if point.values not in proofs]
     if again.complete and missing:
@@ -106,7 +122,7 @@ def verify_study(study: Study, options: SolveOptions) -> Iterator[Check]:
 
 def _same_point(study: Study, index: Index, point: StudyPoint, budget: Budget) -> bool:
     claim, problems, marginals = point.answer, point.problems, point.marginals
-    again = prove_best(problems, claim.certificate.method, budget.share())
+    again = _found_again(claim, problems, budget)
     done = agree(Claim.of(claim), Claim.of(again), "objective")
     broken = claim.certificate.ties_broken and again.certificate.ties_broken
     if claim.configured and broken and claim.configuration != again.configuration:
@@ -133,6 +149,23 @@ def _same_point(study: Study, index: Index, point: StudyPoint, budget: Budget) -
     model = point_document(study, index, StudyPoint(problems, again, raised, point.runs))
     check_same(claims(point_document(study, index, point)), claims(model), "")
     return done
+
+
+def _found_again(claim: Solution, problems: Sequence[Problem], budget: Budget) -> Solution:
+    """The best of all designs, proven again: its value by an engine that did not prove it, and of
+    all configurations of that value the preferred one by a further search."""
+    proof, share = claim.certificate, budget.share()
+    value = claim.value if proof.status is Status.OPTIMAL else None
+    again = prove_best(problems, proof.method, replace(share, any_tie=value is not None), value)
+    if value is None or not (proof.ties_broken and again.settled) or again.value != value:
+        return again
+    chosen = solve_best(problems, budget.share(), starts=_starts(problems, again))
+    return chosen if chosen.settled else again
+
+
+def _starts(problems: Sequence[Problem], known: Solution) -> list[Configuration | None]:
+    """The configuration of a solution as a start of its design, and of no other."""
+    return [known.configuration if p.design == known.problem.design else None for p in problems]
 
 
 def same_shortfalls(claimed: Sequence[Shortfall], again: Sequence[Shortfall]) -> bool:

@@ -13,7 +13,7 @@ from ithaca.files.numbers import json_number, number
 from ithaca.formulations.algebra.rounding import below
 from ithaca.formulations.problem import Objective, Problem
 from ithaca.solver.again import WITHIN, by_whichever, provers
-from ithaca.solver.certificate import Certificate, Status
+from ithaca.solver.certificate import Certificate, Status, Termination
 from ithaca.solver.engines import Method, engine
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.shortfall import Shortfall
@@ -202,14 +202,14 @@ def verify(
     words = claimed(recorded, "no value", " re-evaluated")
     if not status.proven:
         at = f"{at}.certificate"
-        return repeat(
-            recorded,
-            lambda search: _again(recorded, Method.AUTO, search, at),
-            options,
-            at,
-            "proven again",
-            words,
-        )
+        beaten = proof.lower_bound if proof.termination is Termination.BEATEN else None
+
+        def solve(search: SolveOptions) -> Solution:
+            if beaten is not None:  # a better configuration would make more of the same gap
+                search = replace(search, gap=0.0, rival=beaten)
+            return _again(recorded, Method.AUTO, search, at)
+
+        return repeat(recorded, solve, options, at, "proven again", words)
     again = by_whichever(
         lambda method, search: _again(recorded, method, search, f"{at}.certificate"),
         lambda answer: answer.certificate.status.proven,

@@ -200,6 +200,7 @@ def pareto_front(
     store: Store | None = None,
     report: FrontReport | None = None,
     provenance: Mapping[str, str] | None = None,
+    known: Sequence[FrontPoint] = (),
 ) -> Front:
     """Compute the front of two or more objectives over all designs.
 
@@ -227,6 +228,8 @@ def pareto_front(
         Told the number of points, the name of a design and the progress of its search.
     provenance : Mapping of str to str, optional
         Recorded with the front.
+    known : Sequence of FrontPoint, optional
+        Points that are thought to be on it.
 
     Returns
     -------
@@ -245,10 +248,19 @@ def pareto_front(
     tell = (
         None if report is None else lambda design, progress: report(len(points), design, progress)
     )
+    numbers = {problem.design: number for number, problem in enumerate(problems)}
+    met = [(numbers[p.problem.design], p.configuration) for p in known]
     with open_executor(min(threads, len(problems))) as executor:
         minimised = [e.objective for e in equivalents]
         prover = Prover(
-            problems, minimised, budget, method=method, executor=executor, store=store, tell=tell
+            problems,
+            minimised,
+            budget,
+            method=method,
+            executor=executor,
+            store=store,
+            tell=tell,
+            known=met,
         )
         search = _FrontSearch(tuple(problems), targets, equivalents, prover, points, max_points)
         return replace(search.run(budget), provenance=provenance or {})

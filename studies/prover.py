@@ -83,6 +83,8 @@ class Prover:
     executor: Executor = field(default_factory=InProcess)
     store: Store | None = None
     tell: Tell | None = None
+    known: Sequence[tuple[int, Configuration]] = ()
+    """Numbers of problems with configurations of theirs; only what is better is looked for."""
     nodes: int = field(default=0, init=False)
     seconds: float = field(default=0.0, init=False)
 
@@ -92,6 +94,8 @@ class Prover:
         self._empty: list[list[Region]] = [[] for _ in self.problems]
         self._pool: dict[Vector, Candidate] = {}
         self._order = list(range(len(self.problems)))
+        for design, configuration in self.known:
+            self._met(design, configuration)
 
     @property
     def quotients(self) -> frozenset[int]:
@@ -235,7 +239,11 @@ class Prover:
         ceiling = None
         if best is not None:
             value = best.vector[objective]
-            ceiling = Bound(value + LOOKAHEAD * abs(value), strict=False)
+            ceiling = (
+                Bound(value, strict=True)
+                if self.known
+                else Bound(value + LOOKAHEAD * abs(value), strict=False)
+            )
         searched = [self._capped(design, region, objective, ceiling) for design in designs]
         questions = [
             self._question(d, objective, s, fixed) for d, s in zip(designs, searched, strict=True)
@@ -272,12 +280,17 @@ class Prover:
             return None
         if solution.certificate.status is not Status.OPTIMAL or solution.configuration is None:
             raise UnfinishedError
-        metrics = self.problems[design].metrics(solution.configuration)
-        vector = tuple(o.value(metrics) for o in self.objectives)
+        point = self._met(design, solution.configuration)
         self._empty[design].append(
-            self._capped(design, region, objective, Bound(vector[objective], strict=True))
+            self._capped(design, region, objective, Bound(point.vector[objective], strict=True))
         )
-        return self._pool.setdefault(vector, Candidate(design, solution.configuration, vector))
+        return point
+
+    def _met(self, design: int, configuration: Configuration) -> Candidate:
+        """The candidate of the objectives of a configuration: the first that was met."""
+        metrics = self.problems[design].metrics(configuration)
+        vector = tuple(o.value(metrics) for o in self.objectives)
+        return self._pool.setdefault(vector, Candidate(design, configuration, vector))
 
     def _solutions(self, questions: Sequence[Problem]) -> list[Solution]:
         """Solve problems, or look up how they were solved before."""

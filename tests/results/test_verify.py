@@ -9,6 +9,7 @@ import pytest
 from ithaca.commands.api.verifying import verify
 from ithaca.files.errors import DisagreementError, InputError
 from ithaca.files.writing import document_text
+from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.data_types import DATA_TYPES
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.derivation import derive
@@ -17,15 +18,17 @@ from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.results.files import load_result, result_document
 from ithaca.solver import verification
 from ithaca.solver.again import provers
-from ithaca.solver.certificate import Status
+from ithaca.solver.certificate import Status, Termination
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.engines import Method, engine
 from ithaca.solver.exact.engine import solve_exact
+from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import solve_design
 from ithaca.solver.result import Result
 from ithaca.solver.shortfall import Shortfall
 from ithaca.solver.solution import make_solution
 from ithaca.workloads.library import workload
+from tests.problems import mm_problem
 
 SECONDS = 20.0
 
@@ -144,6 +147,24 @@ def test_a_bound_is_proven_again_or_called_unchecked(tmp_path):
     unclaimed = verify(write(tmp_path / "r.json", feasible(None)), time_limit=SECONDS)
     assert unclaimed.confirmed
     assert "no proof is claimed" in str(unclaimed)
+
+
+def test_what_is_not_better_is_proven_so_however_bad_its_value_is():
+    """A claimed gap is met early by configurations that are better than the recorded one."""
+    best = solve_exact(mm_problem((96, 96, 96)))
+    own = best.problem
+    small = {name: 8 if name in ("t2.i", "t2.j") else 1 for name in best.configuration}
+    worse = Configuration(
+        small | {"t1.i": 8, "t1.j": 8, "tiles.i": 12, "tiles.j": 12, "tiles.k": 96}
+    )
+    value = own.feasible_value(worse)
+    assert value > 10 * best.value
+    proof = conclude(value, best.value, method="exact", exhausted=True)
+    proof = replace(proof, termination=Termination.BEATEN)
+    line, confirmed = verification.verify(
+        make_solution(own, worse, proof), SolveOptions(time_limit=SECONDS), "designs[0]"
+    )
+    assert confirmed, line
 
 
 def test_shortfalls_are_checked(tmp_path):
