@@ -73,7 +73,7 @@ EXPECTED = pytest.StashKey()
 
 #: Of each tier, the CPU seconds that all cases of one test may take together, and those that one
 #: case may which is taken where not all are. What neither takes is slow.
-TIERS = {"fast": (0.4, 0.8), "ci": (0.8, 6.0)}
+TIERS = {"fast": (0.4, 0.8), "ci": (0.8, 4.0)}
 
 #: CPU seconds of the tests of each folder, in this process, and in those that ran them.
 _cpu_seconds = Counter()
