@@ -45,8 +45,9 @@ class _WithNumbers(GenerateJsonSchema):
     """Writes defaults as documents have them: numbers as numbers."""
 
     def encode_default(self, dft: Any) -> Any:
-        if isinstance(dft, FRACTIONS):
-            return json_number(dft)
+        own = getattr(dft, "value", dft)  # of a formula that is a number
+        if isinstance(own, FRACTIONS):
+            return json_number(own)
         if isinstance(dft, InputDocument):
             return dft.model_dump(mode="json", by_alias=True, exclude_defaults=True)
         return super().encode_default(dft)
