@@ -15,29 +15,28 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import product
 from math import inf, prod
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ithaca.formulations.algebra.array_types import Floats, Integers, Mask
+from ithaca.formulations.algebra.array_types import Floats, Integers
 from ithaca.formulations.algebra.rounding import EXACT, ROUNDING, least_double, loosened
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.remembered import remembered
-from ithaca.formulations.stage import Block, Candidates, Cutoff
 from ithaca.plugins.hierarchies.formulations.corners import Corners
 from ithaca.plugins.hierarchies.formulations.mapping import Slot, keep_quantity, order_quantity
 from ithaca.plugins.hierarchies.formulations.orders import sharing
+from ithaca.plugins.hierarchies.formulations.search.box_search import (
+    BoxSearch,
+    OpenBoxes,
+    OptionTrees,
+)
 from ithaca.plugins.hierarchies.formulations.search.pareto import undominated
 from ithaca.plugins.hierarchies.formulations.uneven.boxes import Boxes
 from ithaca.plugins.hierarchies.formulations.uneven.model import Node
 from ithaca.plugins.hierarchies.formulations.uneven.separable import SEPARABLE, Separable
 from ithaca.plugins.hierarchies.formulations.uneven.space import NODES, UnevenSpace
-
-#: Boxes that are halved at once; boxes of a variant that are kept in the search for first
-#: incumbents; and open ones from which on the last ones come first, about 0.2 GB.
-TOGETHER, BEAM, CROWDED = 1 << 13, 64, 1 << 22
 
 #: Bounds that floats cannot tell from the best are computed exactly, of so many at most.
 MOST_TIED = 1 << 12
@@ -72,43 +71,7 @@ class Prices:
     """The sums that must not exceed a bound."""
 
 
-@dataclass(frozen=True)
-class OpenBoxes:
-    """Boxes of a variant that may hold improvements, those of least bounds first."""
-
-    variant: int
-    """The number of the variant."""
-    nodes: Integers
-    """The nodes of every axis, shape (axes, boxes)."""
-    bounds: Floats
-    """Lower bounds."""
-    axes: Integers
-    """The axis along which each is halved next."""
-
-    @property
-    def count(self) -> int:
-        """The number of boxes."""
-        return self.bounds.size
-
-    def take(self, which: Integers | Mask | slice) -> OpenBoxes:
-        """Some of the boxes."""
-        return OpenBoxes(self.variant, self.nodes[:, which], self.bounds[which], self.axes[which])
-
-    def first(self, count: int) -> OpenBoxes:
-        """So many boxes at most."""
-        return self.take(slice(count))
-
-    def apart(self, boxes: Boxes) -> tuple[OpenBoxes, OpenBoxes]:
-        """Boxes of one mapping, and the others."""
-        one = boxes.leaves(self.nodes)
-        return self.take(one), self.take(~one)
-
-    def parts(self, count: int) -> list[OpenBoxes]:
-        """All boxes, so many together."""
-        return [self.take(slice(n, n + count)) for n in range(0, self.count, count)]
-
-
-class UnevenStage:
+class UnevenStage(BoxSearch):
     """A problem whose objective and limits do not fall as metrics grow."""
 
     def __init__(self, design: UnevenSpace, problem: Problem) -> None:
@@ -258,11 +221,12 @@ class UnevenStage:
 
     # -- search --------------------------------------------------------------------------
 
-    least = -inf
-    """Nothing is known at once."""
+    @property
+    def variants(self) -> int:
+        return len(self._variants)
 
-    dropped = inf
-    """Nothing is left out."""
+    def trees(self, variant: int) -> OptionTrees:
+        return self._boxes(variant).trees
 
     @cached_property
     def _floors(self) -> Mapping[str, Fraction]:
@@ -274,9 +238,8 @@ class UnevenStage:
         sizes = [next(iter(table.values())).size for table in prices.tables]
         return Boxes(sizes, prices.metrics, prices.rules)
 
-    def _bounded(self, number: int, nodes: Integers, known: Fraction | None) -> OpenBoxes:
-        """Boxes of a variant that may be better than what is known, those of least bounds first."""
-        boxes = self._boxes(number)
+    def bounded(self, variant: int, nodes: Integers, known: Fraction | None) -> OpenBoxes:
+        boxes = self._boxes(variant)
         whole, fits, axes = boxes.least(nodes)
         lows = {
             name: np.maximum(values / boxes.metrics[name].unit, float(self._floors.get(name, 0)))
@@ -288,7 +251,7 @@ class UnevenStage:
             self._without_ties(boxes, whole, bounds, known)
         order = np.argsort(bounds, kind="stable")
         order = order[: int(np.searchsorted(bounds[order], least_double(known)))]
-        return OpenBoxes(number, nodes[:, order], bounds[order], axes[order])
+        return OpenBoxes(variant, nodes[:, order], bounds[order], axes[order])
 
     def _without_ties(
         self, boxes: Boxes, whole: Mapping[str, Floats], bounds: Floats, known: Fraction
@@ -322,53 +285,13 @@ class UnevenStage:
             worse.append(self._problem.objective.value(least) >= known)
         bounds[near[np.array(worse)[np.ravel(which)]]] = inf
 
-    def _mappings(self, leaves: OpenBoxes) -> tuple[Integers, Floats]:
-        """Boxes of one mapping each, as the options of all axes, and their bounds: those whose
-        lanes fit the meshes."""
-        rows = self._boxes(leaves.variant).options(leaves.nodes)
+    def mappings(self, leaves: OpenBoxes) -> tuple[Integers, Floats]:
+        rows = self.trees(leaves.variant).options(leaves.nodes)
         fits = self._fits(self._prices_of(leaves.variant), rows)
         return rows[fits], leaves.bounds[fits]
 
-    def incumbents(self, cutoff: Cutoff, *, hurried: bool = False) -> Candidates:
-        """The best that is found in each variant if few boxes are kept."""
-        for number in range(len(self._variants)):
-            open_ = self._bounded(number, self._boxes(number).all, cutoff())
-            while open_.count:
-                leaves, open_ = open_.apart(self._boxes(number))
-                for row in self._mappings(leaves)[0][:1]:
-                    yield self._configuration(self._prices_of(number), row)
-                open_ = open_.first(BEAM)
-                halves = self._boxes(number).halves(open_.nodes, open_.axes)
-                open_ = self._bounded(number, halves, cutoff())
-            yield None
-
-    def blocks(self, cutoff: Cutoff) -> Iterator[Block]:
-        """Mappings that may improve, those of the least bound first as far as memory allows."""
-        yield Block.empty(-inf)
-        open_: list[OpenBoxes] = []
-        for number in range(len(self._variants)):
-            open_.append(self._bounded(number, self._boxes(number).all, cutoff()))
-            yield Block.empty(-inf)
-        while open_ := [each for each in open_ if each.count]:
-            least = [float(each.bounds[0]) for each in open_]
-            if not min(least) < least_double(cutoff()):
-                break
-            crowded = sum(each.count for each in open_) > CROWDED
-            chosen = open_.pop(-1 if crowded else least.index(min(least)))
-            boxes = self._boxes(chosen.variant)
-            leaves, whole = chosen.apart(boxes)
-            halves = boxes.halves(whole.nodes, whole.axes)
-            open_ += reversed(self._bounded(chosen.variant, halves, cutoff()).parts(TOGETHER))
-            rest = min((float(each.bounds[0]) for each in open_ if each.count), default=inf)
-            rows, bounds = self._mappings(leaves)
-            first = np.full((bounds.size, 1), chosen.variant)
-            yield Block(np.concatenate([first, rows], axis=1), bounds, rest)
-        yield Block.empty(inf)
-
-    def complete(self, rows: NDArray[Any], cutoff: Cutoff) -> Candidates:
-        """The mappings of rows, which begin with their variant."""
-        for row in rows:
-            yield self._configuration(self._prices_of(int(row[0])), row[1:])
+    def configured(self, variant: int, row: Integers) -> Configuration:
+        return self._configuration(self._prices_of(variant), row)
 
     @cached_property
     def _meshes(self) -> tuple[int, ...]:

@@ -232,7 +232,7 @@ def test_proofs_against_all_mappings(seed):
 def test_bounds_of_interrupted_searches(monkeypatch):
     """Step by step the bound rises, rows lie above what it was before, and from the first step on
     it means more than what every mapping costs."""
-    monkeypatch.setattr("ithaca.plugins.hierarchies.formulations.uneven.stage.TOGETHER", 200)
+    monkeypatch.setattr("ithaca.plugins.hierarchies.formulations.search.box_search.TOGETHER", 200)
     design = UnevenDesign(matrix_product(256), GOLDEN, MappingOptions(divisors_only=True))
     optimum = Fraction(139_657_216)
     stage = design.stage(problem(design, "energy"))
@@ -249,9 +249,9 @@ def test_bounds_of_interrupted_searches(monkeypatch):
 def test_proofs_where_memory_is_short(monkeypatch):
     """Where many boxes are open the last ones come first: the proof is the same."""
     best = solved(matrix_product(64), GOLDEN)
-    monkeypatch.setattr("ithaca.plugins.hierarchies.formulations.uneven.stage.CROWDED", 0)
-    monkeypatch.setattr("ithaca.plugins.hierarchies.formulations.uneven.stage.BEAM", 1)
-    monkeypatch.setattr("ithaca.plugins.hierarchies.formulations.uneven.stage.TOGETHER", 16)
+    monkeypatch.setattr("ithaca.plugins.hierarchies.formulations.search.box_search.CROWDED", 0)
+    monkeypatch.setattr("ithaca.plugins.hierarchies.formulations.search.box_search.BEAM", 1)
+    monkeypatch.setattr("ithaca.plugins.hierarchies.formulations.search.box_search.TOGETHER", 16)
     again = solved(matrix_product(64), GOLDEN)
     assert again.certificate.status is Status.OPTIMAL
     assert again.value == best.value
