@@ -53,11 +53,18 @@ SLICE, MANY = 1 << 16, 1 << 13
 #: at times.
 MEMORY = 192 << 20
 
+#: Labels that are gone on with at most where the search may go on by boxes.
+WIDE = 1 << 19
+
 #: Labels that are bounded at once: each takes many numbers while it is.
 TOGETHER = 1 << 17
 
 #: Labels so few that bounding them is not worth its time.
 FEW = 256
+
+
+class WideError(Exception):
+    """There are many labels, and the search may go on without them."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +84,11 @@ class Extension:
         self.design, self.problem, self._architecture = design, problem, architecture
         self.divisors = design.options.divisors_only
         self.dropped: Fraction | float = inf  #: No mapping that was left out is below this
+
+    @property
+    def hands_over(self) -> bool:
+        """Whether whoever searches goes on otherwise where labels are many."""
+        return False
 
     # where time is over before a search begins, thousands of problems are never looked into
 
@@ -137,7 +149,7 @@ class Extension:
             return np.array([n for n in range(1, extent + 1) if extent % n == 0], float)
         return np.array(sorted({-(-extent // trips) for trips in range(1, extent + 1)}), float)
 
-    def _choices(self, left: int, loop: int, step: MappingStep) -> Vector:
+    def factors(self, left: int, loop: int, step: MappingStep) -> Vector:
         """The factors that a step may give a loop of which so many trips are left."""
         level = self.hierarchy.levels[step.level].name
         span = self.design.constraints.factor(
@@ -223,7 +235,7 @@ class Extension:
             yield np.zeros(0, np.intp), np.zeros(0)
             return
         kinds, which = np.unique(left, return_inverse=True)
-        choices = [self._choices(int(kind), loop, step) for kind in kinds]
+        choices = [self.factors(int(kind), loop, step) for kind in kinds]
         counts = np.array([c.size for c in choices])[which]
         begins = np.cumsum([0, *(c.size for c in choices)])[:-1][which]
         factors, ends = np.concatenate(choices), np.cumsum(counts)
@@ -237,7 +249,7 @@ class Extension:
         level, name = self.hierarchy.levels[step.level].name, self.hierarchy.loops[loop]
         return "".join(way for way in "xy" if self.design.constraints.lies_along(level, name, way))
 
-    def _lean(self, extents: Vector, widest: Vector, loop: int) -> Mask:
+    def lean(self, extents: Vector, widest: Vector, loop: int) -> Mask:
         """A mask of the labels that pad a loop no more than they must: no factor could be less with
         as many trips left."""
         extent = self.hierarchy.extents[loop]
@@ -304,7 +316,7 @@ class Extension:
         extents[loop] *= factor
         legal = fits(self.hierarchy, extents, step.level)
         if not self.divisors and loop not in self.hierarchy.ending:
-            legal &= self._lean(
+            legal &= self.lean(
                 extents[loop], np.maximum(labels.row("widest", loop)[which], factor), loop
             )
         if not step.lanes:
@@ -333,6 +345,8 @@ class Extension:
         left = np.arange(labels.count)
         if comparable:
             left = self._better(labels, decided=False)
+        if left.size > WIDE and self.hands_over:
+            raise WideError
         each = labels.data.nbytes // max(labels.count, 1)
         if left.size * each <= MEMORY:
             return left

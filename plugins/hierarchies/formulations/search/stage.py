@@ -19,7 +19,12 @@ from ithaca.formulations.algebra.rounding import below, least_double, near_extre
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.stage import Block, Candidates, Cutoff
 from ithaca.plugins.hierarchies.formulations.mapping import Slot, order_quantity
-from ithaca.plugins.hierarchies.formulations.search.extension import Extension, MappingStep
+from ithaca.plugins.hierarchies.formulations.search.extension import (
+    Extension,
+    MappingStep,
+    WideError,
+)
+from ithaca.plugins.hierarchies.formulations.search.mapping_boxes import MappingBoxes
 from ithaca.plugins.hierarchies.formulations.search.outer_levels import Position
 from ithaca.plugins.hierarchies.formulations.search.partial_mappings import (
     PartialMappings,
@@ -55,6 +60,10 @@ class LabelTrace:
 class TimeloopStage(Extension):
     """A problem on a hierarchy, from the multipliers outwards: rows are labels up to the outermost
     mesh."""
+
+    #: Whether labels may be handed over to boxes: while nothing has come of them; and whether rows
+    #: are of boxes.
+    _labelled = _rows_of_boxes = False
 
     @property
     def rounds(self) -> bool:
@@ -150,7 +159,32 @@ class TimeloopStage(Extension):
             if not gained and (best is not None or width > NARROW or known == first is not None):
                 break
 
+    @cached_property
+    def _boxes(self) -> MappingBoxes | None:
+        """The search that goes on where labels are many, if it is one for this problem."""
+        return MappingBoxes.of(self, self.mapped)
+
+    @property
+    def hands_over(self) -> bool:
+        return self._labelled and self._boxes is not None
+
     def blocks(self, cutoff: Cutoff) -> Iterator[Block]:
+        """Labels up to the outermost mesh; where these become too many, boxes of mappings."""
+        least = -inf
+        try:
+            self._labelled = True
+            for block in self._labels(cutoff):
+                self._labelled &= not block.bounds.size
+                least = max(least, block.rest)
+                yield block
+        except WideError:  # its labels are let go of before anything else is done
+            self._labelled, self._rows_of_boxes = False, True
+        if self._rows_of_boxes:
+            assert self._boxes is not None
+            for block in self._boxes.blocks(cutoff):
+                yield Block(block.rows, block.bounds, max(least, block.rest))
+
+    def _labels(self, cutoff: Cutoff) -> Iterator[Block]:
         """Labels up to the outermost mesh."""
         if self._proving.outer.shape != self.bounds.outer.shape:
             for _ in self._proving.outer.made():
@@ -170,7 +204,7 @@ class TimeloopStage(Extension):
             if not labels.count:
                 break
             least = max(least, float(bounds.min()))
-        number = self.inner - 1
+        number, self._labelled = self.inner - 1, False
         order = np.argsort(bounds, kind="stable")
         for begin in range(0, order.size, ROWS):
             part = order[begin : begin + ROWS]
@@ -198,6 +232,10 @@ class TimeloopStage(Extension):
 
     def complete(self, rows: NDArray[Any], cutoff: Cutoff) -> Candidates:
         """The best mappings that extend rows."""
+        if self._rows_of_boxes:
+            assert self._boxes is not None
+            yield from self._boxes.complete(rows, cutoff)
+            return
         for block in np.unique(rows[:, 0]):
             labels, traces = self._rows[int(block)]
             places = rows[rows[:, 0] == block, 1]
@@ -270,6 +308,29 @@ class TimeloopStage(Extension):
                 "please report this"
             )
         return configuration
+
+    def mapped(self, extents: Floats, orders: Sequence[int], value: Fraction) -> Configuration:
+        """The mapping whose loops cover so much by every step, innermost first, in these orders of
+        every level.
+
+        Parameters
+        ----------
+        extents : ndarray
+            Shape (steps, loops).
+        orders : sequence of int
+            By level, which of its orders.
+        value : Fraction
+            Its objective, which the reference must give it, too.
+        """
+        traces = [
+            LabelTrace(
+                np.zeros(1, np.int64),
+                own.astype(np.int32)[:, None],
+                np.full(1, 0 if step.lanes else orders[step.level], np.int16),
+            )
+            for step, own in zip(self.steps, extents, strict=True)
+        ]
+        return self._checked(self._configuration(traces, 0), value)
 
     def _configuration(self, traces: Sequence[LabelTrace], place: int) -> Configuration:
         """The mapping of a label of the last trace."""

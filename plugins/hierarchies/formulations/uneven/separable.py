@@ -1,18 +1,17 @@
 """Numbers over the options of several *axes*: the largest of sums of products, each factor an array
 over the options of one axis.
 
-A model that is evaluated in them says at once what every combination of options costs, and at least
-what those cost of which some axes are decided. Quotients by a number are not rounded up: these
-numbers bound from below. Those of a number by what one axis decides are.
+A model that is evaluated in them says at once what every combination of options costs. Quotients by
+a number are not rounded up: these numbers bound from below. Those of a number by what one axis
+decides are.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import reduce
 from itertools import product
-from math import gcd, lcm, prod
+from math import gcd, lcm
 from typing import Any
 
 import numpy as np
@@ -107,42 +106,6 @@ class Separable:
     def terms(self) -> tuple[Term, ...]:
         """The terms of all sums."""
         return tuple(term for each in self.sums for term in each)
-
-    def least(self, rows: Integers, axis: int | None = None) -> Floats:
-        """Lower bounds of the function's values.
-
-        Parameters
-        ----------
-        rows : Integers
-            The options of the first axes, a column each.
-        axis : int, optional
-            The axis whose options are tried with every row; none by default.
-
-        Returns
-        -------
-        Floats
-            Rows by options; all other axes have what is least for every term.
-        """
-        count, decided = rows.shape
-        known = {*range(decided), axis}
-        sums = []
-        for each in self.sums:
-            parts, options = [np.zeros(count)], [np.zeros(1)]
-            for term in each:
-                rest = prod(
-                    float(values.min() if term.scale > 0 else values.max())
-                    for other, values in term.factors.items()
-                    if other not in known
-                )
-                part = np.full(count, float(term.scale) * rest)
-                for other in range(decided):
-                    if other in term.factors:
-                        part *= term.factors[other][rows[:, other]]
-                parts.append(part)
-                options.append(np.ones(1) if axis is None else term.factors.get(axis, np.ones(1)))
-            columns = np.stack(np.broadcast_arrays(*options))
-            sums.append(np.stack(parts, axis=1) @ columns)
-        return reduce(np.maximum, sums)
 
 
 def _separable(value: Any) -> Separable:

@@ -1,9 +1,10 @@
 """The search of edition ``uneven``: what is kept and the order of storage nodes are decided first,
-then the factors of one axis after the other.
+then the factors of all axes at once.
 
 An *axis* is a loop, or several that share a rank of a tensor. Of its options only those are kept
-that none other is as good as in all that the model asks of them. Every partial mapping is bounded
-by the model itself, in numbers over the options (`uneven.separable`).
+that none other is as good as in all that the model asks of them. A box holds a group of options of
+every axis, and is bounded by the model itself, in numbers over the options (`uneven.separable`). It
+is halved along the axis whose options differ most in what they cost, until a mapping is left.
 """
 
 from __future__ import annotations
@@ -12,29 +13,33 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from math import prod
+from math import inf, prod
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.array_types import Floats, Integers
-from ithaca.formulations.algebra.rounding import EXACT, least_double, loosened
+from ithaca.formulations.algebra.rounding import EXACT, ROUNDING, least_double, loosened
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.remembered import remembered
-from ithaca.formulations.stage import Candidates, Cutoff
 from ithaca.plugins.hierarchies.formulations.corners import Corners
 from ithaca.plugins.hierarchies.formulations.mapping import Slot, keep_quantity, order_quantity
 from ithaca.plugins.hierarchies.formulations.orders import sharing
-from ithaca.plugins.hierarchies.formulations.search.joined_axes import JoinedAxes
+from ithaca.plugins.hierarchies.formulations.search.box_search import (
+    BoxSearch,
+    OpenBoxes,
+    OptionTrees,
+)
 from ithaca.plugins.hierarchies.formulations.search.pareto import undominated
+from ithaca.plugins.hierarchies.formulations.uneven.boxes import Boxes
 from ithaca.plugins.hierarchies.formulations.uneven.model import Node
 from ithaca.plugins.hierarchies.formulations.uneven.separable import SEPARABLE, Separable
 from ithaca.plugins.hierarchies.formulations.uneven.space import NODES, UnevenSpace
 
-#: Combinations that are bounded at once.
-AT_ONCE = 1 << 18
+#: Bounds that floats cannot tell from the best are computed exactly, of so many at most.
+MOST_TIED = 1 << 12
 
 #: Options of an axis by slot and loop: a column each, lanes along X and Y as their product.
 AxisOptions = Mapping[tuple[Slot, str], Integers]
@@ -66,11 +71,10 @@ class Prices:
     """The sums that must not exceed a bound."""
 
 
-class UnevenStage(JoinedAxes):
+class UnevenStage(BoxSearch):
     """A problem whose objective and limits do not fall as metrics grow."""
 
     def __init__(self, design: UnevenSpace, problem: Problem) -> None:
-        super().__init__()
         self._design, self._problem, self._corners = design, problem, Corners(problem)
 
     # -- options -------------------------------------------------------------------------
@@ -218,38 +222,76 @@ class UnevenStage(JoinedAxes):
     # -- search --------------------------------------------------------------------------
 
     @property
-    def counts(self) -> tuple[int, int]:
-        return len(self._variants), len(self._axes)
+    def variants(self) -> int:
+        return len(self._variants)
 
-    def extended(self, variant: int, rows: Integers, cutoff: Cutoff) -> tuple[Integers, Floats]:
-        prices = self._prices_of(variant)
-        axis = rows.shape[1]
-        count = next(iter(prices.tables[axis].values())).size
-        step = max(AT_ONCE // count, 1)
-        parts: list[tuple[Integers, Floats]] = [(np.zeros((0, axis + 1), np.int64), np.zeros(0))]
-        for begin in range(0, rows.shape[0], step):
-            part = rows[begin : begin + step]
-            metrics = {
-                name: np.maximum(number.least(part, axis), self._floors.get(name, 0.0))
-                for name, number in prices.metrics.items()
-            }
-            bounds = np.broadcast_to(self._corners.least(metrics, metrics), (len(part), count))
-            row, option = np.nonzero(bounds < least_double(cutoff()))
-            made, least = np.concatenate([part[row], option[:, None]], axis=1), bounds[row, option]
-            for used, most in prices.rules:
-                fits = used.least(made)[:, 0] <= most
-                made, least = made[fits], least[fits]
-            parts = self.kept([*parts, (made, least)])
-        made, least = map(np.concatenate, zip(*parts, strict=True))
-        if axis + 1 < len(prices.tables):
-            return made, least
-        fits = self._fits(prices, made)
-        return made[fits], least[fits]
+    def trees(self, variant: int) -> OptionTrees:
+        return self._boxes(variant).trees
 
     @cached_property
-    def _floors(self) -> Mapping[str, float]:
-        least = self._design.least(self._problem.limits)
-        return {name: float(value) for name, value in least.items()}
+    def _floors(self) -> Mapping[str, Fraction]:
+        return self._design.least(self._problem.limits)
+
+    @remembered
+    def _boxes(self, number: int) -> Boxes:
+        prices = self._prices_of(number)
+        sizes = [next(iter(table.values())).size for table in prices.tables]
+        return Boxes(sizes, prices.metrics, prices.rules)
+
+    def bounded(self, variant: int, nodes: Integers, known: Fraction | None) -> OpenBoxes:
+        boxes = self._boxes(variant)
+        whole, fits, axes = boxes.least(nodes)
+        lows = {
+            name: np.maximum(values / boxes.metrics[name].unit, float(self._floors.get(name, 0)))
+            for name, values in whole.items()
+        }
+        bounds = np.array(np.broadcast_to(self._corners.least(lows, lows), fits.shape))
+        bounds[~fits] = inf
+        if known is not None:
+            self._without_ties(boxes, whole, bounds, known)
+        order = np.argsort(bounds, kind="stable")
+        order = order[: int(np.searchsorted(bounds[order], least_double(known)))]
+        return OpenBoxes(variant, nodes[:, order], bounds[order], axes[order])
+
+    def _without_ties(
+        self, boxes: Boxes, whole: Mapping[str, Floats], bounds: Floats, known: Fraction
+    ) -> None:
+        """Make bounds infinite that floats cannot tell from what is known, where exact numbers can.
+
+        Parameters
+        ----------
+        boxes : Boxes
+            The boxes of the variant.
+        whole : mapping
+            Least metrics, in their units.
+        bounds : ndarray
+            The bounds; changed in place.
+        known : Fraction
+            The value to be below.
+        """
+        near = np.flatnonzero(
+            (bounds < least_double(known)) & (bounds > float(known) * (1 - 8 * ROUNDING))
+        )
+        if not near.size or not all(number.exact for number in boxes.metrics.values()):
+            return
+        rows = np.array([values[near] for values in whole.values()])
+        kinds, which = np.unique(rows, axis=1, return_inverse=True)
+        if kinds.shape[1] > MOST_TIED:
+            return
+        worse = []
+        for kind in kinds.T:
+            least = {name: boxes.fraction(name, x) for name, x in zip(whole, kind, strict=True)}
+            least = {name: max(x, self._floors.get(name, x)) for name, x in least.items()}
+            worse.append(self._problem.objective.value(least) >= known)
+        bounds[near[np.array(worse)[np.ravel(which)]]] = inf
+
+    def mappings(self, leaves: OpenBoxes) -> tuple[Integers, Floats]:
+        rows = self.trees(leaves.variant).options(leaves.nodes)
+        fits = self._fits(self._prices_of(leaves.variant), rows)
+        return rows[fits], leaves.bounds[fits]
+
+    def configured(self, variant: int, row: Integers) -> Configuration:
+        return self._configuration(self._prices_of(variant), row)
 
     @cached_property
     def _meshes(self) -> tuple[int, ...]:
@@ -297,9 +339,6 @@ class UnevenStage(JoinedAxes):
                 if rest is not None:
                     return (along, *rest)
         return None
-
-    def completed(self, variant: int, row: Integers, cutoff: Cutoff) -> Candidates:
-        yield self._configuration(self._prices_of(variant), row)
 
     def _configuration(self, prices: Prices, row: Integers) -> Configuration:
         """The mapping of a row."""

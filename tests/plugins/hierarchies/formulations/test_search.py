@@ -12,6 +12,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+import ithaca.plugins.hierarchies.formulations.search.box_search as box_search
 import ithaca.plugins.hierarchies.formulations.search.extension as extension
 import ithaca.plugins.hierarchies.formulations.search.stage as search
 from ithaca.formulations.problem import Limit
@@ -20,6 +21,7 @@ from ithaca.plugins.hierarchies.formulations.design import SpatialDesign
 from ithaca.plugins.hierarchies.formulations.library import find_architecture, fitted
 from ithaca.plugins.hierarchies.formulations.mapping_space import MappingOptions
 from ithaca.plugins.hierarchies.formulations.search.hierarchy import Hierarchy
+from ithaca.plugins.hierarchies.formulations.search.mapping_boxes import MappingBoxes
 from ithaca.plugins.hierarchies.formulations.search.stage import TimeloopStage
 from ithaca.solver.auto import solve_auto
 from ithaca.solver.certificate import Status, Termination
@@ -90,6 +92,51 @@ def test_what_pads_differently_is_compared_as_by_enumeration(monkeypatch, seed):
     check_with_limit(
         drawn_problem(seed, constrained=few, depths=(3, 2), padded=(1, 5, 7, 9, 11)), seed
     )
+
+
+#: Work whose tiles do not overlap: a tensor is left alone by no loop, by one or by several.
+NO_WINDOWS = (
+    "C[i][j] += A[i][k] * B[k][j]",
+    "O[n][m] += I[n][k] * W[k]",
+    "D[i][j] += A[i][k][l] * B[k][j] * C[l][j]",
+    "O[m][n] += A[m][n] * B[m]",
+)
+
+
+@pytest.mark.ci(every=8)
+@pytest.mark.slow(every=4)
+@pytest.mark.parametrize("seed", range(160))
+def test_boxes_prove_what_enumeration_finds(monkeypatch, seed):
+    """Where labels are handed over at once, boxes of mappings are all that is searched."""
+    monkeypatch.setattr(drawn, "STATEMENTS", NO_WINDOWS)
+    monkeypatch.setattr(extension, "MANY", -1)
+    monkeypatch.setattr(extension, "WIDE", -1)
+    monkeypatch.setattr(search, "BEAMS", (1,))
+    monkeypatch.setattr(box_search, "TOGETHER", 16)
+    depths = ((2,), (3, 2))[seed % 2]
+    check_with_limit(drawn_problem(seed, depths=depths, padded=(1, 3, 5, 7, 9)), seed)
+
+
+@pytest.mark.parametrize("extents", [(64, 64, 64), (60, 7, 100)])
+def test_boxes_prove_what_labels_do(monkeypatch, extents):
+    """Padded products on six levels and two meshes."""
+    nest = workload("mm", dict(zip("ijk", extents, strict=True)))
+    design = SpatialDesign(nest, fitted(find_architecture("simba-like"), nest), MappingOptions())
+    by_labels = solve_staged(posed(design, "energy"))
+    began, blocks = [], MappingBoxes.blocks
+
+    def counted(boxes, cutoff):
+        began.append(boxes)
+        yield from blocks(boxes, cutoff)
+
+    monkeypatch.setattr(MappingBoxes, "blocks", counted)
+    monkeypatch.setattr(extension, "MANY", -1)
+    monkeypatch.setattr(extension, "WIDE", -1)
+    monkeypatch.setattr(search, "BEAMS", (1,))
+    by_boxes = solve_staged(posed(design, "energy"))
+    assert began
+    assert by_boxes.certificate.status is by_labels.certificate.status is Status.OPTIMAL
+    assert by_boxes.value == by_labels.value
 
 
 @pytest.mark.ci

@@ -4,6 +4,7 @@ nodes."""
 import lzma
 from csv import DictReader
 from fractions import Fraction
+from itertools import pairwise
 from math import ceil, inf, prod
 from random import Random
 
@@ -229,11 +230,9 @@ def test_proofs_against_all_mappings(seed):
 
 @pytest.mark.slow
 def test_bounds_of_interrupted_searches(monkeypatch):
-    """Band by band the bound rises, rows lie above it, and from the first band on it means more
-    than what every mapping costs."""
-    monkeypatch.setattr(
-        "ithaca.plugins.hierarchies.formulations.search.joined_axes.JoinedAxes.band", 200
-    )
+    """Step by step the bound rises, rows lie above what it was before, and from the first step on
+    it means more than what every mapping costs."""
+    monkeypatch.setattr("ithaca.plugins.hierarchies.formulations.search.box_search.TOGETHER", 200)
     design = UnevenDesign(matrix_product(256), GOLDEN, MappingOptions(divisors_only=True))
     optimum = Fraction(139_657_216)
     stage = design.stage(problem(design, "energy"))
@@ -243,24 +242,16 @@ def test_bounds_of_interrupted_searches(monkeypatch):
     assert rests == sorted(rests)
     assert len(set(rests)) > 5
     assert float(design.least(())["energy"]) < rests[0] <= optimum
-    assert all((each.bounds >= each.rest).all() for each in blocks)
+    assert all((each.bounds >= before.rest).all() for before, each in pairwise(blocks))
     assert rests[-1] == inf
 
 
-@pytest.mark.slow
-def test_bounds_of_searches_that_keep_few(monkeypatch):
-    """A search that leaves out mappings for want of memory bounds the best by them from below, and
-    proves it only if they are above what is found."""
-    design = UnevenDesign(matrix_product(64), GOLDEN, MappingOptions(divisors_only=True))
-    best = solved(matrix_product(64), GOLDEN, divisors_only=True).value
-    monkeypatch.setattr("ithaca.plugins.hierarchies.formulations.search.joined_axes.MOST", 20)
-    monkeypatch.setattr(
-        "ithaca.plugins.hierarchies.formulations.search.joined_axes.JoinedAxes.beam", 1
-    )
-    solution = solve_staged(problem(design, "energy"))
-    bound = solution.certificate.lower_bound
-    assert best is not None
-    assert bound is not None
-    assert solution.value is not None
-    assert bound < best <= solution.value
-    assert solution.certificate.status is Status.FEASIBLE
+def test_proofs_where_memory_is_short(monkeypatch):
+    """Where many boxes are open the last ones come first: the proof is the same."""
+    best = solved(matrix_product(64), GOLDEN)
+    monkeypatch.setattr("ithaca.plugins.hierarchies.formulations.search.box_search.CROWDED", 0)
+    monkeypatch.setattr("ithaca.plugins.hierarchies.formulations.search.box_search.BEAM", 1)
+    monkeypatch.setattr("ithaca.plugins.hierarchies.formulations.search.box_search.TOGETHER", 16)
+    again = solved(matrix_product(64), GOLDEN)
+    assert again.certificate.status is Status.OPTIMAL
+    assert again.value == best.value
