@@ -7,6 +7,7 @@ others; one that was among them too often counts as killed.
 from __future__ import annotations
 
 import logging
+import pickle
 import queue
 import re
 import secrets
@@ -31,6 +32,7 @@ from ithaca.solver.executor import (
     T,
     Tell,
     attempt,
+    with_common,
     without_script,
 )
 from ithaca.solver.options import SolveOptions
@@ -45,6 +47,9 @@ LOOK = 2.0
 
 #: Seconds to wait for a scheduler, and for its first worker.
 PATIENCE = 10.0
+
+#: The setting of Dask from what size on it warns of what a task is sent, and bytes beside the data.
+WARNED_ABOUT, UNNOTICED = "distributed.admin.large-graph-warning-threshold", 1 << 24
 
 #: What to give as address for a cluster on this machine.
 LOCAL = "local"
@@ -75,6 +80,7 @@ class Cluster(Executor):
         self._local: Any = None
         self._client: Client | None = None
         self._looked = -LOOK
+        self._common: tuple[object, Future[Any]] | None = None
         if scheduler != LOCAL:
             self._client = _connect(scheduler)
             self._count_threads()
@@ -92,7 +98,12 @@ class Cluster(Executor):
             self._local.close()
 
     def _run(
-        self, jobs: Sequence[Job[T]], chosen: Sequence[int], share: Share, tell: Tell
+        self,
+        jobs: Sequence[Job[T]],
+        chosen: Sequence[int],
+        share: Share,
+        tell: Tell,
+        common: object | None,
     ) -> Outcomes[T]:
         if not chosen:
             return
@@ -120,9 +131,11 @@ class Cluster(Executor):
                     if (options := share(len(wanted) + len(under_way))) is None:
                         break
                     index = wanted.popleft()
-                    plain = replace(options, stop=None)
+                    shared = self._handed(common)
                     future = client.submit(
-                        work, jobs[index], plain, name, key=f"{name}-{index}", pure=False
+                        *(work, jobs[index], options.elsewhere, name, shared),
+                        key=f"{name}-{index}",
+                        pure=False,
                     )
                     under_way[str(future.key)] = index, future
                     future.add_done_callback(finished.put)
@@ -140,6 +153,19 @@ class Cluster(Executor):
             if under_way and client.status == "running":
                 unwanted.set()
                 client.cancel([future for _, future in under_way.values()], force=True)
+
+    def _handed(self, common: object | None) -> Future[Any] | None:
+        """What jobs have in common, on the cluster: workers hand it on to each other, and make it
+        anew where the only one that had it is gone."""
+        if common is None:
+            return None
+        if self._common is None or self._common[0] is not common:
+            import dask
+
+            data = pickle.dumps(common, pickle.HIGHEST_PROTOCOL)
+            with dask.config.set({WARNED_ABOUT: f"{2 * len(data) + UNNOTICED} B"}):
+                self._common = common, self._start().submit(pickle.loads, data, pure=False)
+        return self._common[1]
 
     def _start(self) -> Client:
         if self._client is None:
@@ -176,7 +202,9 @@ def dask_setup(worker: object) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def work(job: Job[T], options: SolveOptions, unwanted: str) -> T | Exception:
+def work(
+    job: Job[T], options: SolveOptions, unwanted: str, common: object | None = None
+) -> T | Exception:
     """Attempt a job in a worker, and end the search when it is not wanted any more.
 
     Parameters
@@ -187,13 +215,16 @@ def work(job: Job[T], options: SolveOptions, unwanted: str) -> T | Exception:
         How far to search; the worker's own stop takes the place of theirs.
     unwanted : str
         Name of the cluster's variable that is set once the job is not wanted.
+    common : object, optional
+        What the job has as first argument.
 
     Returns
     -------
     T or Exception
         The result, or the error that it ended with.
     """
-    return attempt(job, replace(options, stop=_is_set(unwanted)), _untold)
+    own = with_common(job, common)
+    return attempt(own, replace(options, stop=_is_set(unwanted)), _untold)
 
 
 def _untold(progress: Progress) -> None:

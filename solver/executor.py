@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import pickle
 import queue
 import signal
 import sys
@@ -17,11 +18,13 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from multiprocessing.connection import Connection
 from multiprocessing.connection import wait as await_any
 from multiprocessing.context import SpawnContext, SpawnProcess
 from multiprocessing.queues import Queue
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import ModuleType, TracebackType
 from typing import Any, TypeVar
 
@@ -52,6 +55,10 @@ POLL = 0.1
 AHEAD = 2
 
 
+#: The file of what jobs have in common.
+COMMON = "common"
+
+
 class KilledError(MemoryError):
     """A job ended its process even when no other one was under way."""
 
@@ -71,7 +78,14 @@ class Executor(ABC):
     def width(self) -> int:
         """The number of jobs that run at a time."""
 
-    def run(self, jobs: Sequence[Job[T]], share: Share, tell: Tell | None = None) -> Outcomes[T]:
+    def run(
+        self,
+        jobs: Sequence[Job[T]],
+        share: Share,
+        tell: Tell | None = None,
+        *,
+        common: object | None = None,
+    ) -> Outcomes[T]:
         """Run jobs in their order.
 
         A process that dies may take others with it. The jobs that were under way are then suspect:
@@ -87,6 +101,9 @@ class Executor(ABC):
             what they have.
         tell : Tell, optional
             Told of progress, where that is known.
+        common : object, optional
+            What all jobs have as first argument: sent to each worker once, for the next runs, too,
+            as long as it stays the same.
 
         Yields
         ------
@@ -96,13 +113,13 @@ class Executor(ABC):
         """
         heard = tell or _ignore
         suspects: list[int] = []
-        for index, outcome in self._run(jobs, range(len(jobs)), share, heard):
+        for index, outcome in self._run(jobs, range(len(jobs)), share, heard, common):
             if isinstance(outcome, KilledError):
                 suspects.append(index)
             else:
                 yield index, outcome
         for index in suspects:
-            yield from self._run(jobs, [index], share, heard)
+            yield from self._run(jobs, [index], share, heard, common)
 
     def results(
         self, jobs: Sequence[Job[T]], share: Share, tell: Tell | None = None
@@ -131,7 +148,12 @@ class Executor(ABC):
 
     @abstractmethod
     def _run(
-        self, jobs: Sequence[Job[T]], chosen: Sequence[int], share: Share, tell: Tell
+        self,
+        jobs: Sequence[Job[T]],
+        chosen: Sequence[int],
+        share: Share,
+        tell: Tell,
+        common: object | None,
     ) -> Outcomes[T]:
         """Run some of the jobs; `KilledError` where a process died."""
 
@@ -169,19 +191,29 @@ def attempt(job: Job[T], options: SolveOptions, tell: Report) -> T | Exception:
         return error
 
 
+def with_common(job: Callable[..., T], common: object | None) -> Job[T]:
+    """A job that has its first argument, if there is one."""
+    return job if common is None else partial(job, common)
+
+
 class InProcess(Executor):
     """Runs one job after the other, in this process."""
 
     width = 1
 
     def _run(
-        self, jobs: Sequence[Job[T]], chosen: Sequence[int], share: Share, tell: Tell
+        self,
+        jobs: Sequence[Job[T]],
+        chosen: Sequence[int],
+        share: Share,
+        tell: Tell,
+        common: object | None,
     ) -> Outcomes[T]:
         for position, index in enumerate(chosen):
             options = share(len(chosen) - position)
             if options is None or options.stopped:
                 return
-            yield index, attempt(jobs[index], options, partial(tell, index))
+            yield index, attempt(with_common(jobs[index], common), options, partial(tell, index))
 
     def close(self) -> None:
         """Give back nothing: there is none to release."""
@@ -230,6 +262,8 @@ class Processes(Executor):
         self._held: tuple[Connection, Connection] | None = None
         self._pool: ProcessPoolExecutor | None = None
         self._runs = 0
+        self._common: object | None = None
+        self._folder: TemporaryDirectory[str] | None = None
 
     @property
     def width(self) -> int:
@@ -240,13 +274,20 @@ class Processes(Executor):
         """Stop all jobs, and end the processes."""
         self._unwanted.value = 1
         self._shut(broken=False)
+        self._forget()
 
     def _run(
-        self, jobs: Sequence[Job[T]], chosen: Sequence[int], share: Share, tell: Tell
+        self,
+        jobs: Sequence[Job[T]],
+        chosen: Sequence[int],
+        share: Share,
+        tell: Tell,
+        common: object | None,
     ) -> Outcomes[T]:
         self._unwanted.value = 0
         self._runs += 1
         self._begins.value = self._runs
+        place = self._place_of(common)
         wanted = deque(chosen)
         under_way: dict[Future[tuple[T] | None], int] = {}
         try:
@@ -261,8 +302,9 @@ class Processes(Executor):
                     if (options := share(len(wanted) + len(under_way))) is None:
                         break
                     try:
-                        plain = replace(options, stop=None)
-                        future = pool.submit(_work, (self._runs, wanted[0]), jobs[wanted[0]], plain)
+                        plain, index = options.elsewhere, wanted[0]
+                        name = self._runs, index
+                        future = pool.submit(_work, name, jobs[index], plain, place)
                         under_way[future] = wanted.popleft()
                     except BrokenProcessPool:
                         broken = True
@@ -286,6 +328,22 @@ class Processes(Executor):
             if under_way:
                 self._unwanted.value, self._begins.value = 1, 0
                 wait(under_way)
+
+    def _place_of(self, common: object | None) -> str | None:
+        """A file of what all jobs have in common."""
+        if common is None:
+            return None
+        if self._folder is None or common is not self._common:
+            self._forget()
+            self._common, self._folder = common, TemporaryDirectory(prefix="ithaca-")
+            with Path(self._folder.name, COMMON).open("wb") as file:
+                pickle.dump(common, file, pickle.HIGHEST_PROTOCOL)
+        return str(Path(self._folder.name, COMMON))
+
+    def _forget(self) -> None:
+        if self._folder is not None:
+            self._folder.cleanup()
+        self._common = self._folder = None
 
     def _open(self) -> ProcessPoolExecutor:
         if self._pool is None:
@@ -330,11 +388,13 @@ def _begin_worker(
     _shared.update(unwanted=unwanted, begins=begins, messages=messages)
 
 
-def _work(name: tuple[int, int], job: Job[T], options: SolveOptions) -> tuple[T] | None:
+def _work(
+    name: tuple[int, int], job: Job[T], options: SolveOptions, place: str | None
+) -> tuple[T] | None:
     """The result of a job; None if it was not to begin any more."""
     if _shared["begins"].value != name[0]:
         return None
-    last = 0.0
+    last, own = 0.0, with_common(job, None if place is None else _common_in(place))
 
     def tell(progress: Progress) -> None:
         nonlocal last
@@ -343,7 +403,14 @@ def _work(name: tuple[int, int], job: Job[T], options: SolveOptions) -> tuple[T]
             last = now
             _shared["messages"].put((*name, progress))
 
-    return (job(replace(options, stop=lambda: bool(_shared["unwanted"].value)), tell),)
+    return (own(replace(options, stop=lambda: bool(_shared["unwanted"].value)), tell),)
+
+
+@lru_cache(1)
+def _common_in(place: str) -> object:
+    """What jobs have in common; that of the last ones is kept."""
+    with Path(place).open("rb") as file:
+        return pickle.load(file)
 
 
 def begin_child(*held: Connection) -> None:

@@ -31,6 +31,13 @@ class SolveOptions:
     """The search may end once nothing below this is left: another design has it."""
     any_tie: bool = False
     """Whether any configuration of the optimum will do (`ithaca.solver.ties`)."""
+    helpers: object | None = None
+    """`Helpers`: workers that a single search may share (`ithaca.solver.splitting`)."""
+
+    @property
+    def elsewhere(self) -> SolveOptions:
+        """The options for another process, which has a stop of its own and nobody to help."""
+        return replace(self, stop=None, helpers=None)
 
     @property
     def stopped(self) -> bool:
