@@ -22,6 +22,7 @@ from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
 from ithaca.solver.executor import (
     AHEAD,
+    KEPT,
     POLL,
     Executor,
     Job,
@@ -29,10 +30,11 @@ from ithaca.solver.executor import (
     LostError,
     Outcomes,
     Share,
+    Sharing,
     T,
     Tell,
     attempt,
-    with_common,
+    taken_apart,
     without_script,
 )
 from ithaca.solver.options import SolveOptions
@@ -80,7 +82,7 @@ class Cluster(Executor):
         self._local: Any = None
         self._client: Client | None = None
         self._looked = -LOOK
-        self._common: tuple[object, Future[Any]] | None = None
+        self._shared: list[tuple[object, Future[Any]]] = []  #: The last one last
         if scheduler != LOCAL:
             self._client = _connect(scheduler)
             self._count_threads()
@@ -98,12 +100,7 @@ class Cluster(Executor):
             self._local.close()
 
     def _run(
-        self,
-        jobs: Sequence[Job[T]],
-        chosen: Sequence[int],
-        share: Share,
-        tell: Tell,
-        common: object | None,
+        self, jobs: Sequence[Job[T]], chosen: Sequence[int], share: Share, tell: Tell
     ) -> Outcomes[T]:
         if not chosen:
             return
@@ -131,9 +128,9 @@ class Cluster(Executor):
                     if (options := share(len(wanted) + len(under_way))) is None:
                         break
                     index = wanted.popleft()
-                    shared = self._handed(common)
+                    job, common = taken_apart(jobs[index])
                     future = client.submit(
-                        *(work, jobs[index], options.elsewhere, name, shared),
+                        *(work, job, options.elsewhere, name, self._handed(common)),
                         key=f"{name}-{index}",
                         pure=False,
                     )
@@ -155,17 +152,19 @@ class Cluster(Executor):
                 client.cancel([future for _, future in under_way.values()], force=True)
 
     def _handed(self, common: object | None) -> Future[Any] | None:
-        """What jobs have in common, on the cluster: workers hand it on to each other, and make it
-        anew where the only one that had it is gone."""
+        """What jobs share, on the cluster: workers hand it on to each other, and make it anew where
+        the only one that had it is gone."""
         if common is None:
             return None
-        if self._common is None or self._common[0] is not common:
+        known = next((own for own in self._shared if own[0] is common), None)
+        if known is None:
             import dask
 
             data = pickle.dumps(common, pickle.HIGHEST_PROTOCOL)
             with dask.config.set({WARNED_ABOUT: f"{2 * len(data) + UNNOTICED} B"}):
-                self._common = common, self._start().submit(pickle.loads, data, pure=False)
-        return self._common[1]
+                known = common, self._start().submit(pickle.loads, data, pure=False)
+        self._shared = [*(own for own in self._shared if own is not known), known][-KEPT:]
+        return known[1]
 
     def _start(self) -> Client:
         if self._client is None:
@@ -203,27 +202,27 @@ def dask_setup(worker: object) -> None:
 
 
 def work(
-    job: Job[T], options: SolveOptions, unwanted: str, common: object | None = None
+    job: Callable[..., T], options: SolveOptions, unwanted: str, common: object | None = None
 ) -> T | Exception:
     """Attempt a job in a worker, and end the search when it is not wanted any more.
 
     Parameters
     ----------
-    job : Job[T]
+    job : Callable
         What is done with options and a report.
     options : SolveOptions
         How far to search; the worker's own stop takes the place of theirs.
     unwanted : str
         Name of the cluster's variable that is set once the job is not wanted.
     common : object, optional
-        What the job has as first argument.
+        What the job shares with others, its first argument.
 
     Returns
     -------
     T or Exception
         The result, or the error that it ended with.
     """
-    own = with_common(job, common)
+    own = job if common is None else Sharing(job, common)
     return attempt(own, replace(options, stop=_is_set(unwanted)), _untold)
 
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from multiprocessing.connection import Connection
 from multiprocessing.connection import wait as await_any
@@ -26,7 +26,7 @@ from multiprocessing.queues import Queue
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import ModuleType, TracebackType
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.progress import Progress, Report
@@ -37,6 +37,26 @@ T = TypeVar("T")
 #: another process can find it. It is called with the options of the search and with whom to tell of
 #: its progress.
 Job = Callable[[SolveOptions, Report], T]
+
+
+@dataclass(frozen=True)
+class Sharing(Generic[T]):
+    """A job whose first argument is shared with many others: each worker is sent it once."""
+
+    job: Callable[..., T]
+    """The job, a function of what is shared, options and a report."""
+    common: object
+    """What is shared: the same object."""
+
+    def __call__(self, options: SolveOptions, report: Report) -> T:
+        """Do the job here."""
+        return self.job(self.common, options, report)
+
+
+def taken_apart(job: Job[T]) -> tuple[Callable[..., T], object | None]:
+    """A job, and what it shares with others, if it does."""
+    return (job.job, job.common) if isinstance(job, Sharing) else (job, None)
+
 
 #: Numbers of jobs, as they finish, with what came of each.
 Outcomes = Iterator[tuple[int, T | Exception]]
@@ -54,9 +74,8 @@ POLL = 0.1
 #: Jobs per process that are handed over; the second waits there.
 AHEAD = 2
 
-
-#: The file of what jobs have in common.
-COMMON = "common"
+#: How much of what jobs share is kept: what the last jobs did.
+KEPT = 8
 
 
 class KilledError(MemoryError):
@@ -78,14 +97,7 @@ class Executor(ABC):
     def width(self) -> int:
         """The number of jobs that run at a time."""
 
-    def run(
-        self,
-        jobs: Sequence[Job[T]],
-        share: Share,
-        tell: Tell | None = None,
-        *,
-        common: object | None = None,
-    ) -> Outcomes[T]:
+    def run(self, jobs: Sequence[Job[T]], share: Share, tell: Tell | None = None) -> Outcomes[T]:
         """Run jobs in their order.
 
         A process that dies may take others with it. The jobs that were under way are then suspect:
@@ -101,9 +113,6 @@ class Executor(ABC):
             what they have.
         tell : Tell, optional
             Told of progress, where that is known.
-        common : object, optional
-            What all jobs have as first argument: sent to each worker once, for the next runs, too,
-            as long as it stays the same.
 
         Yields
         ------
@@ -113,13 +122,13 @@ class Executor(ABC):
         """
         heard = tell or _ignore
         suspects: list[int] = []
-        for index, outcome in self._run(jobs, range(len(jobs)), share, heard, common):
+        for index, outcome in self._run(jobs, range(len(jobs)), share, heard):
             if isinstance(outcome, KilledError):
                 suspects.append(index)
             else:
                 yield index, outcome
         for index in suspects:
-            yield from self._run(jobs, [index], share, heard, common)
+            yield from self._run(jobs, [index], share, heard)
 
     def results(
         self, jobs: Sequence[Job[T]], share: Share, tell: Tell | None = None
@@ -148,12 +157,7 @@ class Executor(ABC):
 
     @abstractmethod
     def _run(
-        self,
-        jobs: Sequence[Job[T]],
-        chosen: Sequence[int],
-        share: Share,
-        tell: Tell,
-        common: object | None,
+        self, jobs: Sequence[Job[T]], chosen: Sequence[int], share: Share, tell: Tell
     ) -> Outcomes[T]:
         """Run some of the jobs; `KilledError` where a process died."""
 
@@ -191,29 +195,19 @@ def attempt(job: Job[T], options: SolveOptions, tell: Report) -> T | Exception:
         return error
 
 
-def with_common(job: Callable[..., T], common: object | None) -> Job[T]:
-    """A job that has its first argument, if there is one."""
-    return job if common is None else partial(job, common)
-
-
 class InProcess(Executor):
     """Runs one job after the other, in this process."""
 
     width = 1
 
     def _run(
-        self,
-        jobs: Sequence[Job[T]],
-        chosen: Sequence[int],
-        share: Share,
-        tell: Tell,
-        common: object | None,
+        self, jobs: Sequence[Job[T]], chosen: Sequence[int], share: Share, tell: Tell
     ) -> Outcomes[T]:
         for position, index in enumerate(chosen):
             options = share(len(chosen) - position)
             if options is None or options.stopped:
                 return
-            yield index, attempt(with_common(jobs[index], common), options, partial(tell, index))
+            yield index, attempt(jobs[index], options, partial(tell, index))
 
     def close(self) -> None:
         """Give back nothing: there is none to release."""
@@ -261,8 +255,8 @@ class Processes(Executor):
         self._messages: Queue[tuple[int, int, Progress]] | None = None
         self._held: tuple[Connection, Connection] | None = None
         self._pool: ProcessPoolExecutor | None = None
-        self._runs = 0
-        self._common: object | None = None
+        self._runs = self._files = 0
+        self._shared: list[tuple[object, str]] = []  #: With files, the last one last
         self._folder: TemporaryDirectory[str] | None = None
 
     @property
@@ -274,20 +268,19 @@ class Processes(Executor):
         """Stop all jobs, and end the processes."""
         self._unwanted.value = 1
         self._shut(broken=False)
-        self._forget()
+        if self._folder is not None:
+            self._folder.cleanup()
+        self._shared, self._folder = [], None
 
     def _run(
-        self,
-        jobs: Sequence[Job[T]],
-        chosen: Sequence[int],
-        share: Share,
-        tell: Tell,
-        common: object | None,
+        self, jobs: Sequence[Job[T]], chosen: Sequence[int], share: Share, tell: Tell
     ) -> Outcomes[T]:
         self._unwanted.value = 0
         self._runs += 1
         self._begins.value = self._runs
-        place = self._place_of(common)
+        for _, old in self._shared[:-KEPT]:
+            Path(old).unlink()
+        del self._shared[:-KEPT]
         wanted = deque(chosen)
         under_way: dict[Future[tuple[T] | None], int] = {}
         try:
@@ -303,8 +296,8 @@ class Processes(Executor):
                         break
                     try:
                         plain, index = options.elsewhere, wanted[0]
-                        name = self._runs, index
-                        future = pool.submit(_work, name, jobs[index], plain, place)
+                        (job, common), name = taken_apart(jobs[index]), (self._runs, index)
+                        future = pool.submit(_work, name, job, plain, self._place_of(common))
                         under_way[future] = wanted.popleft()
                     except BrokenProcessPool:
                         broken = True
@@ -330,20 +323,21 @@ class Processes(Executor):
                 wait(under_way)
 
     def _place_of(self, common: object | None) -> str | None:
-        """A file of what all jobs have in common."""
+        """A file of what jobs share; the next run deletes those of long ago."""
         if common is None:
             return None
-        if self._folder is None or common is not self._common:
-            self._forget()
-            self._common, self._folder = common, TemporaryDirectory(prefix="ithaca-")
-            with Path(self._folder.name, COMMON).open("wb") as file:
-                pickle.dump(common, file, pickle.HIGHEST_PROTOCOL)
-        return str(Path(self._folder.name, COMMON))
-
-    def _forget(self) -> None:
-        if self._folder is not None:
-            self._folder.cleanup()
-        self._common = self._folder = None
+        for number, (known, place) in enumerate(self._shared):
+            if known is common:
+                self._shared.append(self._shared.pop(number))
+                return place
+        if self._folder is None:
+            self._folder = TemporaryDirectory(prefix="ithaca-")
+        self._files += 1
+        path = Path(self._folder.name, f"{self._files}")
+        with path.open("wb") as file:
+            pickle.dump(common, file, pickle.HIGHEST_PROTOCOL)
+        self._shared.append((common, str(path)))
+        return str(path)
 
     def _open(self) -> ProcessPoolExecutor:
         if self._pool is None:
@@ -394,7 +388,7 @@ def _work(
     """The result of a job; None if it was not to begin any more."""
     if _shared["begins"].value != name[0]:
         return None
-    last, own = 0.0, with_common(job, None if place is None else _common_in(place))
+    last, own = 0.0, job if place is None else Sharing(job, _common_in(place))
 
     def tell(progress: Progress) -> None:
         nonlocal last
@@ -406,9 +400,9 @@ def _work(
     return (own(replace(options, stop=lambda: bool(_shared["unwanted"].value)), tell),)
 
 
-@lru_cache(1)
+@lru_cache(KEPT)
 def _common_in(place: str) -> object:
-    """What jobs have in common; that of the last ones is kept."""
+    """What jobs share."""
     with Path(place).open("rb") as file:
         return pickle.load(file)
 

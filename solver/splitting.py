@@ -123,9 +123,7 @@ class Rounds:
         return [(nodes[:, own], bounds[:, own]) for own in hands], ceiling
 
 
-def done_by(
-    executor: Executor, jobs: Sequence[Job[T]], share: Share, common: object
-) -> Iterator[tuple[int, T]]:
+def done_by(executor: Executor, jobs: Sequence[Job[T]], share: Share) -> Iterator[tuple[int, T]]:
     """The results of jobs by their number, as they end; what an executor has lost is done here.
 
     Parameters
@@ -133,11 +131,9 @@ def done_by(
     executor : Executor
         What runs the jobs.
     jobs : sequence of Job
-        The jobs, each of which takes what is common first.
+        The jobs.
     share : Share
         Gives the options of each, or None where no more are to be begun.
-    common : object
-        What all of them need.
 
     Raises
     ------
@@ -145,14 +141,14 @@ def done_by(
         What a job ended with, if it was an error.
     """
     lost = list[int]()
-    for number, outcome in executor.run(jobs, share, common=common):
+    for number, outcome in executor.run(jobs, share):
         if isinstance(outcome, LostError):
             lost.append(number)
         elif isinstance(outcome, Exception):
             raise outcome
         else:
             yield number, outcome
-    for number, outcome in InProcess().run([jobs[n] for n in lost], share, common=common):
+    for number, outcome in InProcess().run([jobs[n] for n in lost], share):
         if isinstance(outcome, Exception):
             raise outcome
         yield lost[number], outcome

@@ -34,6 +34,7 @@ from ithaca.formulations.problem import Problem
 from ithaca.solver.best_first import TreeSearch
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.exact.descent import descend
+from ithaca.solver.executor import Sharing
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.progress import Progress, Report
 from ithaca.solver.solution import Solution, make_solution
@@ -246,7 +247,7 @@ class Search(TreeSearch, ProvingSearch):
         state, limit = self.state, self.options.time_limit
         parts, ceiling = self._rounds.deal(self._parts, self._open)
         tasks = [Task(part, state.incumbent, state.value, ceiling, helpers.slice) for part in parts]
-        jobs = [partial(take_task, task) for task in tasks]
+        jobs = [Sharing(partial(take_task, task), self.model) for task in tasks]
         outcomes, stop = dict[int, Outcome](), self.options.stop
 
         def share(unfinished: int) -> SolveOptions | None:
@@ -255,7 +256,7 @@ class Search(TreeSearch, ProvingSearch):
             return None if left is not None and left <= 0 else SolveOptions(left, stop=stop)
 
         try:
-            for number, outcome in done_by(helpers.executor, jobs, share, self.model):
+            for number, outcome in done_by(helpers.executor, jobs, share):
                 outcomes[number] = outcome
         finally:
             for number, task in enumerate(tasks):

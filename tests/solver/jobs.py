@@ -54,10 +54,13 @@ class Deadly:
 
 
 class Loaded:
-    """Writes down each time that it is unpickled."""
+    """Writes down each time that it is unpickled; has no opinion on what it equals."""
 
     def __init__(self, path):
         self.path = path
+
+    def __eq__(self, other):
+        raise ValueError
 
     def __reduce__(self):
         return load, (self.path,)

@@ -5,6 +5,7 @@ import os
 import signal
 from fractions import Fraction
 from functools import partial
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -15,7 +16,7 @@ from ithaca.solver.cluster import Cluster
 from ithaca.solver.enumeration.engine import solve_enumeration
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.exact.search import Search, SearchState
-from ithaca.solver.executor import Executor, InProcess, LostError, Processes
+from ithaca.solver.executor import KEPT, Executor, InProcess, LostError, Processes, Sharing
 from ithaca.solver.options import SolveOptions, never
 from ithaca.solver.splitting import Helpers
 from ithaca.solver.tables.frame import build_model
@@ -86,9 +87,9 @@ class Watched(InProcess):
     def __init__(self):
         self.runs = []
 
-    def run(self, jobs, share, tell=None, *, common=None):
+    def run(self, jobs, share, tell=None):
         self.runs.append(len(jobs))
-        return super().run(jobs, share, tell, common=common)
+        return super().run(jobs, share, tell)
 
 
 def test_a_search_is_split_once_it_has_examined_enough():
@@ -108,8 +109,8 @@ def test_a_search_is_split_once_it_has_examined_enough():
 class Lossy(Watched):
     """Loses every second job, as where a scheduler is gone."""
 
-    def run(self, jobs, share, tell=None, *, common=None):
-        for number, outcome in super().run(jobs, share, tell, common=common):
+    def run(self, jobs, share, tell=None):
+        for number, outcome in super().run(jobs, share, tell):
             yield number, LostError("gone") if number % 2 else outcome
 
 
@@ -125,8 +126,8 @@ def test_a_killed_worker_changes_nothing():
         killed = []
 
         class Killing(Watched):
-            def run(self, jobs, share, tell=None, *, common=None):
-                for outcome in executor.run(jobs, share, common=common):
+            def run(self, jobs, share, tell=None):
+                for outcome in executor.run(jobs, share):
                     if not killed:
                         killed.append(min(executor._pool._processes))
                         os.kill(killed[0], signal.SIGKILL)
@@ -175,7 +176,7 @@ def test_no_time_proves_nothing():
 
 def test_an_error_of_a_task_is_the_error_of_the_search():
     class Refusing(Watched):
-        def run(self, jobs, share, tell=None, *, common=None):
+        def run(self, jobs, share, tell=None):
             yield 0, MemoryError("killed")
 
     search = Search(
@@ -209,10 +210,25 @@ def test_what_jobs_have_in_common_is_sent_to_each_process_once(tmp_path):
     with Processes(2) as executor:
         for common, most in ((Loaded(str(log)), 2), (Loaded(str(log)), 4)):
             for _ in range(3):
-                jobs = [partial(loaded_in, n) for n in range(6)]
-                outcomes = dict(executor.run(jobs, lambda left: SolveOptions(), common=common))
+                jobs = [Sharing(partial(loaded_in, n), common) for n in range(6)]
+                outcomes = dict(executor.run(jobs, lambda left: SolveOptions()))
                 assert outcomes == {n: (n, str(log)) for n in range(6)}
             assert 0 < len(log.read_text()) <= most
+
+
+def test_many_things_are_shared_in_turn(tmp_path):
+    """More than are kept, each as it is, though they are equal by their looks."""
+    things = [Loaded(str(tmp_path / str(n))) for n in range(12)]
+    with Processes(2) as executor:
+        for _ in range(2):
+            jobs = [Sharing(partial(loaded_in, n), thing) for n, thing in enumerate(things)]
+            outcomes = dict(executor.run(jobs, lambda left: SolveOptions()))
+            assert outcomes == {n: (n, thing.path) for n, thing in enumerate(things)}
+            folder = Path(executor._folder.name)
+        executor.run([], lambda left: SolveOptions())
+        assert dict(executor.run(jobs[:1], lambda left: SolveOptions())) == {0: (0, things[0].path)}
+        assert len([*folder.iterdir()]) <= KEPT + 1
+    assert not folder.exists()
 
 
 def test_a_search_shows_what_it_has_after_each_round():
@@ -243,8 +259,8 @@ def test_a_cluster_comes_to_the_same_though_a_worker_is_killed(cluster):
     with Cluster(cluster.scheduler_address, 1) as executor:
 
         class Killing(Watched):
-            def run(self, jobs, share, tell=None, *, common=None):
-                for outcome in executor.run(jobs, share, common=common):
+            def run(self, jobs, share, tell=None):
+                for outcome in executor.run(jobs, share):
                     if processes:
                         os.kill(processes.pop(0), signal.SIGKILL)
                     yield outcome
