@@ -594,6 +594,7 @@ def solve(
     threads: int = 1,
     gap: float = 0,
     seed: int = 0,
+    scheduler: str | None = None,
     start: str
     | Path
     | Result

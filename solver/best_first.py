@@ -115,6 +115,10 @@ class TreeSearch(ABC):
             order = np.flatnonzero(single)[np.lexsort(bounds[::-1, single])]
             self._take(nodes[:, order], bounds[:, order])
             nodes, bounds = self._open(nodes[:, ~single], bounds[:, ~single])
+        self._keep(nodes, bounds)
+
+    def _keep(self, nodes: Nodes, bounds: Floats) -> None:
+        """Add boxes to those that are open."""
         order = np.lexsort(bounds[::-1])
         for begin in range(0, order.size, self.batch):
             part = order[begin : begin + self.batch]

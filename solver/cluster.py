@@ -7,6 +7,7 @@ others; one that was among them too often counts as killed.
 from __future__ import annotations
 
 import logging
+import pickle
 import queue
 import re
 import secrets
@@ -21,6 +22,7 @@ from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
 from ithaca.solver.executor import (
     AHEAD,
+    KEPT,
     POLL,
     Executor,
     Job,
@@ -28,9 +30,11 @@ from ithaca.solver.executor import (
     LostError,
     Outcomes,
     Share,
+    Sharing,
     T,
     Tell,
     attempt,
+    taken_apart,
     without_script,
 )
 from ithaca.solver.options import SolveOptions
@@ -45,6 +49,9 @@ LOOK = 2.0
 
 #: Seconds to wait for a scheduler, and for its first worker.
 PATIENCE = 10.0
+
+#: The setting of Dask from what size on it warns of what a task is sent, and bytes beside the data.
+WARNED_ABOUT, UNNOTICED = "distributed.admin.large-graph-warning-threshold", 1 << 24
 
 #: What to give as address for a cluster on this machine.
 LOCAL = "local"
@@ -75,6 +82,7 @@ class Cluster(Executor):
         self._local: Any = None
         self._client: Client | None = None
         self._looked = -LOOK
+        self._shared: list[tuple[object, Future[Any]]] = []  #: The last one last
         if scheduler != LOCAL:
             self._client = _connect(scheduler)
             self._count_threads()
@@ -120,9 +128,11 @@ class Cluster(Executor):
                     if (options := share(len(wanted) + len(under_way))) is None:
                         break
                     index = wanted.popleft()
-                    plain = replace(options, stop=None)
+                    job, common = taken_apart(jobs[index])
                     future = client.submit(
-                        work, jobs[index], plain, name, key=f"{name}-{index}", pure=False
+                        *(work, job, options.elsewhere, name, self._handed(common)),
+                        key=f"{name}-{index}",
+                        pure=False,
                     )
                     under_way[str(future.key)] = index, future
                     future.add_done_callback(finished.put)
@@ -140,6 +150,21 @@ class Cluster(Executor):
             if under_way and client.status == "running":
                 unwanted.set()
                 client.cancel([future for _, future in under_way.values()], force=True)
+
+    def _handed(self, common: object | None) -> Future[Any] | None:
+        """What jobs share, on the cluster: workers hand it on to each other, and make it anew where
+        the only one that had it is gone."""
+        if common is None:
+            return None
+        known = next((own for own in self._shared if own[0] is common), None)
+        if known is None:
+            import dask
+
+            data = pickle.dumps(common, pickle.HIGHEST_PROTOCOL)
+            with dask.config.set({WARNED_ABOUT: f"{2 * len(data) + UNNOTICED} B"}):
+                known = common, self._start().submit(pickle.loads, data, pure=False)
+        self._shared = [*(own for own in self._shared if own is not known), known][-KEPT:]
+        return known[1]
 
     def _start(self) -> Client:
         if self._client is None:
@@ -176,24 +201,29 @@ def dask_setup(worker: object) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def work(job: Job[T], options: SolveOptions, unwanted: str) -> T | Exception:
+def work(
+    job: Callable[..., T], options: SolveOptions, unwanted: str, common: object | None = None
+) -> T | Exception:
     """Attempt a job in a worker, and end the search when it is not wanted any more.
 
     Parameters
     ----------
-    job : Job[T]
+    job : Callable
         What is done with options and a report.
     options : SolveOptions
         How far to search; the worker's own stop takes the place of theirs.
     unwanted : str
         Name of the cluster's variable that is set once the job is not wanted.
+    common : object, optional
+        What the job shares with others, its first argument.
 
     Returns
     -------
     T or Exception
         The result, or the error that it ended with.
     """
-    return attempt(job, replace(options, stop=_is_set(unwanted)), _untold)
+    own = job if common is None else Sharing(job, common)
+    return attempt(own, replace(options, stop=_is_set(unwanted)), _untold)
 
 
 def _untold(progress: Progress) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import pickle
 import queue
 import signal
 import sys
@@ -16,14 +17,16 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from multiprocessing.connection import Connection
 from multiprocessing.connection import wait as await_any
 from multiprocessing.context import SpawnContext, SpawnProcess
 from multiprocessing.queues import Queue
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import ModuleType, TracebackType
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.progress import Progress, Report
@@ -34,6 +37,26 @@ T = TypeVar("T")
 #: another process can find it. It is called with the options of the search and with whom to tell of
 #: its progress.
 Job = Callable[[SolveOptions, Report], T]
+
+
+@dataclass(frozen=True)
+class Sharing(Generic[T]):
+    """A job whose first argument is shared with many others: each worker is sent it once."""
+
+    job: Callable[..., T]
+    """The job, a function of what is shared, options and a report."""
+    common: object
+    """What is shared: the same object."""
+
+    def __call__(self, options: SolveOptions, report: Report) -> T:
+        """Do the job here."""
+        return self.job(self.common, options, report)
+
+
+def taken_apart(job: Job[T]) -> tuple[Callable[..., T], object | None]:
+    """A job, and what it shares with others, if it does."""
+    return (job.job, job.common) if isinstance(job, Sharing) else (job, None)
+
 
 #: Numbers of jobs, as they finish, with what came of each.
 Outcomes = Iterator[tuple[int, T | Exception]]
@@ -50,6 +73,9 @@ POLL = 0.1
 
 #: Jobs per process that are handed over; the second waits there.
 AHEAD = 2
+
+#: How much of what jobs share is kept: what the last jobs did.
+KEPT = 8
 
 
 class KilledError(MemoryError):
@@ -229,7 +255,9 @@ class Processes(Executor):
         self._messages: Queue[tuple[int, int, Progress]] | None = None
         self._held: tuple[Connection, Connection] | None = None
         self._pool: ProcessPoolExecutor | None = None
-        self._runs = 0
+        self._runs = self._files = 0
+        self._shared: list[tuple[object, str]] = []  #: With files, the last one last
+        self._folder: TemporaryDirectory[str] | None = None
 
     @property
     def width(self) -> int:
@@ -240,6 +268,9 @@ class Processes(Executor):
         """Stop all jobs, and end the processes."""
         self._unwanted.value = 1
         self._shut(broken=False)
+        if self._folder is not None:
+            self._folder.cleanup()
+        self._shared, self._folder = [], None
 
     def _run(
         self, jobs: Sequence[Job[T]], chosen: Sequence[int], share: Share, tell: Tell
@@ -247,6 +278,9 @@ class Processes(Executor):
         self._unwanted.value = 0
         self._runs += 1
         self._begins.value = self._runs
+        for _, old in self._shared[:-KEPT]:
+            Path(old).unlink()
+        del self._shared[:-KEPT]
         wanted = deque(chosen)
         under_way: dict[Future[tuple[T] | None], int] = {}
         try:
@@ -261,8 +295,9 @@ class Processes(Executor):
                     if (options := share(len(wanted) + len(under_way))) is None:
                         break
                     try:
-                        plain = replace(options, stop=None)
-                        future = pool.submit(_work, (self._runs, wanted[0]), jobs[wanted[0]], plain)
+                        plain, index = options.elsewhere, wanted[0]
+                        (job, common), name = taken_apart(jobs[index]), (self._runs, index)
+                        future = pool.submit(_work, name, job, plain, self._place_of(common))
                         under_way[future] = wanted.popleft()
                     except BrokenProcessPool:
                         broken = True
@@ -286,6 +321,23 @@ class Processes(Executor):
             if under_way:
                 self._unwanted.value, self._begins.value = 1, 0
                 wait(under_way)
+
+    def _place_of(self, common: object | None) -> str | None:
+        """A file of what jobs share; the next run deletes those of long ago."""
+        if common is None:
+            return None
+        for number, (known, place) in enumerate(self._shared):
+            if known is common:
+                self._shared.append(self._shared.pop(number))
+                return place
+        if self._folder is None:
+            self._folder = TemporaryDirectory(prefix="ithaca-")
+        self._files += 1
+        path = Path(self._folder.name, f"{self._files}")
+        with path.open("wb") as file:
+            pickle.dump(common, file, pickle.HIGHEST_PROTOCOL)
+        self._shared.append((common, str(path)))
+        return str(path)
 
     def _open(self) -> ProcessPoolExecutor:
         if self._pool is None:
@@ -330,11 +382,13 @@ def _begin_worker(
     _shared.update(unwanted=unwanted, begins=begins, messages=messages)
 
 
-def _work(name: tuple[int, int], job: Job[T], options: SolveOptions) -> tuple[T] | None:
+def _work(
+    name: tuple[int, int], job: Job[T], options: SolveOptions, place: str | None
+) -> tuple[T] | None:
     """The result of a job; None if it was not to begin any more."""
     if _shared["begins"].value != name[0]:
         return None
-    last = 0.0
+    last, own = 0.0, job if place is None else Sharing(job, _common_in(place))
 
     def tell(progress: Progress) -> None:
         nonlocal last
@@ -343,7 +397,14 @@ def _work(name: tuple[int, int], job: Job[T], options: SolveOptions) -> tuple[T]
             last = now
             _shared["messages"].put((*name, progress))
 
-    return (job(replace(options, stop=lambda: bool(_shared["unwanted"].value)), tell),)
+    return (own(replace(options, stop=lambda: bool(_shared["unwanted"].value)), tell),)
+
+
+@lru_cache(KEPT)
+def _common_in(place: str) -> object:
+    """What jobs share."""
+    with Path(place).open("rb") as file:
+        return pickle.load(file)
 
 
 def begin_child(*held: Connection) -> None:

@@ -38,6 +38,13 @@ class SolveOptions:
     """Boxes after which a search pauses: a turn of a search that has no time limit."""
     any_tie: bool = False
     """Whether any configuration of the optimum will do (`ithaca.solver.ties`)."""
+    helpers: object | None = None
+    """`Helpers`: workers that a single search may share (`ithaca.solver.splitting`)."""
+
+    @property
+    def elsewhere(self) -> SolveOptions:
+        """The options for another process, which has a stop of its own and nobody to help."""
+        return replace(self, stop=None, helpers=None)
 
     @property
     def stopped(self) -> bool:

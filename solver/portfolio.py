@@ -13,11 +13,12 @@ from ithaca.solver.certificate import Status, Termination
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.engines import Method, engine
 from ithaca.solver.exact.search import not_begun
-from ithaca.solver.executor import Executor, Tell
+from ithaca.solver.executor import Executor, InProcess, Tell
 from ithaca.solver.executors import open_executor
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.progress import Report
 from ithaca.solver.solution import Solution
+from ithaca.solver.splitting import Helpers
 from ithaca.solver.trace import TraceRecorder
 
 #: Receives the number of a problem and its solution.
@@ -30,6 +31,7 @@ def solve_designs(
     *,
     method: Method = Method.EXACT,
     threads: int = 1,
+    scheduler: str | None = None,
     starts: Sequence[Configuration | None] | None = None,
     rivals: Sequence[Hashable] | None = None,
     report: Tell | None = None,
@@ -50,7 +52,9 @@ def solve_designs(
     method : Method, optional
         The engine.
     threads : int, optional
-        Problems solved at a time; beyond 1 in processes of their own.
+        Problems solved at a time, or workers of a single one; beyond 1 in processes of their own.
+    scheduler : str, optional
+        The Dask scheduler whose workers these are instead.
     starts : Sequence of Configuration or None, optional
         A known configuration of each, or None.
     rivals : Sequence of Hashable, optional
@@ -72,7 +76,14 @@ def solve_designs(
     """
     budget, initial = Budget(options or SolveOptions()), starts or [None] * len(problems)
     solutions: dict[int, Solution] = {}
-    with open_executor(min(threads, len(problems))) as executor:
+    alone = len(problems) == 1
+    with open_executor(threads if alone else min(threads, len(problems)), scheduler) as workers:
+        executor: Executor = workers
+        if alone:  # it is solved here, and its search shared
+            budget, executor = (
+                Budget(replace(budget.share(), helpers=Helpers(workers))),
+                InProcess(),
+            )
         for index, outcome in solve_together(
             problems, budget, executor, method=method, starts=initial, rivals=rivals, tell=report
         ):

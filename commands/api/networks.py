@@ -128,7 +128,7 @@ def network(
     options = RunOptions(engine, search.options, search.on(scheduler), scheduler)
     options = replace(options, best_only=not all_designs)
     if mode in ARRAY_MODES:
-        _check_one_search(mode, method, search.workers, scheduler, keeping.results)
+        _check_one_search(mode, method, keeping.results)
     count, what = _sharing(mode, arrays, minimise)
     question = family.question(None, objective, arrays=count, minimise=what)
     if fuse and question.unfused:
@@ -193,14 +193,10 @@ def _running(options: RunOptions, keeping: Keeping) -> Iterator[RunOptions]:
         yield replace(options, search=search, store=store, report=report)
 
 
-def _check_one_search(
-    mode_name: str, method: str | None, threads: int, scheduler: str | None, results: object
-) -> None:
+def _check_one_search(mode_name: str, method: str | None, results: object) -> None:
     """Refuse options that a mode could only ignore."""
     used = {
         "--method": method not in (None, "exact"),
-        "--threads": threads != 1,
-        "--scheduler": scheduler is not None,
         "--results": results is not None,
     }
     for option, wanted in used.items():

@@ -17,6 +17,7 @@ from ithaca.commands.api.options import (
     Method,
     Objective,
     ProveWith,
+    Scheduler,
     SearchOptions,
     Sizes,
     Workload,
@@ -68,6 +69,7 @@ def solve(
     method: Method = "auto",
     prove_with: ProveWith = None,
     search: SearchOptions,
+    scheduler: Scheduler = None,
     start: Start = None,
     **extents: Extents,
 ) -> Result:
@@ -80,7 +82,7 @@ def solve(
     engine, second = parse_engines(method, prove_with)
     own = parse_extents(sizes, extents)
     nest = family.nest(workload, own)
-    options, threads = search.options, search.workers
+    options, threads = search.options, search.on(scheduler)
     known, name = read_start(start)
     if isinstance(known, Loaded):
         stated = known.profile.options
@@ -104,7 +106,15 @@ def solve(
         note(line)
     unrestricted = () if free is None else free.problems(nest)
     return answers(
-        question.place, [problems], options, threads, starts, engine, second, unrestricted
+        question.place,
+        [problems],
+        options,
+        threads,
+        starts,
+        engine,
+        second,
+        unrestricted,
+        scheduler=scheduler,
     )[0]
 
 
@@ -117,6 +127,8 @@ def answers(
     method: engines.Method = engines.Method.AUTO,
     prove_again_with: engines.Method | None = None,
     unrestricted: Sequence[Problem] = (),
+    *,
+    scheduler: str | None = None,
 ) -> tuple[Result, ...]:
     """Solve the designs of one nest, or of several within one time limit, some of each before
     proofs; Ctrl-C ends with what is known.
@@ -139,6 +151,8 @@ def answers(
         Another one to prove all of it again.
     unrestricted : sequence of Problem, optional
         The same of one nest without what a compiler cannot build, to compare with.
+    scheduler : str, optional
+        The Dask scheduler to solve on.
 
     Raises
     ------
@@ -159,6 +173,7 @@ def answers(
             bounded,
             method=method,
             threads=threads,
+            scheduler=scheduler,
             starts=starts,
             rivals=rivals,
             report=line.report,

@@ -13,6 +13,7 @@ import time
 from abc import ABC, abstractmethod
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from math import inf
 
 import numpy as np
@@ -33,9 +34,11 @@ from ithaca.formulations.problem import Problem
 from ithaca.solver.best_first import TreeSearch
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.exact.descent import descend
+from ithaca.solver.executor import Sharing
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.progress import Progress, Report
 from ithaca.solver.solution import Solution, make_solution
+from ithaca.solver.splitting import Helpers, Outcome, Rounds, Task, done_by
 from ithaca.solver.tables.model import BoundModel, Nodes
 
 #: Boxes split at once. Enough to amortise a call into NumPy, few enough for the cache.
@@ -187,13 +190,22 @@ class Search(TreeSearch, ProvingSearch):
     batch = BATCH
 
     def __init__(
-        self, model: BoundModel, options: SolveOptions, report: Report | None = None
+        self,
+        model: BoundModel,
+        options: SolveOptions,
+        report: Report | None = None,
+        task: Task | None = None,
     ) -> None:
         TreeSearch.__init__(self, model.trees)
         ProvingSearch.__init__(self, model.problem, options, report)
         self.model = model
-        self._batches = 0
-        self._begin()
+        self._batches, self._rounds = 0, Rounds()
+        if task is None:
+            self._begin()
+        else:
+            self.state.incumbent, self.state.value = task.incumbent, task.value
+            self._batches = DIVING_BATCHES
+            self._keep(*task.part)
 
     def run(self, start: Configuration | None = None) -> SearchState:
         """Search until proven, or until the options say to stop; may be called again to go on.
@@ -210,17 +222,59 @@ class Search(TreeSearch, ProvingSearch):
             state.lower_bound = self._open_bound()
             if self._ends(spent, state.boxes - first):
                 return state
-            nodes, bounds = self._without_ties(*self._open(*self._parts.pop()[1]))
-            if not bounds.size:
-                continue
-            if self._batches < DIVING_BATCHES:
-                self._dive(nodes[:, np.argsort(bounds[0], kind="stable")[:DIVES]])
-            self._batches += 1
-            self._split(nodes)
+            helpers = Helpers.of(self.options)
+            if state.boxes < helpers.enough:
+                self._advance()
+            else:
+                self._together(helpers, began)
         state.seconds = before + time.perf_counter() - began
         state.complete = True
         state.lower_bound = state.value
         return state
+
+    def _advance(self) -> None:
+        """Split the most promising boxes."""
+        nodes, bounds = self._without_ties(*self._open(*self._parts.pop()[1]))
+        if not bounds.size:
+            return
+        if self._batches < DIVING_BATCHES:
+            self._dive(nodes[:, np.argsort(bounds[0], kind="stable")[:DIVES]])
+        self._batches += 1
+        self._split(nodes)
+
+    def _together(self, helpers: Helpers, began: float) -> None:
+        """Let tasks search the most promising boxes."""
+        state, limit = self.state, self.options.time_limit
+        parts, ceiling = self._rounds.deal(self._parts, self._open)
+        tasks = [Task(part, state.incumbent, state.value, ceiling, helpers.slice) for part in parts]
+        jobs = [Sharing(partial(take_task, task), self.model) for task in tasks]
+        outcomes, stop = dict[int, Outcome](), self.options.stop
+
+        def share(unfinished: int) -> SolveOptions | None:
+            """What is left of the time."""
+            left = None if limit is None else limit - (time.perf_counter() - began)
+            return None if left is not None and left <= 0 else SolveOptions(left, stop=stop)
+
+        try:
+            for number, outcome in done_by(helpers.executor, jobs, share):
+                outcomes[number] = outcome
+        finally:
+            for number, task in enumerate(tasks):
+                own = outcomes.get(number, Outcome(None, 0, (task.part,)))
+                state.boxes += own.boxes
+                if own.incumbent is not None and own.incumbent != task.incumbent:
+                    self.offer(own.incumbent)
+                for nodes, bounds in own.parts:
+                    self._keep(nodes, bounds)
+
+    def take(self, task: Task) -> Outcome:
+        """Search the boxes of a task, with which it was made."""
+        began, state = time.perf_counter(), self.state
+        while self._parts and state.boxes < task.slice and self._parts.least <= task.ceiling:
+            if self.options.ends(time.perf_counter() - began, None, None):
+                break
+            self._advance()
+        return Outcome(state.incumbent, state.boxes, tuple(self._parts))
 
     def close_all(self) -> None:
         """Drop every open box: no configuration meets the limits, as proven elsewhere."""
@@ -305,3 +359,20 @@ class Search(TreeSearch, ProvingSearch):
             end = descend(self.model.configurations, self.model.counts, self._rows(column))
             if end is not None and end[1] <= self._cutoff():
                 self.offer(self.model.configuration(end[0]))
+
+
+def take_task(task: Task, model: BoundModel, options: SolveOptions, report: Report) -> Outcome:
+    """Do a task of a search.
+
+    Parameters
+    ----------
+    task : Task
+        The task.
+    model : BoundModel
+        The model of the search.
+    options : SolveOptions
+        Time limit and interruption.
+    report : Report
+        Not called: tasks are short.
+    """
+    return Search(model, options, task=task).take(task)

@@ -51,3 +51,26 @@ class Deadly:
 
     def __reduce__(self):
         return os._exit, (1,)
+
+
+class Loaded:
+    """Writes down each time that it is unpickled; has no opinion on what it equals."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __eq__(self, other):
+        raise ValueError
+
+    def __reduce__(self):
+        return load, (self.path,)
+
+
+def load(path):
+    with Path(path).open("a") as file:
+        file.write(".")
+    return Loaded(path)
+
+
+def loaded_in(number, common, options, report):
+    return number, common.path

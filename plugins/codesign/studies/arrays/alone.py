@@ -32,6 +32,7 @@ class LayersAlone:
             key=lambda n: -systolic(problems[n][0]).nest.operations * problems[n][1],
         )
         self.layers: dict[int, TabledLayer] = {}  #: Those prepared, by number
+        self.built: dict[int, TabledLayer] = {}  #: Those built ahead, by number
         self._most = most_lanes([problem for problem, _ in problems])
         #: Lower bound of each layer's objective, of one run; infinite if it has no configuration.
         floors = (problem.floor for problem, _ in problems)
@@ -58,11 +59,14 @@ class LayersAlone:
             tuple(self.layers[number] for number in range(len(self.problems))), common, checkpoint
         )
 
+    def asked_of(self, number: int) -> tuple[Problem, int, int]:
+        """What a layer is built from, by `build_layer`."""
+        return *self.problems[number], self._most
+
     def prepare(self, checkpoint: Callable[[], None]) -> None:
         """Build the next layer, and bound it by the relaxation over all its configurations."""
         number = self.order[len(self.layers)]
-        problem, runs = self.problems[number]
-        layer = build_layer(problem, runs, self._most, checkpoint)
+        layer = self.built.pop(number, None) or build_layer(*self.asked_of(number), checkpoint)
         everything = [np.zeros(table.count, np.int64) for table in layer.tables]
         bound, feasible = group_rows(layer, everything, [1] * len(everything)).bound(
             np.zeros((len(everything), 1), np.int64)

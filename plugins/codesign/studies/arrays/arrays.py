@@ -5,7 +5,8 @@ On an array, lanes, SIMD factor, port widths and buffers are the same for every 
 are each layer's own, within them. Each of several arrays runs consecutive layers: where to cut, and
 each array's design, hardware and tilings are chosen together, for the slowest array (the rate of a
 stream of inputs) or for all of them one after the other (the time of one input). Both are one
-search over designs, hardware and tilings together; engine, threads and store play no part.
+search over designs, hardware and tilings together, in which workers solve layers ahead; engine and
+store play no part.
 """
 
 from __future__ import annotations
@@ -26,9 +27,11 @@ from ithaca.plugins.codesign.studies.arrays.stages import in_whole_shares
 from ithaca.plugins.codesign.studies.arrays.together import joint_shortfalls
 from ithaca.solver.certificate import Certificate, Status
 from ithaca.solver.conclusion import conclude
+from ithaca.solver.executors import open_executor
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.progress import Progress
 from ithaca.solver.solution import Solution, make_solution
+from ithaca.solver.splitting import Helpers
 from ithaca.studies.best import all_shortfalls
 from ithaca.studies.network.layers import most_alone
 from ithaca.studies.network.problems import common_designs
@@ -72,7 +75,9 @@ def solve_shared_array(
     network, budget = fold(network), Budget(options.search)
     arranged = on_arrays(network, request, SHARED_ARRAY)
     report = _report(options, "hardware for all layers")
-    outcome = SharedSearch(arranged[0], options.search, report).run()
+    with open_executor(options.threads, options.scheduler) as workers:
+        search = replace(budget.share(), helpers=Helpers(workers))
+        outcome = SharedSearch(arranged[0], search, report).run()
     return answer(SHARED_ARRAY, network, request, arranged, outcome, budget)
 
 
@@ -114,7 +119,7 @@ def several(
     rival: Fraction | None = None,
 ) -> SequenceBounds:
     """The best of several arrays for layers, as far as they take less than a rival; ``options``
-    say who is told.
+    say who is told, and who helps.
 
     Parameters
     ----------
@@ -125,14 +130,16 @@ def several(
     search : SolveOptions
         Limits of time and gap.
     options : RunOptions
-        Who is told of the progress.
+        Who is told of the progress, and the workers.
     rival : Fraction, optional
         Only what takes less is of interest.
     """
     report = _report(options, f"{request.arrays} arrays")
-    return PipelineSearch(
-        *arranged, request.arrays, request.minimise, search, request.shares, report, rival
-    ).run()
+    with open_executor(options.threads, options.scheduler) as workers:
+        own = replace(search, helpers=Helpers(workers))
+        return PipelineSearch(
+            *arranged, request.arrays, request.minimise, own, request.shares, report, rival
+        ).run()
 
 
 def on_arrays(network: Network, request: ArrayQuestion, mode: str) -> Arranged:

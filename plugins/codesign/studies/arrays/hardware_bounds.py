@@ -3,7 +3,7 @@ bounds and optima on them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
@@ -311,20 +311,67 @@ class DesignBounds:
         StoppedError
             If the options say to stop.
         """
-        known = self._optima.setdefault((layer, ports, node), [])
-        for other, best in known:
-            if room.inside(other) and (best is None or best.needs.inside(room)):
-                return best
-        fixed = (self.fine if ports else self.coarse).hardware(node)
-        own = self.layers[layer]
-        state = own.within(room).optimum(fixed, SolveOptions(stop=options.stop))
-        if not state.complete and (state.value is None or state.lower_bound != state.value):
-            raise StoppedError
-        best = None
-        if state.value is not None and state.incumbent is not None:
-            best = LayerOptimum(state.value, state.incumbent, _needs(own.problem, state.incumbent))
-        known.append((room, best))
+        known = self.known((layer, ports, node), room)
+        if known is not None:
+            return known[0]
+        hardware = (self.fine if ports else self.coarse).hardware(node)
+        best = optimum_on(self.layers[layer], hardware, room, options)
+        self.learn((layer, ports, node), room, best)
         return best
+
+    def learn(self, place: tuple[int, bool, Node], room: Room, best: LayerOptimum | None) -> None:
+        """Keep the optimum of a layer within some room, by number, whether ports are given, and
+        hardware.
+
+        Parameters
+        ----------
+        place : tuple of int, bool, Node
+            Layer, whether ports are given, and hardware.
+        room : Room
+            The room.
+        best : LayerOptimum, optional
+            The optimum; None if it cannot run there.
+        """
+        self._optima.setdefault(place, []).append((room, best))
+
+    def known(
+        self, place: tuple[int, bool, Node], room: Room = FREE
+    ) -> tuple[LayerOptimum | None] | None:
+        """The optimum of a layer within some room, by number, whether ports are given, and
+        hardware; None if it is not known."""
+        for other, best in self._optima.get(place, ()):
+            if room.inside(other) and (best is None or best.needs.inside(room)):
+                return (best,)
+        return None
+
+
+def optimum_on(
+    layer: TabledLayer, hardware: Mapping[str, int], room: Room, options: SolveOptions
+) -> LayerOptimum | None:
+    """The proven optimum of a layer on hardware; None if it cannot run there.
+
+    Parameters
+    ----------
+    layer : TabledLayer
+        The layer.
+    hardware : mapping of str to int
+        The quantities of the hardware.
+    room : Room
+        What the layer may take of limits that layers share.
+    options : SolveOptions
+        Only when to stop is taken from them.
+
+    Raises
+    ------
+    StoppedError
+        If the options say to stop.
+    """
+    state = layer.within(room).optimum(hardware, SolveOptions(stop=options.stop))
+    if not state.complete and (state.value is None or state.lower_bound != state.value):
+        raise StoppedError
+    if state.value is None or state.incumbent is None:
+        return None
+    return LayerOptimum(state.value, state.incumbent, _needs(layer.problem, state.incumbent))
 
 
 def _needs(problem: Problem, configuration: Configuration) -> Room:

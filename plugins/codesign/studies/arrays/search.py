@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from math import inf
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.array_types import Floats, Integers
 from ithaca.formulations.algebra.rounding import below, cutoff, on_grid, sum_below
 from ithaca.formulations.problem import Problem
+from ithaca.plugins.codesign.studies.arrays import ahead
 from ithaca.plugins.codesign.studies.arrays.alone import LayersAlone
 from ithaca.plugins.codesign.studies.arrays.hardware_bounds import (
     DesignBounds,
@@ -155,6 +157,7 @@ class SharedSearch:
         """Prepare some layers of every design, and all of the most promising one: it will give the
         first array."""
         checkpoint = self.options.checkpoint()
+        ahead.build(self.alone, self.options, LOOKS)
         for alone in self.alone:
             for _ in range(min(LOOKS, len(alone.problems))):
                 alone.prepare(checkpoint)
@@ -196,6 +199,8 @@ class SharedSearch:
     def _solve(self, item: _OpenHardware) -> None:
         """Solve each layer alone; the sum bounds the array."""
         bank = self._banks[item.design]
+        if most := ahead.most(self.options):
+            ahead.solve(self._wanted(item, most), self.options)
         bounds = bank.fine.bounds(np.array(item.node, np.int64)[:, None])[:, 0]
         values = [
             layer.count * float(bound) for layer, bound in zip(bank.layers, bounds, strict=True)
@@ -220,6 +225,18 @@ class SharedSearch:
             item.node,
             each,
         )
+
+    def _wanted(self, item: _OpenHardware, most: int) -> list[tuple[DesignBounds, ahead.Wanted]]:
+        """Some hardware, and what promises most beside it, with its layers."""
+        ceiling = inf if self._value is None else cutoff(self._value - self._step)
+        wanted = []
+        for each in (item, *self._open[SOLVE].first(most - 1)):
+            bank, node = self._banks[each.design], np.array(each.node, np.int64)[:, None]
+            counts = np.array([layer.count for layer in bank.layers])
+            bounds = counts[:, None] * bank.fine.bounds(node)
+            own = ahead.wanted(node, bounds, np.arange(counts.size), counts, self.options)
+            wanted += [(bank, ahead.Wanted(*n, ceiling)) for n in own]
+        return wanted
 
     def _fit(self, item: _OpenHardware) -> None:
         """Fit the layers together."""

@@ -23,6 +23,7 @@ from ithaca.formulations.algebra.array_types import Floats, Integers
 from ithaca.formulations.algebra.rounding import below, largest_double, sum_below, whole_up
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.question import Minimise
+from ithaca.plugins.codesign.studies.arrays import ahead
 from ithaca.plugins.codesign.studies.arrays.alone import LayersAlone
 from ithaca.plugins.codesign.studies.arrays.hardware_bounds import DesignBounds, Node
 from ithaca.plugins.codesign.studies.arrays.joint import ArrayStage
@@ -152,6 +153,7 @@ class Stages:
     def _bound_choices(self, alone: Sequence[LayersAlone]) -> None:
         """Bound all hardware of all designs; `StoppedError` if the options say to stop."""
         checkpoint = self.options.checkpoint()
+        ahead.build(alone, self.options)
         for each in alone:
             while not each.complete:
                 each.prepare(checkpoint)
@@ -394,6 +396,8 @@ class Stages:
         bounds = counts[:, None] * bounds
         best: AtBest | None = None
         least = sum_below(bounds)
+        near = ahead.wanted(nodes, bounds, layers, counts, self.options)
+        ahead.solve([(bank, ahead.Wanted(*n, top, ports, room)) for n in near], self.options)
         for index in np.argsort(least, kind="stable"):
             limit: float | Fraction = top
             if best is not None and best.value < top:
