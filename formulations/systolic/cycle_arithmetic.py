@@ -70,7 +70,7 @@ class CycleArithmetic:
         """1 if a count is more than one, else 0."""
         return self.numbers.minimum(count - self.constant(1), self.constant(1))
 
-    def times(self, count: Any, period: Period, later: Any = None) -> Any:
+    def times(self, count: Any, period: Period) -> Any:
         """Cycles of so many periods, rounded up: cycles are whole, and the search may count on it.
 
         What feeds several tiles is filled for the last of them before these begin: the first
@@ -82,43 +82,81 @@ class CycleArithmetic:
             The tiles.
         period : tuple of tuple
             Their period.
-        later : number, optional
-            Tiles that follow these; by default none.
         """
         one, zero = self.constant(1), self.constant(0)
-        pace = self.trips + self.stalls + self.e + self.d
         each = self.most(*(cycles for cycles, per in period if per == ONE))
         runs = [count * each]
         for cycles, fed in ((cycles, self.value(per)) for cycles, per in period if per != ONE):
-            kept = fed - one if later is None else self.most(fed - one - later, zero)
-            kept = self.numbers.minimum(count, kept)
-            waits = self.most(count + (zero if later is None else later) - fed + one, zero)
+            waits = self.most(count - fed + one, zero)
             filled = self.numbers.ceil_div(self.numbers.minimum(count, waits) * cycles, fed)
-            runs.append(
-                filled + self.numbers.minimum(kept, one) * pace + self.most(kept - one, zero) * each
-            )
+            runs.append(filled + self.fed(count, fed, each))
         return self.most(*runs)
 
-    def tiles_before(self, count: Any, ahead: list[Ahead], period: Period) -> Any:
+    def fed(self, count: Any, fed: Any, each: Any) -> Any:
+        """Cycles of the last tiles that a fill feeds, of so many that follow each other.
+
+        Parameters
+        ----------
+        count : number
+            The tiles.
+        fed : number
+            Tiles that a fill feeds.
+        each : number
+            The period of tiles that wait for no fill.
+        """
+        one, zero = self.constant(1), self.constant(0)
+        kept = self.numbers.minimum(count, fed - one)
+        return self.numbers.minimum(kept, one) * self.pace + self.most(kept - one, zero) * each
+
+    @property
+    def pace(self) -> Any:
+        """Cycles from a tile to the next in a PE that waits for nothing."""
+        return self.trips + self.stalls + self.e + self.d
+
+    def tiles_before(self, count: Any, ahead: list[Ahead]) -> Any:
         """The tiles before the last: the first in its group's own period, the others in that of the
         array.
 
         B_g + [n > 1] M_g + max(n − 2, 0) M is B_g + [n > 1] (M_g − M) + (n − 1) M, at a glance
         never less for larger periods.
 
+        What feeds several tiles, and memory that feeds lanes one after the other, do not wait for
+        another group that comes later at first: they go on from their own first words, B + (n − 1)
+        W, and wait for PEs only from the second fill on, as buffers are doubled.
+
         Parameters
         ----------
         count : number
             Tiles n that follow each other.
-        ahead : list of tuple
-            For each read group: cycles B_g until its first words are at the last lanes, and its
-            period M_g.
-        period : tuple of tuple
-            Period M of the array: the greatest of these quotients of cycles by tiles.
+        ahead : list of Ahead
+            Each read group, of which B_g and M_g are taken.
         """
-        first, later = self.if_more(count), self.most(count - self.constant(2), self.constant(0))
-        begun = self.most(*(cycles + self.times(first, own, later) for cycles, own in ahead))
-        return begun + self.times(later, period)
+        one, zero = self.constant(1), self.constant(0)
+        first, later = self.if_more(count), self.most(count - self.constant(2), zero)
+        each = self.most(*(own.each for own in ahead))
+        begun = self.most(*(own.cycles + first * own.each for own in ahead))
+        runs = [begun + later * each]
+        filled = self.most(*(own.reads.fill for own in ahead))
+        for own in ahead:
+            reads = own.reads
+            if reads.clock is not None:
+                runs.append(own.cycles + (count - one) * reads.clock)
+                third = filled + own.behind + self.pace + reads.refill
+                after = self.most(count - self.constant(3), zero) * reads.clock
+                runs.append(self.numbers.minimum(later, one) * third + after)
+            for cycles, per in reads.period:
+                if per == ONE:
+                    continue
+                fed = self.value(per)
+                again = self.numbers.ceil_div(self.most(count - fed, zero), fed)
+                if count is self.tiles:
+                    again = self.value(reads.group.buffers[0].tiles) - one
+                kept = self.fed(count - one, fed, each)
+                runs.append(own.cycles + again * cycles + kept)
+                second = filled + own.behind + fed * self.pace
+                after = self.most(again - one, zero) * cycles
+                runs.append(self.numbers.minimum(again, one) * second + after + kept)
+        return self.most(*runs)
 
     def lanes(self, loop: str | None) -> Any:
         return self.value(ONE if loop is None else lanes(loop))

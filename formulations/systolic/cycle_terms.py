@@ -14,9 +14,6 @@ if TYPE_CHECKING:
 #: Cycles, and by how many tiles they are shared.
 Period: TypeAlias = tuple[tuple[Any, Expression], ...]
 
-#: What a read group's first words take to the last lanes, and its own period.
-Ahead: TypeAlias = tuple[Any, Period]
-
 
 @dataclass(frozen=True, slots=True)
 class Cycles:
@@ -59,3 +56,31 @@ class Reads:
     """No less than fill and run: what fills its buffers, all tiles taken together."""
     simple: bool
     """Whether it has f = 0, and feeds every tile once."""
+    each: Any
+    """Cycles from one tile to the next that no fill of several, nor memory's clock, takes."""
+    clock: Any = None
+    """W: cycles in which memory feeds all lanes of the second loop, one after the other; then it
+    is one of its period."""
+    refill: Any = None
+    """Cycles in which the buffers of one of these lanes are filled, where memory has a clock."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ahead:
+    """What a read group's first words take to the last lanes."""
+
+    reads: Reads
+    """The read group."""
+    behind: Any
+    """What the last lanes are behind."""
+
+    @property
+    def cycles(self) -> Any:
+        """Cycles until its first words are at the last lanes."""
+        return self.reads.fill + self.behind
+
+    @property
+    def each(self) -> Any:
+        """Cycles from one tile to the next, but for those of its memory, and of what feeds
+        several."""
+        return self.reads.each

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ithaca.formulations.algebra.expression import ONE
 from ithaca.formulations.machine import Machine, Sums
 from ithaca.formulations.systolic.cycle_arithmetic import CycleArithmetic
-from ithaca.formulations.systolic.cycle_terms import Cycles, Reads
+from ithaca.formulations.systolic.cycle_terms import Ahead, Cycles, Reads
 from ithaca.formulations.systolic.systolic_array import GroupRole, IOGroup, SystolicArray
 
 if TYPE_CHECKING:
@@ -62,6 +62,7 @@ class ClosedForm(CycleArithmetic):
         if buffer.dram:
             fills = self.ported(fills, port)
         whole = self.ported(fills + self.d, port)
+        clock = refill = None
         if group.direction is None and self.second is not None:
             rows = self.shared(group, self.second)
             first, later = (
@@ -69,7 +70,8 @@ class ClosedForm(CycleArithmetic):
             )
             behind = self.ported(chain * words + self.e * first, port)
             entries = self.numbers.ceil_div(rows * self.e * (first + later), self.constant(2))
-            whole = self.ported(self.most(whole, rows * chain * words + entries), rows * port)
+            refill = whole
+            whole = self.ported(rows * chain * words + entries, rows * port)
             comes = hops = 2 * self.h
             lag = rows - one
         elif buffer.dram:
@@ -81,17 +83,25 @@ class ClosedForm(CycleArithmetic):
         least = comes + after + filled * fills + (filled - one) * self.d + self.trips
         if rows is not one and holds_transfers(self.array):
             least = self.most(least, filled * rows * chain * words)
-        taken = self.trips + self.stalls + self.e + self.d
+        taken = self.pace
+        period = ((taken, ONE), (whole, again))
+        if refill is not None:
+            period = (*period, (refill, again))
+            clock = whole if again == ONE else None
+        each = self.most(*(c for c, per in period if per == ONE and c is not clock))
         return Reads(
             group=group,
             fill=self.ported(comes + fills, hops + port) + after,
-            period=((taken, ONE), (whole, again)),
+            period=period,
             enters=taken + self.e,
             behind=behind,
             words=self.ported(words, self.moves(group, one) - self.e),
             lag=lag,
             least=self.ported(least, hops + after + filled * port + self.trips),
             simple=again == ONE and (group.direction is not None or self.second is None),
+            each=each,
+            clock=clock,
+            refill=refill,
         )
 
     # -- the run -------------------------------------------------------------------------
@@ -111,13 +121,14 @@ class ClosedForm(CycleArithmetic):
         rows = self.shared(self.out, self.second)
         burst = self.moves(self.out, chain)
         sent = self.ported(chain * (words + e), burst, writes=True)
-        until = flow
+        until = sends = flow
         if (
             self.flow != self.inner
         ):  # max(S, T − …) with T = red S: what grows with visits stands alone
             reached = inner * self.numbers.ceil_div(self.constant(self.depth + self.l), inner)
-            held = (visits - one) * self.most(flow - reached, zero) - self.constant(self.depth - 2)
-            until = flow + self.most(held, zero)
+            between = (visits - one) * self.most(flow - reached, zero)
+            until = flow + self.most(between - self.constant(self.depth - 2), zero)
+            sends = flow + between
         handed = any(g.group.direction == self.second for g in reads)
         later = self.ported(rows * chain * (words + e), rows * burst, writes=True) + e
         if self.second is None:
@@ -125,7 +136,7 @@ class ClosedForm(CycleArithmetic):
             sent_on = zero
         else:
             drained = (
-                later + self.most(zero, until - self.constant(self.q + 1) * (rows - one))
+                later + self.waits_for_room(until, sends, rows - one)
                 if handed
                 else self.most(later, until + sent + e)
             )
@@ -165,11 +176,11 @@ class ClosedForm(CycleArithmetic):
                     behind = behind + lag * self.most(queued - self.constant(self.depth - 2), zero)
                 if self.out.split is not None:
                     behind = behind + h * self.others(self.out)
-            ahead.append((g.fill + behind, g.period))
+            ahead.append(Ahead(g, behind))
         run = self.most(
-            self.tiles_before(self.visited, ahead, period)
+            self.tiles_before(self.visited, ahead)
             + self.most((self.outputs - one) * drained, held_up),
-            self.tiles_before(self.tiles, ahead, period) + (self.outputs - one) * later_enters,
+            self.tiles_before(self.tiles, ahead) + (self.outputs - one) * later_enters,
         )
         enters, hops = again * e, (2 * h if self.second is not None else h) + self.constant(self.l)
         # all lanes of a tile leave through one module of a port: as many chains
@@ -179,6 +190,32 @@ class ClosedForm(CycleArithmetic):
         drains = self.ported(drains, (self.outputs - one) * rows * burst + all_words)
         drains = drains + (self.trips if self.second is not None else self.outputs * flow)
         return self.parts(reads, run, drains, all_words, enters + hops, enters + last + hops)
+
+    def waits_for_room(self, until: Any, sends: Any, behind: Any) -> Any:
+        """Cycles in which the chain of the first lane of the second loop waits for words that PEs
+        of later lanes, whose chains are not yet drained, hold up.
+
+        A PE is q words ahead of the next one where that waits, and one whose chain is busy has
+        room for depth + l − 1 of its sums. Where these hold all of a tile, nothing waits; else the
+        first word beyond goes the whole way, and all others follow, but for what is in the FIFOs
+        of the lanes on the way and back.
+
+        Parameters
+        ----------
+        until : number
+            Cycles from the time when a chain is free until it has the words of its PE.
+        sends : number
+            Cycles in which a PE that waits for its chain sends its words of a tile.
+        behind : number
+            Lanes behind the first.
+        """
+        zero, one = self.constant(0), self.constant(1)
+        held = self.constant(self.depth + self.l - 1) + self.constant(self.q) * behind
+        spare = self.constant(self.depth - 2) * (behind + self.constant(2))
+        waits = sends - self.constant(self.q + 1) * behind - spare
+        beyond = self.numbers.minimum(self.most(sends - held, zero), one)
+        alone = one - self.numbers.minimum(behind, one)  # whose own chain is all that it waits for
+        return self.most(beyond * self.most(waits, zero), alone * until)
 
     def collected(self) -> Cycles:
         e, h, d, one, zero = self.e, self.h, self.d, self.constant(1), self.constant(0)
@@ -208,16 +245,16 @@ class ClosedForm(CycleArithmetic):
             if g.group.direction is None and g.group.split == along == self.second:
                 behind = g.lag * self.most(step, h + g.behind)
                 behind = behind + self.others(g.group) * self.most(step, h)
-            ahead.append((g.fill + behind, g.period))
+            ahead.append(Ahead(g, behind))
         runs = [
-            self.tiles_before(self.visited, ahead, period)
+            self.tiles_before(self.visited, ahead)
             + self.most((self.outputs - one) * later, held_up),
-            self.tiles_before(self.tiles, ahead, period),
+            self.tiles_before(self.tiles, ahead),
         ]
         for skewed, tiles in self.skewed(reads, step):
             left = self.most(self.tiles - one - tiles, zero)
             runs.append(
-                skewed + self.most(*(cycles + self.times(left, own) for cycles, own in ahead))
+                skewed + self.most(*(a.cycles + self.times(left, a.reads.period) for a in ahead))
             )
         drains = self.outputs * sent + (self.outputs - one) * d
         drains = self.ported(drains, sent + (self.outputs - one) * later) + self.trips
@@ -275,7 +312,9 @@ class ClosedForm(CycleArithmetic):
         their way back. Until they have passed, the first module takes nothing, and its FIFO holds
         what depth + l − 1 words of the PE are. So the last word of a tile leaves the PE after the
         module has begun the tile p − 1 before it, p = ⌈(depth + l) / S⌉: p tiles (one more where
-        buffers are doubled) take p S + o + e + 2 h (L − 1) − (depth − 2) at least.
+        buffers are doubled) take p S + o + e + 2 h (L − 1) − (depth − 2) at least, and the other
+        visits of blocks of sums that are not in the FIFO. Where nothing is handed on along the
+        chain, its last lane is ahead.
 
         Parameters
         ----------
@@ -292,17 +331,25 @@ class ClosedForm(CycleArithmetic):
         doubled : bool, optional
             Whether buffers of modules are doubled.
         """
-        tiles = self.numbers.ceil_div(self.constant(self.depth + self.l), taken)
+        along = next((x for x in self.array.dataflow if x != self.out.direction), None)
+        if along is not None and all(g.direction != along for g in self.array.groups):
+            return self.constant(0)
+        zero, one, room = (self.constant(n) for n in (0, 1, self.depth + self.l))
+        tiles = self.numbers.ceil_div(room, taken)
         pace = (
             tiles * taken
             + words
             + self.e
-            + 2 * self.h * (chain - self.constant(1))
+            + 2 * self.h * (chain - one)
             - self.constant(self.depth - 2)
         )
+        if self.flow != self.inner:
+            inner = self.value(self.inner)
+            reached = inner * self.numbers.ceil_div(room, inner)
+            pace = pace + (self.value(self.visits) - one) * self.most(tiles * taken - reached, zero)
         if doubled:
-            tiles, pace = tiles + self.constant(1), pace + 2 * self.d
-        times, zero, one = self.floor(count, tiles), self.constant(0), self.constant(1)
+            tiles, pace = tiles + one, pace + 2 * self.d
+        times = self.floor(count, tiles)
         others = self.most(count - times * tiles, zero)
         return times * pace + self.numbers.minimum(times, one) * others * usual
 

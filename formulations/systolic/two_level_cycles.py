@@ -16,7 +16,7 @@ from typing import Any
 
 from ithaca.formulations.machine import Machine
 from ithaca.formulations.systolic.cycle_arithmetic import BURST_LATENCY
-from ithaca.formulations.systolic.cycle_terms import Cycles, Period, Reads
+from ithaca.formulations.systolic.cycle_terms import Ahead, Cycles, Reads
 from ithaca.formulations.systolic.cycles import ClosedForm
 from ithaca.formulations.systolic.point import Point
 from ithaca.formulations.systolic.systolic_array import IOGroup
@@ -50,12 +50,12 @@ class _TwoLevels(ClosedForm):
         least = reads.least + self.value(group.outer.fills) * load
         return replace(reads, fill=reads.fill + load, least=least)
 
-    def tiles_before(self, count: Any, ahead: Any, period: Period) -> Any:
-        usual = super().tiles_before(count, ahead, period)
+    def tiles_before(self, count: Any, ahead: list[Ahead]) -> Any:
+        usual = super().tiles_before(count, ahead)
         if count is not self.tiles:
             return usual
         one, two, zero = (self.constant(n) for n in (1, 2, 0))
-        begun, pace = self.most(*(cycles for cycles, _ in ahead)), self.trips + self.e + self.d
+        begun, pace = self.most(*(own.cycles for own in ahead)), self.trips + self.e + self.d
         fills = []
         for reads in self.reads():
             assert reads.group.outer is not None
