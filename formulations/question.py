@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from ithaca.files.errors import InputError
-from ithaca.files.messages import quoted
 from ithaca.formulations.algebra.array_types import Floats
 from ithaca.formulations.design import Design, Metric
 from ithaca.formulations.goals import is_requirement, parse_requirements, read_limited
