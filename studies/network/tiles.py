@@ -27,6 +27,12 @@ from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.solution import Solution
 from ithaca.solver.staged.engine import solve_staged
 
+#: Share of the time before a search that what runs cost inside may take; the rest is for ways.
+INSIDE = 0.75
+
+#: Ways after their bounds, the product of their trips and a number, by which they are ordered.
+Queue = list[tuple[Fraction, int, int, Ways]]
+
 
 class TileSearch:
     """The search of the best way."""
@@ -50,13 +56,11 @@ class TileSearch:
         self._inside = tuple(dict[Any, Fraction]() for _ in problems)
         self._bound: Fraction | None = None
         self._nodes = 0
-        self._queue = list[tuple[Fraction, int, int, Ways]]()
+        self._queue: Queue | None = None
+        """Ways with their bounds; None until all have one."""
         self._numbers = count()
-        self._begun = False
-        self._first: list[Ways] = []
-        """Ways of the fewest loops."""
-        self._hurried = set[tuple[int, Any]]()
-        """Runs and keys that were searched inside in a share of the time, and not to the end."""
+        self._inside_known = False
+        """Whether it is proven what runs cost inside the fewest loops."""
 
     def after(self, other: TileSearch, options: SolveOptions) -> TileSearch:
         """This search, with what another one of the same runs knows, and other time."""
@@ -73,14 +77,14 @@ class TileSearch:
             for problem, designs in runs
         ]
 
-    def begin(self, options: SolveOptions) -> None:
-        """Bound all ways, if there is time for that."""
-        self._budget = Budget(options)
+    def begin(self, options: SolveOptions, *, inside: bool = False) -> None:
+        """Bound all ways, if there is time for that: by what is known without a search, or else by
+        what runs cost inside, as far as that is known by then."""
+        self._budget = Budget(Budget(options).part(INSIDE))
         with options.building(), suppress(StoppedError):
             self._begin()
-            if self._hurried:
-                for part in self._first:
-                    self._search_inside(part)
+            if inside:
+                self._begin_inside()
 
     def run(self) -> Certificate:
         """Search, and say what is proven of the least of the rival and all ways: where the call's
@@ -88,6 +92,7 @@ class TileSearch:
         complete = False
         with ending(), suppress(StoppedError):
             self._begin()
+            self._begin_inside()
             complete = self._search()
         return conclude(
             self.value,
@@ -100,32 +105,40 @@ class TileSearch:
         ).within(among := self._tiled.plans.among, among)
 
     def _begin(self) -> None:
-        if self._begun:
+        """Bound all ways by what is known of the runs inside."""
+        if self._queue is not None:
             return
-        self._queue.clear()
-        least_of_all = sum(map(_objective_of, self._problems, self._roofs), Fraction(0))
-        self._bound = least_of_all if self._may_improve(least_of_all) else self.value
+        if self._bound is None:
+            least = sum(map(_objective_of, self._problems, self._roofs), Fraction(0))
+            self._bound = least if self._may_improve(least) else self.value
+        queue: Queue = []
+        self._push(queue, self._tiled.parts())
+        self._queue, self._bound = queue, queue[0][0] if queue else self.value
+
+    def _begin_inside(self) -> None:
+        """Find out what runs cost inside the fewest loops, and bound all ways by that."""
+        if self._inside_known:
+            return
         parts = list(self._tiled.parts())
         least = min((part.trips for part in parts), default=())
-        self._first = [part for part in parts if part.trips == least]
-        self._search_all_inside()
-        self._push(parts)
-        self._begun = True
-        self._bound = self._queue[0][0] if self._queue else self.value
+        first = [part for part in parts if part.trips == least]
+        settled = [self._search_inside(part, again=True) for part in first]
+        self._inside_known = all(settled)
+        self._queue = None
+        self._begin()
 
-    def _push(self, parts: Iterable[Ways]) -> None:
+    def _push(self, queue: Queue, parts: Iterable[Ways]) -> None:
         for part in parts:
             poll()
             bound = sum(self._bounds(part), Fraction(0))
             if self._may_improve(bound):
                 trips = prod(map(prod, part.trips))
-                heappush(self._queue, (bound, trips, next(self._numbers), part))
+                heappush(queue, (bound, trips, next(self._numbers), part))
 
     def _search(self) -> bool:
         """Search; whether nothing better is left."""
         queue = self._queue
-        if self._hurried:
-            self._search_all_inside()
+        assert queue is not None
         while queue and self._may_improve(queue[0][0]):
             self._bound, _, _, part = queue[0]
             if self._budget.options.ends(self._budget.spent, self.value, self._bound):
@@ -135,41 +148,32 @@ class TileSearch:
                 self._search_inside(part)
             if sum(self._bounds(part), Fraction(0)) > self._bound:
                 heappop(queue)
-                self._push([part])
+                self._push(queue, [part])
             elif designs is None:
                 heappop(queue)
-                self._push(part.parts())
+                self._push(queue, part.parts())
             elif self._try(designs, self._bounds(part)):
                 heappop(queue)
             else:
                 break
         return not queue or not self._may_improve(queue[0][0])
 
-    def _search_all_inside(self) -> None:
-        """Find out what runs cost inside the fewest loops; some time is left to bound ways."""
-        for left, part in zip(range(len(self._first), 0, -1), self._first, strict=True):
-            self._search_inside(part, 1 / (left + 1))
-
-    def _search_inside(self, part: Ways, share: float = 1) -> None:
-        """Find out what runs cost inside at least, in a share of what time is left; once more where
-        it was not enough."""
+    def _search_inside(self, part: Ways, *, again: bool = False) -> bool:
+        """Find out what runs cost inside at least; whether all is proven that was searched."""
+        settled = True
         for number, known in enumerate(self._inside):
             key, design = part.inside(number)
-            if key not in known or (number, key) in self._hurried:
+            if again or key not in known:
                 energy = read_objective("energy", "objective", design.vocabulary)
-                problem = Problem(design, (), energy)
-                proof = self._solved(problem, self._budget.part(share), self.inner).certificate
-                known[key] = max(proof.lower_bound or Fraction(0), known.get(key, Fraction(0)))
-                self._hurried.discard((number, key))
-                if share < 1 and not proof.settled:
-                    self._hurried.add((number, key))
+                proof = self._solved(Problem(design, (), energy), self.inner).certificate
+                known[key] = max(known.get(key, Fraction(0)), proof.lower_bound or Fraction(0))
+                settled = settled and proof.settled
+        return settled
 
-    def _solved(
-        self, problem: Problem, options: SolveOptions, known: dict[Problem, Solution]
-    ) -> Solution:
+    def _solved(self, problem: Problem, known: dict[Problem, Solution]) -> Solution:
         if problem in known:
             return known[problem]
-        solution = solve_staged(problem, options)
+        solution = solve_staged(problem, self._budget.share())
         self._nodes += solution.certificate.nodes
         if solution.certificate.settled:
             known[problem] = solution
@@ -192,8 +196,7 @@ class TileSearch:
         for number, (problem, design) in enumerate(zip(self._problems, designs, strict=True)):
             if not self._may_improve(sum(bounds, Fraction(0))):
                 return True
-            own = replace(problem, design=design)
-            solution = self._solved(own, self._budget.share(), self._known)
+            solution = self._solved(replace(problem, design=design), self._known)
             if not solution.certificate.settled:
                 return False
             if solution.value is None:
@@ -238,7 +241,7 @@ def search_tiles(
     budget, stages = Budget(options), tiled.stages
     last = widest or TileSearch(problems, stages[-1], options, rival)
     if options.time_limit is not None:
-        last.begin(budget.share(2))
+        last.begin(budget.share(4), inside=True)
     last.value = rival  # of one that has begun before, it may be better by now
     search, proof = last, None
     for left, stage in zip(range(len(stages), 0, -1), stages, strict=True):
