@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from ithaca.files.errors import InputError
@@ -39,6 +39,20 @@ def parse_metrics(words: Mapping[str, object] | Sequence[str] | None) -> dict[st
         parse_expression(expanded, where="--metric", allowed=None)
         own[name] = expanded
     return own
+
+
+def check_names(own: Mapping[str, str], known: Collection[str]) -> None:
+    """Refuse metrics of one's own that are named like what is known already."""
+    for name in own:
+        if name in known:
+            raise InputError(f"--metric: {quoted(name)} is a metric already; allowed: new names")
+
+
+def check_expressions(own: Mapping[str, str], known: Collection[str]) -> None:
+    """Refuse metrics of one's own that use a name which is not known: also where nothing uses
+    them."""
+    for name, text in own.items():
+        parse_expression(text, where=f"--metric {quoted(name)}", allowed=known)
 
 
 def spelled_out(words: Any, own: Mapping[str, str]) -> Any:

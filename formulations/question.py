@@ -14,7 +14,6 @@ import numpy as np
 
 from ithaca.files.errors import InputError
 from ithaca.files.fraction import Fraction
-from ithaca.files.messages import quoted
 from ithaca.formulations.algebra.array_types import Floats
 from ithaca.formulations.design import Design, Metric
 from ithaca.formulations.goals import is_requirement, parse_requirements, read_limited
@@ -82,6 +81,9 @@ class Question(ABC):
     """The objective, which is minimised."""
     bounds: Mapping[str, Bound] = field(default_factory=dict)
     """Upper limits on metrics, and on expressions over them, as they were given."""
+    own: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """Expressions of metrics of one's own, by name: objective and bounds have what they stand
+    for."""
     layers: tuple[Problem, ...] = ()
     """The problems of a network's layers, where they are known as such; else its nests pose
     them."""
@@ -113,23 +115,21 @@ class Question(ABC):
     @classmethod
     def read(cls, options: Any, objective: str | Objective | None = None) -> Self:
         """The question that options state. Raises `InputError` if they cannot."""
-        objective, bounds = cls.stated(options, objective)
-        return cls(objective=objective, bounds=bounds)
+        objective, bounds, own = cls.stated(options, objective)
+        return cls(objective=objective, bounds=bounds, own=own)
 
     @classmethod
     def stated(
         cls, options: Any, objective: str | Objective | None
-    ) -> tuple[Objective, dict[str, Bound]]:
-        """The objective, and the limits and requirements that options state."""
-        limited, required = options.limit, options.require
+    ) -> tuple[Objective, dict[str, Bound], dict[str, str]]:
+        """The objective, the limits and requirements, and the metrics of one's own that options
+        state."""
+        limited, required, own = options.limit, options.require, dict[str, str]()
         if options.metric:
-            from ithaca.formulations.own_metrics import parse_metrics, spelled_out
+            from ithaca.formulations.own_metrics import check_names, parse_metrics, spelled_out
 
             own = parse_metrics(options.metric)
-            if taken := sorted(own.keys() & {*cls.metrics}):
-                raise InputError(
-                    f"--metric: {quoted(taken[0])} is a metric already; allowed: new names"
-                )
+            check_names(own, cls.metrics)
             limited, required, objective = (
                 spelled_out(words, own) for words in (limited, required, objective)
             )
@@ -138,7 +138,7 @@ class Question(ABC):
             from ithaca.formulations.limits import parse_limits
 
             bounds = {**parse_limits(limited, cls.metrics), **bounds}
-        return cls.minimised(objective), bounds
+        return cls.minimised(objective), bounds, own
 
     @classmethod
     def minimised(cls, objective: str | Objective | None) -> Objective:
@@ -167,6 +167,7 @@ class Question(ABC):
 
     def problem(self, design: Design) -> Problem:
         """The problem that a design poses."""
+        self.check_own(design)
         for name in self.bounds:
             required = is_requirement(name)
             plain = "." not in name and not required
@@ -174,6 +175,15 @@ class Question(ABC):
             read_limited(name, "--require" if required else "--limit", known)
         read_objective(self.objective.text, "--objective", design.names)
         return Problem(design, self.limits, self.objective)
+
+    def check_own(self, design: Design) -> None:
+        """Refuse metrics of one's own that have the name of another of the design's, or use one
+        that it does not have: also those that nothing uses."""
+        if self.own:
+            from ithaca.formulations.own_metrics import check_expressions, check_names
+
+            check_names(self.own, design.names)
+            check_expressions(self.own, design.names)
 
     @property
     def limits(self) -> tuple[Limit, ...]:

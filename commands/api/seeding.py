@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import StringIO
 from os import PathLike
 from pathlib import Path
@@ -28,7 +28,7 @@ from ithaca.commands.api.parsing import check_sizes, parse_extents
 from ithaca.commands.api.points import points_of
 from ithaca.commands.api.solving import answers
 from ithaca.exports.layers import fresh_folder
-from ithaca.exports.seeds.diverse import diverse_configurations
+from ithaca.exports.seeds.diverse import SEARCHED, diverse_configurations
 from ithaca.exports.seeds.for_nevergrad import nevergrad_candidates, nevergrad_text
 from ithaca.exports.seeds.for_odyssey import odyssey_seeds, odyssey_text
 from ithaca.exports.seeds.for_opentuner import opentuner_files
@@ -36,6 +36,7 @@ from ithaca.exports.seeds.for_optuna import optuna_study, optuna_text
 from ithaca.exports.seeds.for_pymoo import pymoo_population, pymoo_text
 from ithaca.exports.seeds.parameters import Seeds, parameter_space
 from ithaca.files.answer import Wrote
+from ithaca.files.clock import up
 from ithaca.files.errors import InputError, NothingFoundError
 from ithaca.files.messages import quoted
 from ithaca.files.numbers import counted, number
@@ -46,7 +47,7 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Design
 from ithaca.formulations.problem import Problem
 from ithaca.results.files import result_document
-from ithaca.solver.options import SolveOptions
+from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.result import Result
 from ithaca.studies.network.parts import layer_result
 from ithaca.studies.network.result import NetworkResult
@@ -77,6 +78,7 @@ OF_RESULTS = frozenset(
         "--permutation",
         "--seed",
         "--layer",
+        "--time-limit",
     }
 )
 
@@ -134,6 +136,7 @@ def seed(
         )
     elif layer is not None:
         raise InputError(f"--layer is {quoted(layer)}; allowed with a network's result")
+    budget = Budget(effort.options)
     if output is None:
         pass
     elif tool != "opentuner" and not isinstance(known, NetworkResult):
@@ -151,14 +154,15 @@ def seed(
         ):
             raise InputError(
                 f"{option} cannot be given with a result, which states its own; "
-                "allowed: --dataflow, --permutation, --seed"
+                "allowed: --dataflow, --permutation, --seed, --time-limit"
             )
         if isinstance(known, NetworkResult):
             layers = dict[str, tuple[Result, _Grown]]()
-            for each in known.layers:
+            for left, each in zip(range(len(known.layers), 0, -1), known.layers, strict=True):
                 name = each.layer.name
                 alone = layer_result(known, each, name)
-                grown = _grown(origin_of_result(alone, family.words), tool, wanted, first)
+                origin = origin_of_result(alone, family.words)
+                grown = _grown(origin, tool, wanted, first, budget.share(left))
                 layers[name] = alone, grown
                 if output is not None:
                     tell(f"{name}: {grown.summary}")
@@ -175,12 +179,13 @@ def seed(
         check_sizes(source, nest, own)
         for line in question.remarks(nest):
             note(line)
-        result = answers(question.place, [problems], effort.options, effort.workers)[0]
+        search = budget.part(SEARCHED)
+        result = answers(question.place, [problems], search, effort.workers)[0]
         if result.best is None:
             raise NothingFoundError(result.failure)
         assert result.best.configuration is not None
         origin = Origin(result.best.problem, result.best.configuration)
-    seeds = _grown(origin, tool, wanted, first)
+    seeds = _grown(origin, tool, wanted, first, budget.share())
     if output is None:
         return seeds.objects
     if tool == "opentuner":
@@ -286,7 +291,7 @@ def _write_layers(layers: Mapping[str, tuple[Result, _Grown]], tool: str, output
     return Wrote(output, f"seeds for {tool} of {many}, each in a folder with its result")
 
 
-def _grown(origin: Origin, tool: str, count: int, seed: int) -> _Grown:
+def _grown(origin: Origin, tool: str, count: int, seed: int, options: SolveOptions) -> _Grown:
     """Grow seeds.
 
     Parameters
@@ -299,9 +304,12 @@ def _grown(origin: Origin, tool: str, count: int, seed: int) -> _Grown:
         How many are wanted.
     seed : int
         Fixes what chance decides.
+    options : SolveOptions
+        How long to search for more of them.
     """
+    within = Budget(options)
     with Interrupt() as interrupt:
-        stop = SolveOptions(stop=interrupt)
+        stop = replace(options, stop=interrupt)
         others = origin.others[: count - 1] if tool == "csv" else ()
         own = count - len(others)
         configurations = diverse_configurations(
@@ -309,6 +317,8 @@ def _grown(origin: Origin, tool: str, count: int, seed: int) -> _Grown:
         )
     total = len(configurations) + len(others)
     if total < count:
-        why = "interrupted" if interrupt() else "no more feasible configurations were found"
+        why = "no more feasible configurations were found"
+        if interrupt() or within.up or up():
+            why = "interrupted" if interrupt() else "time was over"
         tell(f"only {total} of {count} seeds: {why}")
     return _Grown(tool, Seeds(parameter_space(origin.problem), configurations), others)

@@ -6,19 +6,21 @@ the optimum uses, so that smaller arrays and smaller buffers are represented. An
 too few (tight limits, tiny loops), whatever feasible is reached by changing one axis at a time of
 what was found. The seeds are then chosen among the best of them, each as far as possible from those
 chosen before. Every candidate is verified by the Fraction reference; the seed of the random numbers
-decides everything else (but an optimum cut short by a time limit depends on the machine).
+decides everything else (but what a time limit cuts short depends on the machine).
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from math import log2
 
 import numpy as np
 
 from ithaca.exports.seeds.parameters import ParameterSpace, parameter_space, score_configuration
+from ithaca.files.clock import StoppedError, poll
 from ithaca.files.errors import InputError
 from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.array_types import Floats
@@ -29,9 +31,12 @@ from ithaca.formulations.space import Axis, Role
 from ithaca.refine.evolution.population import Scorer
 from ithaca.solver.exact.descent import descend
 from ithaca.solver.exact.engine import solve_exact
-from ithaca.solver.options import SolveOptions
+from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.tables.frame import build_model, lower_problem
 from ithaca.solver.tables.table import build_table
+
+#: Share of a time limit that the search for the optimum may take; the rest is for others.
+SEARCHED = 0.75
 
 #: Candidates per seed that the choice is made among: more is more spread, fewer is better quality.
 CANDIDATES = 2
@@ -67,7 +72,7 @@ def diverse_configurations(
     seed : int, optional
         Seed of the random numbers.
     options : SolveOptions, optional
-        How far to search for the optimum, where no configuration is known.
+        How far to search: most of the time for the optimum, where no configuration is known.
     known : sequence of Configuration, optional
         Configurations to begin with, in this order. They must be feasible.
 
@@ -82,10 +87,10 @@ def diverse_configurations(
     InputError
         If a known configuration is not feasible, or the design space is empty.
     """
-    options = options or SolveOptions()
+    budget = Budget(options or SolveOptions())
     pool = _Pool(parameter_space(problem))
     if not known:
-        best = solve_exact(problem, options).configuration
+        best = solve_exact(problem, budget.part(SEARCHED)).configuration
         if best is None:
             return ()
         known = (best,)
@@ -98,10 +103,10 @@ def diverse_configurations(
         key = pool.key(configuration)
         if key not in first:
             first.append(key)
-    stopped = options.stop or (lambda: False)
     if count > len(first):
-        _add_local_optima(pool, first[0], count, seed, stopped)
-        _add_neighbours(pool, count, stopped)
+        with budget.share().building(), suppress(StoppedError):
+            _add_local_optima(pool, first[0], count, seed)
+            _add_neighbours(pool, count)
     return tuple(pool.configurations[key] for key in _chosen(pool, first, count))
 
 
@@ -140,33 +145,31 @@ class _Pool:
         return sorted(self.configurations, key=lambda key: (self.values[key], key))
 
 
-def _add_local_optima(
-    pool: _Pool, optimum: _Key, count: int, seed: int, stopped: Callable[[], bool]
-) -> None:
+def _add_local_optima(pool: _Pool, optimum: _Key, count: int, seed: int) -> None:
     draw = np.random.default_rng(seed)
     problem = pool.space.problem
     variants = _variants(problem, pool.configurations[optimum])
     # a variant's descents come in one go, so that one model at a time is in memory
     tries = max(DESCENTS * count, LEAST_DESCENTS) // len(variants) + 1
     for variant in variants:
-        if stopped():
-            return
-        columns = lower_problem(variant).columns
+        columns = lower_problem(variant, poll).columns
         # of rows that the search has no use for some are good to begin with
         tables = [
             build_table(
                 axis,
                 columns.get(axis.name, ()),
+                poll,
                 prune=not variant.space.entangled,
                 chunks=axis.rows(),
             )
             for axis in variant.space.axes
         ]
-        model = build_model(variant, tables=tables)
+        model = build_model(variant, poll, tables=tables)
         if not all(model.counts):
             continue
         fruitless = 0
         for _ in range(tries):
+            poll()
             optimum_near = descend(
                 model.configurations,
                 model.counts,
@@ -176,8 +179,6 @@ def _add_local_optima(
             if optimum_near is not None:
                 pool.offer(model.configuration(optimum_near[0]))
             fruitless = 0 if len(pool.configurations) > known else fruitless + 1
-            if stopped():
-                return
             if fruitless == FRUITLESS:
                 break
 
@@ -194,17 +195,18 @@ def _variants(problem: Problem, optimum: Configuration) -> list[Problem]:
     return [problem, *(replace(problem, limits=(*problem.limits, limit)) for limit in tighter)]
 
 
-def _add_neighbours(pool: _Pool, count: int, stopped: Callable[[], bool]) -> None:
+def _add_neighbours(pool: _Pool, count: int) -> None:
     """Fill up with configurations that differ from known ones in one axis, best ones first."""
     queue = [(pool.values[key], key) for key in pool.best_first()]
     expanded = set()
-    while queue and len(pool.configurations) < count and not stopped():
+    while queue and len(pool.configurations) < count:
         _, key = heapq.heappop(queue)
         if key in expanded:
             continue
         expanded.add(key)
         before = set(pool.configurations)
         for axis in pool.space.problem.space.axes:
+            poll()
             for neighbour in _line(pool, pool.configurations[key], axis, count):
                 pool.offer(neighbour)
         for new in sorted(pool.configurations.keys() - before):

@@ -73,13 +73,14 @@ class ArrayQuestion(Question):
                     f"{option} does not go with --edition {edition.value}; allowed: --edition cycle"
                 )
         data, platform = read_data_type(options.dtype), read_platform(options.platform)
-        minimised, bounds = cls.stated(options, objective)
+        minimised, bounds, own = cls.stated(options, objective)
         return cls(
             edition=edition,
             data=data if options.accumulator is None else data.accumulating(options.accumulator),
             platform=platform,
             machine=machine_changes(options.regime, sums=options.sums),
             bounds=bounds,
+            own=own,
             objective=minimised,
             dataflow=parse_loops(options.dataflow),
             permutation=options.permutation,
@@ -172,6 +173,8 @@ class ArrayQuestion(Question):
     def problems(self, nest: LoopNest, memory: Stored = ()) -> tuple[Problem, ...]:
         limits = self.limits
         problems = [Problem(design, limits, self.objective) for design in self.designs(nest)]
+        for problem in problems if self.own else ():
+            self.check_own(problem.design)
         for problem in problems if any(limit.required for limit in limits) else ():
             problem.check_names()
         return tuple(problems)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,9 +20,10 @@ from ithaca.solver.options import Budget
 from ithaca.solver.solution import Solution
 from ithaca.studies.network.chains import Costs, RunChain, Span
 from ithaca.studies.network.runner import NetworkProgress
-from ithaca.studies.network.tiles import search_tiles
+from ithaca.studies.network.tiles import TileSearch, search_tiles
 from ithaca.studies.network.totals import require_one
 from ithaca.workloads.nest import LoopNest
+from ithaca.workloads.networks.network import LayerRun
 
 #: The nests of some runs, and how often they run: what is asked once for all of them.
 RunQuestion = tuple[tuple[LoopNest, ...], int]
@@ -98,8 +99,8 @@ class TiledRuns:
             while left:
                 poll()
                 first, last = left[-1]
-                runs = self._chain.runs[first : last + 1]
-                designs = [self._problems_of[run.nest][0].design for run in runs]
+                runs, _ = self._asks((first, last))
+                designs = [problem.design for problem in self._problems(runs)]
                 tiled = designs[0].tiled(designs[1:])
                 if tiled is not None:
                     ways[first, last] = tiled
@@ -165,12 +166,12 @@ class TiledRuns:
         """
         known: dict[RunQuestion, TiledRun] = {}
         tiled_runs: dict[Span, TiledRun] = {}
+        begun = self._begun(values, budget)
         with ending(), suppress(StoppedError):
             for done, (span, tiled) in enumerate(self.searches.items()):
                 poll()
-                part = self._chain.part(span)
-                runs, count = part.runs, part.runs[0].count
-                key = tuple(run.nest for run in runs), count
+                runs, key = self._asks(span)
+                count = key[1]
                 if report is not None:
                     place = " → ".join(run.source for run in runs)
                     report(NetworkProgress(done, len(self.searches), 0, f"tiles of {place}"))
@@ -180,14 +181,56 @@ class TiledRuns:
                         for (first, last), each in tiled_runs.items()
                         if span[0] <= first and last <= span[1] and each.solutions
                     }
-                    other = part.best(values, parts)
-                    problems = [self._problems_of[run.nest][0] for run in runs]
-                    rival = None if other is None else other[0][0] / count
                     share = budget.share(len(self.searches) - done)
-                    solutions, proof = search_tiles(problems, tiled, share, rival)
+                    solutions, proof = search_tiles(
+                        self._problems(runs),
+                        tiled,
+                        share,
+                        self._rival(span, values, parts),
+                        begun.pop(key, None),
+                    )
                     words = sum(run.written_words for run in runs[:-1])
                     known[key] = TiledRun(count, solutions, proof, words)
                 tiled_runs[span] = known[key]
         every = self.searches
         self._leave(*(s for s in every if s not in tiled_runs or tiled_runs[s].unknown))
         return tiled_runs
+
+    def _begun(self, values: Costs, budget: Budget) -> dict[RunQuestion, TileSearch]:
+        """Searches of all ways of each of the runs, with their first bounds: before any of them is
+        searched, as the longest runs come last, when time may be over."""
+        begun: dict[RunQuestion, TileSearch] = {}
+        inner: dict[Problem, Solution] = {}
+        if budget.options.time_limit is None:
+            return begun
+        half = Budget(budget.share(2))
+        with half.options.building(), suppress(StoppedError):
+            for done, (span, tiled) in enumerate(self.searches.items()):
+                poll()
+                runs, key = self._asks(span)
+                if key not in begun:
+                    share = half.share(len(self.searches) - done)
+                    begun[key] = TileSearch(
+                        self._problems(runs),
+                        tiled.stages[-1],
+                        share,
+                        self._rival(span, values, {}),
+                        inner,
+                    )
+                    begun[key].begin(share)
+        return begun
+
+    def _asks(self, span: Span) -> tuple[tuple[LayerRun, ...], RunQuestion]:
+        runs = self._chain.runs[span[0] : span[1] + 1]
+        return runs, (tuple(run.nest for run in runs), runs[0].count)
+
+    def _problems(self, runs: Sequence[LayerRun]) -> list[Problem]:
+        return [self._problems_of[run.nest][0] for run in runs]
+
+    def _rival(
+        self, span: Span, values: Costs, parts: Mapping[Span, tuple[Fraction, ...]]
+    ) -> Fraction | None:
+        """What the runs have otherwise, once."""
+        part = self._chain.part(span)
+        other = part.best(values, parts)
+        return None if other is None else other[0][0] / part.runs[0].count

@@ -2,8 +2,10 @@
 formats."""
 
 import json
+import time
 from dataclasses import replace
 from fractions import Fraction
+from itertools import count
 
 import numpy as np
 import pytest
@@ -287,6 +289,17 @@ def test_known_configurations_come_first_and_must_be_feasible(seeds):
     odd = Configuration({**known[0], "pack.A": 64})
     with pytest.raises(InputError, match="not feasible"):
         diverse_configurations(problem, 2, known=(odd,))
+
+
+def test_a_time_limit_holds_for_all_of_it(seeds, monkeypatch):
+    problem, (best, *_) = seeds.space.problem, seeds.configurations
+    asked = count()
+    monkeypatch.setattr(time, "perf_counter", lambda: float(next(asked)))
+    grown = diverse_configurations(problem, 8, options=SolveOptions(time_limit=30), known=(best,))
+    assert grown[0] == best
+    assert next(asked) < 60
+    monkeypatch.undo()
+    assert len(diverse_configurations(problem, 8, known=(best,))) == 8
 
 
 def test_no_feasible_tiling_gives_no_seeds():

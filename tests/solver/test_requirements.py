@@ -231,3 +231,24 @@ def metrics_within_bandwidth(costs):
 def test_refused_metrics(words, refusal):
     own = [word for each in words for word in ("--metric", each)]
     assert refusal in refused("solve", *MM, *own, "--objective", "x")
+
+
+@pytest.mark.parametrize(
+    ("command", "options"),
+    [
+        ("solve", MM),
+        ("solve", ("lu", "-s", "n=4")),
+        ("map", ("mm", "-s", "i=2,j=2,k=2", "--arch", "simple")),
+        ("network", ("alexnet", "--layers", "fc8")),
+        ("network", ("alexnet", "--layers", "fc8", "--mode", "shared-array")),
+        ("network", ("alexnet", "--layers", "fc8", "--arch", "simple")),
+        ("pareto", (*MM, "--objectives", "latency,dsp")),
+        ("whatif", ("mm", "-s", "j=2,k=2", "--vary", "i=2,4")),
+        ("seed", (*MM, "--to", "csv", "-o", "seeds.csv")),
+    ],
+)
+def test_metrics_that_nothing_uses_are_read(command, options):
+    """Of every family and study: what they use, and whether their name is new."""
+    line = refused(command, *options, "--metric", "x=latency", "--metric", "y=dps")
+    assert "--metric 'y': 'dps' uses the unknown name 'dps'" in line
+    assert "'latency' is a metric already" in refused(command, *options, "--metric", "latency=2")

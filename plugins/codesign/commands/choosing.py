@@ -282,7 +282,12 @@ def _limits(space: HardwareSpace, changes: Limits) -> dict[str, Fraction]:
     limits: dict[str, Fraction] = dict(space.limits)
     for name, bound in parse_limits(changes or [], space.metrics).items():
         if bound is None:
-            limits.pop(name, None)
+            if name not in limits:
+                raise InputError(
+                    f"--limit: {quoted(name)} is none, but space {space.name} states no limit of "
+                    f"that name; allowed: none for {', '.join(limits) or 'nothing'}"
+                )
+            del limits[name]
         elif isinstance(bound, FRACTIONS):
             limits[name] = bound
         else:

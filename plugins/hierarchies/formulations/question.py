@@ -98,13 +98,14 @@ class MappingQuestion(Question):
         of_library = isinstance(arch, Architecture) or str(arch) in architecture_names()
         open_ = of_library or space.free_bypass or options.constraints is not None
         like = None if open_ else namesake(architecture_named)
-        minimised, bounds = cls.stated(options, objective)
+        minimised, bounds, own = cls.stated(options, objective)
         return cls(
             architecture=architecture_named.keeping(keeps_of(like)),
             edition=edition,
             space=space,
             objective=minimised,
             bounds=bounds,
+            own=own,
             constraints=options.constraints,
             of_library=of_library,
             like=None if like is None else like.name,

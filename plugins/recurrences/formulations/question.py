@@ -42,10 +42,11 @@ class RecurrenceQuestion(Question):
     @classmethod
     def read(cls, options: RecurrenceOptions, objective: str | Objective | None = None) -> Self:
         parse_choice("--dtype of recurrences", str(options.dtype), ("fp32",))
-        minimised, bounds = cls.stated(options, objective)
+        minimised, bounds, own = cls.stated(options, objective)
         return cls(
             platform=read_platform(options.platform),
             bounds=bounds,
+            own=own,
             objective=minimised,
             dataflow=parse_loops(options.dataflow),
         )
