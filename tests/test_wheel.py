@@ -47,6 +47,7 @@ explain result.json --quick
 report result.json -o page.html --quick
 export result.json --to autosa -o autosa
 export result.json --to timeloop -o timeloop
+programs mm -s i=4,j=4,k=4 --to nl -o programs
 seed result.json --to csv --count 3 -o seeds.csv
 map --arch simple --problem mm -s i=2,j=2,k=2 -o mapped.json
 export mapped.json --to timeloop -o mapped

@@ -70,7 +70,7 @@ def export(
         wrote: Wrote = answer.made("exported", name, output, nearest)
         return wrote
     first = answer.layers[0].answer.problem if isinstance(answer, NetworkResult) else answer.problem
-    tool = _tool(name, first.design, nearest=nearest)
+    tool = tool_for(name, first.design, nearest=nearest)
     if tool.with_options is not None:
         tool = tool.with_options({option: more.words.get(option) for option in tool.options})
     if isinstance(answer, NetworkResult):
@@ -103,7 +103,7 @@ def export(
     return Wrote(output, summary + remark)
 
 
-def _tool(to: str, design: Design, *, nearest: bool) -> Tool:
+def tool_for(to: str, design: Design, *, nearest: bool) -> Tool:
     """The tool of a target, for a design. Raises `InputError` if it has no such ones."""
     edition = str(profile_of(design).attributes.get("edition", ""))
     takers = tools_of(design.family)

@@ -1,17 +1,29 @@
-"""`ithaca.model`: the program of a design, in Pyomo."""
+"""`ithaca.model`, the program of a design in Pyomo, and `ithaca.programs`, those of all designs as
+files."""
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Annotated, Any
 
 from typer import Option
 
+from ithaca.commands.api.exporting import tool_for
 from ithaca.commands.api.keywords import FamilyOptions, public
 from ithaca.commands.api.options import OBJECTIVE, Extents, Objective, Sizes, Workload
+from ithaca.commands.api.outputs import WRITTEN
 from ithaca.commands.api.parsing import check_sizes, parse_extents
+from ithaca.exports.programs import FORMATS
 from ithaca.exports.programs.integer import integer_model
+from ithaca.files.answer import Wrote
 from ithaca.files.errors import InputError
+from ithaca.files.numbers import counted
+from ithaca.files.words import parse_choice
+from ithaca.files.writing import write_folder
+from ithaca.formulations.problem import Problem
 from ithaca.solver.nlp.program import NonlinearProgram, quantity_ranges
+from ithaca.solver.portfolio import not_solved
 
 
 @public
@@ -36,10 +48,7 @@ def model(
     The question must have one design. A model with values, such as a solver leaves, is a start of
     `ithaca.solve`, and one of the points of `ithaca.evaluate`.
     """
-    own = parse_extents(sizes, extents)
-    nest = family.nest(workload, own)
-    problems = family.question(workload, objective).problems(nest)
-    check_sizes(workload, nest, own)
+    problems = _problems(workload, sizes, family, objective, extents)
     if len(problems) > 1:
         names = ", ".join(problem.design.name for problem in problems)
         raise InputError(
@@ -54,3 +63,43 @@ def model(
     if (ranges := quantity_ranges(problem)) is None:
         raise InputError("--relaxed: no configuration meets the limits; allowed: limits that can")
     return NonlinearProgram(problem, ranges).model
+
+
+@public
+def programs(
+    workload: Workload,
+    to: Annotated[str, Option("--to", help=f"Format: {', '.join(FORMATS)}.")],
+    output: Annotated[str | Path, Option("-o", "--output", help="Folder to write."), WRITTEN],
+    *,
+    sizes: Sizes = None,
+    family: FamilyOptions,
+    objective: Objective = OBJECTIVE,
+    **extents: Extents,
+) -> Wrote:
+    """Write the programs of all designs of a question, unsolved, each to a folder of its own.
+
+    What another solver finds for one is a start of `ithaca.solve` (``start="solution.sol"``), which
+    proves whether it is the best.
+    """
+    name = parse_choice("--to", to, FORMATS)
+    files = {}
+    problems = _problems(workload, sizes, family, objective, extents)
+    tool = tool_for(name, problems[0].design, nearest=False)
+    for problem in problems:
+        # "[i,j] C" is the folder i_j_C
+        folder = "_".join(re.findall(r"\w+", problem.design.name))
+        own = tool.files(tool.configured(not_solved(problem)))
+        files |= {f"{folder}/{path}": text for path, text in own.items()}
+    write_folder(output, files)
+    return Wrote(output, f"the {counted(len(problems), 'program')} of the question, unsolved")
+
+
+def _problems(
+    workload: Any, sizes: Any, family: FamilyOptions, objective: Any, extents: Any
+) -> tuple[Problem, ...]:
+    """The problems of a question, one per design."""
+    own = parse_extents(sizes, extents)
+    nest = family.nest(workload, own)
+    problems = family.question(workload, objective).problems(nest)
+    check_sizes(workload, nest, own)
+    return tuple(problems)

@@ -144,6 +144,24 @@ def test_a_written_pyomo_model_is_the_model(result, tmp_path):
     assert len([*built.rule]) == len([*own.rule])
 
 
+def test_programs_of_a_question_are_those_of_its_designs(tmp_path):
+    """Unsolved, each with a name of its own, and with the value of its proven optimum there."""
+    rules = [word for rule in RULES for word in ("--require", rule)]
+    words = (*MM[:3], "--limit", "dsp=200", *rules)
+    line = succeed("programs", *words, "--to", "python", "-o", str(tmp_path / "p")).stdout
+    assert "the 6 programs of the question, unsolved" in line
+    solved = ithaca.solve("mm", i=6, j=5, k=4, limit="dsp=200", require=list(RULES))
+    assert len(solved.designs) == 6
+    for own in solved.designs:
+        folder = tmp_path / "p" / "_".join(re.findall(r"\w+", own.design))
+        assert "It is not solved." in (folder / "README.md").read_text()
+        names = {}
+        exec((folder / "model.py").read_text(), names)
+        assert names["objective"](own.configuration) == own.value
+    refusal = refused("programs", *words, "--to", "autosa", "-o", str(tmp_path / "a"))
+    assert "--to is 'autosa'; allowed: pyomo, nl, lp" in refusal
+
+
 def test_programs_of_cpsat_have_names(result, tmp_path):
     from google.protobuf import text_format
     from ortools.sat import cp_model_pb2
