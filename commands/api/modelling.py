@@ -82,7 +82,7 @@ def programs(
     proves whether it is the best.
     """
     name = parse_choice("--to", to, FORMATS)
-    files = {}
+    files = dict[str, str]()
     problems = _problems(workload, sizes, family, objective, extents)
     tool = tool_for(name, problems[0].design, nearest=False)
     for problem in problems:
