@@ -40,6 +40,7 @@ def helps() -> dict[str, str]:
 
 def load(name: str) -> Any:
     """A command with its options; all that it needs is imported only here."""
+    from ithaca.commands.grouped import GroupedCommand
     from ithaca.commands.typed import as_typed
 
     examples = [line for line in _examples() if line.startswith(f"ithaca {name} ")]
@@ -52,7 +53,8 @@ def load(name: str) -> Any:
     command = COMMANDS[name]
     what = str(getattr(command, "calls", command).__doc__).partition("\n\n")[0]
     single = typer.Typer(add_completion=False, rich_markup_mode=None)
-    single.command(name, help=" ".join(what.split()), epilog=epilog)(as_typed(command))
+    text = " ".join(what.split())
+    single.command(name, cls=GroupedCommand, help=text, epilog=epilog)(as_typed(command))
     return typer.main.get_command(single)
 
 

@@ -10,14 +10,19 @@ from inspect import Parameter, Signature
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_args
 
-from typer import Context
+from typer import Context, Option
 from typer.models import ArgumentInfo
 
 from ithaca.commands.api.keywords import Declared, declared, gathered
 from ithaca.commands.api.outputs import Written
+from ithaca.commands.grouped import HELP_ALL, MANY, group_of, show_all
 from ithaca.files.errors import InputError
 from ithaca.files.inclusions import including
 from ithaca.files.words import REPEATED
+
+_HELP_ALL = Annotated[
+    bool, Option("--help-all", is_eager=True, callback=show_all, help="Show all options and exit.")
+]
 
 C = TypeVar("C", bound=Callable[..., object])
 
@@ -51,6 +56,7 @@ def as_typed(command: Callable[..., object]) -> Callable[..., object]:
 
     @wraps(command)
     def run(typer_context: Context, **words: Any) -> object:
+        words.pop(HELP_ALL, None)
         for option in paths:
             if words[option.name] is not None:
                 words[option.name] = _path(option.spelled, words[option.name])
@@ -89,6 +95,10 @@ def as_typed(command: Callable[..., object]) -> Callable[..., object]:
         Parameter("typer_context", Parameter.KEYWORD_ONLY, annotation=Context),
         *map(_parameter, options),
     ]
+    if len(options) > MANY:
+        parameters.append(
+            Parameter(HELP_ALL, Parameter.KEYWORD_ONLY, default=False, annotation=_HELP_ALL)
+        )
     run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
@@ -109,6 +119,8 @@ def _parameter(option: Declared) -> Parameter:
         kind = str | None if default is None else str
         default = default if default in (None, Parameter.empty) else str(default)
     info = copy(info)
+    if not isinstance(info, ArgumentInfo):
+        info.rich_help_panel = group_of(option)
     info.autocompletion = _completed(option.name)
     if _is_path(option.hint) and not isinstance(info, ArgumentInfo):
         info.metavar = info.metavar or "PATH"

@@ -11,6 +11,9 @@ from typer import Option
 
 from ithaca.files.words import REPEATED
 
+#: The group of options that help shows on demand.
+RARE = "Rarely needed"
+
 #: Limits as options state them.
 Limits = Mapping[str, float | str | None] | Sequence[str] | None
 
@@ -21,8 +24,8 @@ Require = Annotated[
     Option(
         "--require",
         metavar="RULE",
-        help="Comparisons that must hold of metrics, quantities and named parts: "
-        "'lanes.i == 2*lanes.j', 'tiles.k <= 8' (repeatable).",
+        help="A comparison that must hold, e.g. 'lanes.i == 2*lanes.j' or 'tiles.k <= 8' "
+        "(repeatable).",
     ),
     REPEATED,
 ]
@@ -34,8 +37,7 @@ Metrics = Annotated[
     Option(
         "--metric",
         metavar="NAME=EXPR",
-        help="A metric of your own, for objectives, limits and requirements: 'pes=lanes.i*lanes.j' "
-        "(repeatable).",
+        help="A metric of your own, such as 'pes=lanes.i*lanes.j' (repeatable).",
     ),
     REPEATED,
 ]

@@ -2,15 +2,25 @@
 
 import csv
 import io
+import re
 import shlex
+from inspect import unwrap
 from pathlib import Path
 
 import pytest
 
 from ithaca.cli import COMMANDS
+from ithaca.commands.api.keywords import declared
 from ithaca.commands.listing import LISTS
 from ithaca.workloads.networks.find import find_network, network_names
 from tests.command_line import ithaca, succeed
+
+
+def called(name):
+    """The function whose options a command has."""
+    command = COMMANDS[name]
+    return getattr(command, "calls", command)
+
 
 LISTED = [("list", name) for name in LISTS]
 
@@ -25,6 +35,24 @@ def test_help_fits_80_columns(words):
 
 
 EXAMPLES = (Path(__file__).parents[1] / "commands/examples.txt").read_text().splitlines()[1:]
+
+
+#: Commands with many options.
+WIDE = ("solve", "network", "map", "whatif", "pareto", "seed", "programs", "codesign")
+
+
+@pytest.mark.parametrize("name", WIDE)
+def test_help_has_groups_and_shows_the_rest_on_demand(name):
+    short = succeed(name, "--help").stdout
+    assert len(short.splitlines()) <= 60
+    whole = succeed(name, "--help-all").stdout
+    options = {option.spelled for option in declared(unwrap(called(name)))}
+    spelled = {option for option in options if option.startswith("--")}
+    shown = {option for option in spelled if re.search(rf"{option}\b", short)}
+    assert spelled == {option for option in spelled if re.search(rf"{option}\b", whole)}
+    assert f"--help-all shows {len(spelled - shown)} more" in short
+    heads = [line[:-1] for line in short.splitlines() if re.fullmatch(r"[A-Z].*:", line)]
+    assert heads[1:] == [h for h in ("Question", "Budget", "Search", "Output") if h in heads]
 
 
 def test_every_command_has_examples():

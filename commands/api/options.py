@@ -115,7 +115,7 @@ class Effort:
         Option(
             "--threads",
             metavar="N",
-            help="How many to solve at a time, beyond 1 in processes of their own.",
+            help="How many to solve at a time, in processes.",
         ),
     ] = 1
 
@@ -147,7 +147,7 @@ class SearchOptions(Effort):
         Option(
             "--gap",
             metavar="G",
-            help="Relative gap at which a search counts as done, or 1%; 0 asks for a proof.",
+            help="Relative gap that will do, such as 1%; 0: a proof.",
         ),
     ] = 0
     seed: Annotated[

@@ -44,9 +44,8 @@ Start = Annotated[
     str | Path | Loaded | Rows | SolvedModel | None,
     Option(
         "--start",
-        help="Configurations to improve on: a result, which gives the data type unless --dtype "
-        "does; a CSV file of evaluate; a solution of its program by another solver (.sol); or a "
-        "mapping of Timeloop's (.yaml).",
+        help="Configurations to improve on: a result (also its data type), a CSV file of "
+        "evaluate, another solver's solution (.sol) or Timeloop's mapping (.yaml).",
     ),
 ]
 

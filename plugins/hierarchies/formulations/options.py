@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Option
 
 from ithaca.files.words import REPEATED
-from ithaca.formulations.question_kind import Limits, Metrics, QuestionKind, Require
+from ithaca.formulations.question_kind import RARE, Limits, Metrics, QuestionKind, Require
 
 if TYPE_CHECKING:
     from ithaca.plugins.hierarchies.formulations.architecture import Architecture
@@ -60,6 +60,7 @@ class HierarchyOptions:
         str,
         Option(
             "--nodes",
+            rich_help_panel=RARE,
             help="Of edition uneven: free: tiles of any level may lie inside those of any "
             "other; levels: as the levels do.",
         ),
@@ -68,6 +69,7 @@ class HierarchyOptions:
         str,
         Option(
             "--drains",
+            rich_help_panel=RARE,
             help="Of edition uneven: charged: results that leave a level are read there; "
             "free: they are not, as in Timeloop.",
         ),
@@ -76,6 +78,7 @@ class HierarchyOptions:
         str,
         Option(
             "--off-chip",
+            rich_help_panel=RARE,
             help="Of edition intrinsic: free: words come from off chip for nothing, as published; "
             "bus: they take cycles of its bus.",
         ),
@@ -94,15 +97,25 @@ class HierarchyOptions:
         bool,
         Option(
             "--remainders",
+            rich_help_panel=RARE,
             help="Let last tiles be what is left, as in M=11,7, instead of padding them.",
         ),
     ] = False
     strict: Annotated[
-        bool, Option("--strict", help="Refuse fields of Timeloop's files that nothing reads.")
+        bool,
+        Option(
+            "--strict",
+            rich_help_panel=RARE,
+            help="Refuse fields of Timeloop's files that nothing reads.",
+        ),
     ] = False
     explain_files: Annotated[
         bool,
-        Option("--explain-files", help="Say what is read of Timeloop's files before solving."),
+        Option(
+            "--explain-files",
+            rich_help_panel=RARE,
+            help="Say what is read of Timeloop's files before solving.",
+        ),
     ] = False
 
 

@@ -1,0 +1,101 @@
+"""Help of commands in groups: what is asked, its budget, the search, the output; what only some
+questions need is shown by ``--help-all``."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+from typer import Context, Exit, echo
+from typer.core import TyperCommand
+
+from ithaca.commands.api.keywords import Declared
+from ithaca.formulations.families import QUESTION_KINDS
+from ithaca.formulations.question_kind import RARE
+
+ARGUMENTS, QUESTION, BUDGET = "Arguments", "Question", "Budget"
+SEARCH, OUTPUT, MODELS = "Search", "Output", "Published models"
+
+#: Options by group, of all commands; others are of the question.
+GROUPS = {
+    BUDGET: {"platform", "dtype", "limit", "memory"},
+    SEARCH: {
+        *("method", "time_limit", "threads", "gap", "start", "trials", "samples", "max_points"),
+        *("all_designs", "mode"),
+    },
+    OUTPUT: {
+        *("output", "table", "plot", "as_json", "printed", "loops", "quick", "trace", "vcd"),
+    },
+    MODELS: {"phase", "batch", "tokens", "context", "experts", "elementwise"},
+    RARE: {
+        *("descriptor", "prove_with", "seed", "scheduler", "include_from", "recheck"),
+        *("results", "trust_results", "arrays", "minimise", "compare"),
+    },
+}
+
+#: Options of families that are shown with the question, whichever it is of.
+SHOWN = {"dataflow", "require", "metric", "arch"}
+
+#: The groups that are always shown, in order.
+FIRST = {group: n for n, group in enumerate((ARGUMENTS, QUESTION, BUDGET, SEARCH, OUTPUT))}
+
+#: A command of no more options shows all.
+MANY = 24
+
+#: The option that shows all, in Python; what a context has then.
+HELP_ALL, ALL = "help_all", "ithaca.all"
+
+#: Attribute of an option of typer that names its group.
+PANEL = "rich_help_panel"
+
+
+def group_of(option: Declared) -> str:
+    """The group that an option stands in."""
+    if panel := getattr(option.info, PANEL, None):
+        return str(panel)
+    for group, names in GROUPS.items():
+        if option.name in names:
+            return group
+    kinds = [kind for kind in QUESTION_KINDS.values() if option.name in kind.option_names]
+    if option.group != "family" or option.name in SHOWN or not kinds:
+        return QUESTION
+    return kinds[0].speaks_of.capitalize()
+
+
+def show_all(context: Context, value: bool) -> None:
+    """Print the help with all options, and end, where ``--help-all`` is given."""
+    if value:
+        context.meta[ALL] = True
+        echo(context.get_help())
+        raise Exit
+
+
+class GroupedCommand(TyperCommand):
+    """A command whose help has its options in groups."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write arguments, and options group by group."""
+        groups: dict[str, list[tuple[str, str]]] = defaultdict(list)
+        for parameter in self.get_params(ctx):
+            if (record := parameter.get_help_record(ctx)) is not None:
+                groups[_heading(parameter)].append(record)
+        hidden = set()
+        if sum(map(len, groups.values())) > MANY and ALL not in ctx.meta:
+            hidden = groups.keys() - FIRST
+        shown = sorted(groups.keys() - hidden, key=lambda g: FIRST.get(g, len(FIRST)))
+        for group in shown:
+            with formatter.section(group):
+                formatter.write_dl(groups[group])
+        if hidden:
+            names = ", ".join(sorted(group.lower() for group in hidden - {RARE}))
+            count = sum(len(groups[group]) for group in hidden)
+            formatter.write_paragraph()
+            formatter.write_text(f"--help-all shows {count} more{names and f': {names}'}.")
+
+
+def _heading(parameter: Any) -> str:
+    if parameter.param_type_name == "argument":
+        return ARGUMENTS
+    if parameter.name in ("help", HELP_ALL):
+        return OUTPUT
+    return str(getattr(parameter, PANEL, None) or QUESTION)
