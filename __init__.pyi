@@ -421,7 +421,7 @@ def network(
     progress: Callable[[SearchProgress], object] | None = None,
     **parameters: int,
 ) -> NetworkResult:
-    """Solve every layer of a network, alone or on what layers share, and prove the total."""
+    """Solve all layers of a network, alone or together, and prove the total."""
 
 def pareto(
     workload: str | PathLike[str] | LoopNest,

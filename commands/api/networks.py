@@ -116,7 +116,7 @@ def network(
     keeping: Keeping,
     **parameters: Extents,
 ) -> NetworkResult:
-    """Solve all layers of a network, each alone or together, and prove the total."""
+    """Solve all layers of a network, alone or together, and prove the total."""
     kind = family.kind()
     solve = find_mode(mode, fuse=fuse)
     engine = parse_method(method or "auto")
