@@ -16,10 +16,11 @@ from ithaca.workloads.networks.find import find_network, network_names
 from tests.command_line import ithaca, succeed
 
 
-def called(name):
-    """The function whose options a command has."""
+def spelled_options(name):
+    """The options of a command, and of the function that it calls, as they are written."""
     command = COMMANDS[name]
-    return getattr(command, "calls", command)
+    options = {*declared(command), *declared(unwrap(getattr(command, "calls", command)))}
+    return {option.spelled for option in options if option.spelled.startswith("--")}
 
 
 LISTED = [("list", name) for name in LISTS]
@@ -46,8 +47,7 @@ def test_help_has_groups_and_shows_the_rest_on_demand(name):
     short = succeed(name, "--help").stdout
     assert len(short.splitlines()) <= 60
     whole = succeed(name, "--help-all").stdout
-    options = {option.spelled for option in declared(unwrap(called(name)))}
-    spelled = {option for option in options if option.startswith("--")}
+    spelled = spelled_options(name)
     shown = {option for option in spelled if re.search(rf"{option}\b", short)}
     assert spelled == {option for option in spelled if re.search(rf"{option}\b", whole)}
     assert f"--help-all shows {len(spelled - shown)} more" in short
