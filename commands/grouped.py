@@ -77,7 +77,8 @@ class GroupedCommand(TyperCommand):
         """Write arguments, and options group by group."""
         groups: dict[str, list[tuple[str, str]]] = defaultdict(list)
         for parameter in self.get_params(ctx):
-            if (record := parameter.get_help_record(ctx)) is not None:
+            record = parameter.get_help_record(ctx)
+            if record is not None and parameter.name != HELP_ALL:
                 groups[_heading(parameter)].append(record)
         hidden = set()
         if sum(map(len, groups.values())) > MANY and ALL not in ctx.meta:
@@ -89,13 +90,15 @@ class GroupedCommand(TyperCommand):
         if hidden:
             names = ", ".join(sorted(group.lower() for group in hidden - {RARE}))
             count = sum(len(groups[group]) for group in hidden)
-            formatter.write_paragraph()
-            formatter.write_text(f"--help-all shows {count} more{names and f': {names}'}.")
+            with formatter.section("More"):
+                formatter.write_dl(
+                    [("--help-all", f"Show {count} more options{names and f': {names}'}.")]
+                )
 
 
 def _heading(parameter: Any) -> str:
     if parameter.param_type_name == "argument":
         return ARGUMENTS
-    if parameter.name in ("help", HELP_ALL):
+    if parameter.name == "help":
         return OUTPUT
     return str(getattr(parameter, PANEL, None) or QUESTION)
