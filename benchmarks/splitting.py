@@ -189,9 +189,11 @@ def report(name: str, run: Callable[[Helpers | None], Any], threads: int, width:
         f"{executor.returned / executor.jobs:,.0f} back, "
         f"{sum(executor.once.values()):,} to each worker once"
     )
-    estimates = {n: executor.estimate(n, whole - inside) for n in WORKERS}
-    words = ", ".join(f"{n}: {plain / s:.1f}" for n, s in estimates.items())
-    print(f"  estimated times as fast, by workers: {words}")
+    between = whole - inside
+    estimates = {n: executor.estimate(n, between) for n in WORKERS}
+    for what, before, rest in (("of all", plain, 0.0), ("of the jobs", inside, between)):
+        words = ", ".join(f"{n}: {before / (s - rest):.1f}" for n, s in estimates.items())
+        print(f"  estimated times as fast {what}, by workers: {words}")
     if threads > 1:
         began, clock = cpu(), time.perf_counter()
         with Processes(threads) as processes:

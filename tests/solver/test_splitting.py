@@ -231,14 +231,15 @@ def test_many_things_are_shared_in_turn(tmp_path):
     assert not folder.exists()
 
 
-def test_a_search_shows_what_it_has_after_each_round():
+def test_a_search_shows_what_it_has_after_each_task():
     told = []
     problem = mm_problem((64, 64, 64), objective="edp")
     options = SolveOptions(helpers=Helpers(InProcess(), **SPLIT))
     state = Search(build_model(problem, never), options, told.append).run()
     assert isinstance(state, SearchState)
-    bounds = [progress.lower_bound for progress in told]
+    bounds, boxes = ([getattr(each, name) for each in told] for name in ("lower_bound", "boxes"))
     assert bounds == sorted(bounds)
+    assert boxes == sorted(boxes)
     assert isinstance(options.helpers.executor, Executor)
 
 
