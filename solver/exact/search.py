@@ -256,8 +256,12 @@ class Search(TreeSearch, ProvingSearch):
             return None if left is not None and left <= 0 else SolveOptions(left, stop=stop)
 
         try:
+            examined = state.boxes
             for number, outcome in done_by(helpers.executor, jobs, share):
                 outcomes[number] = outcome
+                if self.report is not None:
+                    examined += outcome.boxes
+                    self.report(Progress(state.value, state.lower_bound, examined, state.seconds))
         finally:
             for number, task in enumerate(tasks):
                 own = outcomes.get(number, Outcome(None, 0, (task.part,)))

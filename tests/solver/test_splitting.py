@@ -81,6 +81,17 @@ def test_any_number_of_workers_comes_to_the_same(problem, processes):
     assert certified(alone)[:6] == certified(whole)[:6]
 
 
+@pytest.mark.parametrize("problem", QUESTIONS[:4], ids=range(4))
+def test_all_that_tasks_leave_open_is_searched(problem, monkeypatch):
+    """Nothing is known at first, and of few boxes a batch, so that a task leaves many open."""
+    optimum = solve_exact(problem).value
+    monkeypatch.setattr(Search, "batch", 16)
+    for most in (50, 300, 2000):
+        options = SolveOptions(helpers=Helpers(InProcess(), 0, most))
+        state = Search(build_model(problem, never), options).run()
+        assert (state.value, state.lower_bound) == (optimum, optimum)
+
+
 class Watched(InProcess):
     """Counts its runs and jobs, and the largest that it is given."""
 
@@ -104,6 +115,24 @@ def test_a_search_is_split_once_it_has_examined_enough():
     # rounds grow with what was done before
     assert len(executor.runs) > 3
     assert sorted(executor.runs[:-1]) == executor.runs[:-1]
+
+
+class Backwards(Watched):
+    """Ends the last job first."""
+
+    def run(self, jobs, share, tell=None):
+        return reversed([*super().run(jobs, share, tell)])
+
+
+def test_which_task_ends_first_makes_no_difference(monkeypatch):
+    monkeypatch.setattr(Search, "batch", 16)
+    for problem in QUESTIONS[:4]:
+        states = []
+        for executor in (Backwards(), InProcess()):
+            options = SolveOptions(helpers=Helpers(executor, 0, 300))
+            states.append(Search(build_model(problem, never), options).run())
+        one, other = states
+        assert (one.incumbent, one.boxes) == (other.incumbent, other.boxes)
 
 
 class Lossy(Watched):
@@ -231,14 +260,15 @@ def test_many_things_are_shared_in_turn(tmp_path):
     assert not folder.exists()
 
 
-def test_a_search_shows_what_it_has_after_each_round():
+def test_a_search_shows_what_it_has_after_each_task():
     told = []
     problem = mm_problem((64, 64, 64), objective="edp")
     options = SolveOptions(helpers=Helpers(InProcess(), **SPLIT))
     state = Search(build_model(problem, never), options, told.append).run()
     assert isinstance(state, SearchState)
-    bounds = [progress.lower_bound for progress in told]
+    bounds, boxes = ([getattr(each, name) for each in told] for name in ("lower_bound", "boxes"))
     assert bounds == sorted(bounds)
+    assert boxes == sorted(boxes)
     assert isinstance(options.helpers.executor, Executor)
 
 

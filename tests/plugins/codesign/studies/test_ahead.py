@@ -4,15 +4,20 @@ workers."""
 import os
 import signal
 from dataclasses import replace
+from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from ithaca.formulations.question import Minimise
 from ithaca.formulations.systolic.design import SpaceOptions
+from ithaca.plugins.codesign.studies.arrays import ahead
+from ithaca.plugins.codesign.studies.arrays.alone import LayersAlone
+from ithaca.plugins.codesign.studies.arrays.layer import FREE, Room
 from ithaca.plugins.codesign.studies.arrays.pipeline import PipelineSearch
 from ithaca.plugins.codesign.studies.arrays.search import SharedSearch
 from ithaca.solver.executor import InProcess, LostError, Processes, Sharing
-from ithaca.solver.options import SolveOptions
+from ithaca.solver.options import SolveOptions, never
 from ithaca.solver.splitting import Helpers
 from ithaca.studies.network.modes import mode
 from ithaca.studies.network.problems import only_layers
@@ -96,6 +101,41 @@ def test_a_killed_process_changes_nothing(processes):
 
     assert shared(Killing()) == shared()
     assert killed
+
+
+def bank_of(layers):
+    """A design's layers, of which nothing was solved."""
+    alone = LayersAlone(layers)
+    while not alone.complete:
+        alone.prepare(never)
+    return alone.bank(never, common=False)
+
+
+def test_what_is_solved_ahead_is_known_for_its_room():
+    """Within less block RAM optima are others, or none; those of all of it are not kept for less,
+    and those of less not for all."""
+    helped, alone = bank_of(DESIGNS[0]), bank_of(DESIGNS[0])
+    options, differ = SolveOptions(helpers=Helpers(Two())), 0
+    order = np.argsort(helped.bounds.sum(axis=0), kind="stable")
+    nodes = [tuple(node) for node in helped.nodes.T[order[:40]].tolist()]
+    tight, runs = Room(bram18k=Fraction(30)), {0: 2, 1: 1}
+    for room in (tight, FREE):
+        bounds = {0: 1.0, 1: 1.0}
+        hardware = [ahead.Wanted(n, bounds, runs, ports=False, room=room) for n in nodes]
+        ahead.solve([(helped, each) for each in hardware], options)
+    for node in nodes:
+        for layer in runs:
+            one, other = (
+                [
+                    bank.optimum(layer, node, SolveOptions(), ports=False, room=room)
+                    for room in rooms
+                ]
+                for bank, rooms in ((helped, (FREE, tight)), (alone, (FREE, tight)))
+            )
+            values = [[None if o is None else o.value for o in each] for each in (one, other)]
+            assert values[0] == values[1]
+            differ += values[0][0] != values[0][1]
+    assert differ > 5
 
 
 @pytest.mark.parametrize("seed", range(12))
