@@ -92,6 +92,9 @@ def verify_front(front: Front, options: SolveOptions) -> Iterator[Check]:
         model = replace(model, shortfalls=front.shortfalls)
         if not front.complete:
             known = again.completeness[: len(front.completeness)]
+            if not again.complete:  # a search cut short has but the first of the steps
+                done &= len(known) == len(front.completeness)
+                known += front.completeness[len(known) :]
             model = replace(model, unfinished=front.unfinished, completeness=known)
         check_same(claims(front_document(front)), claims(front_document(model)), "")
     extent = f"{len(front.points)} points, " + (

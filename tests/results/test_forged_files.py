@@ -366,6 +366,17 @@ def test_what_was_not_simulated_is_not_confirmed(folder, factor):
         ithaca.verify(path)
 
 
+def test_fronts_cut_short_are_not_refused_for_want_of_time(tmp_path):
+    """What is found again in less time has fewer proofs: that is no edit of the file."""
+    front = ithaca.pareto("mm", i=4, j=3, k=2, objectives="latency,dsp", dataflow="i,j")
+    assert len(front.completeness) > 0
+    part = replace(front, unfinished="the time limit was over")
+    for seconds, proven in ((1e-9, False), (60, True)):
+        part.save(tmp_path / "r.json")
+        checks = ithaca.verify(tmp_path / "r.json", time_limit=seconds).checks
+        assert [check.confirmed for check in checks] == [proven]
+
+
 @pytest.mark.parametrize("more", [{"max_points": 1}, {"time_limit": 1e-9}])
 def test_parts_of_fronts_are_confirmed_and_points_beside_them_are_not(folder, more):
     path = folder / "part.json"

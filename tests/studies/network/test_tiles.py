@@ -13,6 +13,7 @@ from random import Random
 
 import pytest
 
+from ithaca.files.clock import StoppedError
 from ithaca.plugins.hierarchies.formulations.architecture import Architecture, Compute
 from ithaca.plugins.hierarchies.formulations.mapping_space import MappingOptions
 from ithaca.plugins.hierarchies.formulations.uneven.design import UnevenDesign
@@ -236,6 +237,20 @@ def test_bounds_of_cut_searches_hold_of_all_ways(seed, draw):
 )
 def test_bounds_of_many_cut_searches_hold_of_all_ways(first, draw):
     assert sum(check_cuts(seed, draw) for seed in range(first, first + 5)) > 20
+
+
+def test_all_ways_are_bounded_before_fewer_are_searched(monkeypatch):
+    """Where time ends with the first search of fewer ways, more is known than runs cost at least."""
+    chain = inner_buffers(Random(2))
+    (problems, tiled), best = posed(chain), least_of(chain)
+
+    def late(self):
+        raise StoppedError
+
+    monkeypatch.setattr(TileSearch, "_search", late)
+    _, proof = search_tiles(problems, tiled, SolveOptions(time_limit=60), None)
+    roofs = zip(problems, TileSearch(problems, tiled, SolveOptions(), None)._roofs, strict=True)
+    assert sum(p.objective.value(own) for p, own in roofs) < proof.lower_bound <= best
 
 
 TWO = """\
