@@ -9,7 +9,7 @@ one trip in all mappings.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
@@ -22,6 +22,7 @@ from ithaca.formulations.algebra.array_types import Floats, Integers, Mask
 from ithaca.formulations.algebra.rounding import least_double
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.remembered import remembered
+from ithaca.formulations.stage import Block, Cutoff
 from ithaca.plugins.hierarchies.formulations.search.box_search import (
     BoxSearch,
     OpenBoxes,
@@ -244,20 +245,25 @@ class MappingBoxes(BoxSearch):
                     along = self._search.along(step, loop)
                     states[fits] = layouts.add(states[fits], lanes[fits], along)
                     fits &= states >= 0
-        return leaves.nodes.T[fits], leaves.bounds[fits]
+        return rows[fits], leaves.bounds[fits]
 
     def configured(self, variant: int, row: Integers) -> Configuration | None:
-        """The mapping of a node of one option of every loop."""
-        (options,) = self.trees(variant).options(row[:, None])
-        factors = np.array(
-            [own.factors[:, option] for own, option in zip(self._options, options, strict=True)]
+        chosen = tuple(
+            LoopOptions(own.factors[:, [option]], own.steps)
+            for own, option in zip(self._options, row, strict=True)
         )
-        vector, _, _ = self._evaluated(variant, row[:, None], self._forests)
+        alone = MappingBoxes(self._search, chosen, self._mapped)
+        whole = np.zeros((len(chosen), 1), np.int64)
+        vector, _, _ = alone._evaluated(variant, whole, alone._forests)
         value = self._goal.exact(vector[:, 0])
         if value is None:
             return None
-        extents = np.cumprod(factors, axis=1).T
+        extents = np.cumprod(np.concatenate([own.factors for own in chosen], axis=1), axis=0)
         return self._mapped(extents, self._orders[variant], value)
+
+    def blocks(self, cutoff: Cutoff) -> Iterator[Block]:
+        yield from super().blocks(cutoff)
+        vars(self).pop("_forests", None)  # rows do without
 
 
 class _Gathered:
