@@ -41,7 +41,7 @@ MOST_OPTIONS = 1 << 19
 #: What decides where boxes are halved, found by trial: how far between 1 and their mean (of
 #: logarithms) factors are typical, how much one of what must fit matters in trees, and how much
 #: what tiles take of their room does in boxes.
-TYPICAL, ROOM, FITTING = 0.5, 0.25, 0.3
+TYPICAL, ROOM, FITTING = 0.5, 0.25, 0.15
 
 #: How much more than others the waits count that are the longest, as a power of their share.
 LONGEST = 8
