@@ -11,6 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from heapq import heappop, heappush
 from math import inf
 from typing import Any
 
@@ -237,23 +238,32 @@ class BoxSearch(ABC):
     def blocks(self, cutoff: Cutoff) -> Iterator[Block]:
         """Mappings that may improve, those of the least bound first as far as memory allows."""
         yield Block.empty(-inf)
-        open_: list[OpenBoxes] = []
-        for number in range(self.variants):
-            open_ += self.begun(number, cutoff()).parts(TOGETHER)
+        open_: dict[int, OpenBoxes] = {}  # by number, the last ones last
+        order: list[tuple[float, int]] = []
+        count = numbers = 0
+
+        def keep(boxes: OpenBoxes) -> None:
+            nonlocal count, numbers
+            for part in reversed(boxes.parts(TOGETHER)):
+                open_[numbers] = part
+                heappush(order, (float(part.bounds[0]), numbers))
+                count, numbers = count + part.count, numbers + 1
+
+        for variant in range(self.variants):
+            keep(self.begun(variant, cutoff()))
             yield Block.empty(-inf)
-        while open_ := [each for each in open_ if each.count]:
-            least = [float(each.bounds[0]) for each in open_]
-            if not min(least) < least_double(cutoff()):
-                break
-            crowded = sum(each.count for each in open_) > CROWDED
-            chosen = open_.pop(-1 if crowded else least.index(min(least)))
+        while open_ and order[0][0] < least_double(cutoff()):
+            chosen = open_.pop(next(reversed(open_)) if count > CROWDED else order[0][1])
+            count -= chosen.count
             trees = self.trees(chosen.variant)
             leaves, whole = chosen.apart(trees)
             halves = trees.halves(whole.nodes, whole.axes)
-            open_ += reversed(self.bounded(chosen.variant, halves, cutoff()).parts(TOGETHER))
-            rest = min((float(each.bounds[0]) for each in open_ if each.count), default=inf)
+            keep(self.bounded(chosen.variant, halves, cutoff()))
+            while order and order[0][1] not in open_:
+                heappop(order)
             rows, bounds = self.mappings(leaves)
             first = np.full((bounds.size, 1), chosen.variant)
+            rest = order[0][0] if order else inf
             yield Block(np.concatenate([first, rows], axis=1), bounds, rest)
         yield Block.empty(inf)
 

@@ -9,7 +9,7 @@ one trip in all mappings.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import product
 from math import prod
@@ -22,6 +22,7 @@ from ithaca.formulations.algebra.array_types import Floats, Integers, Mask
 from ithaca.formulations.algebra.rounding import least_double
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.remembered import remembered
+from ithaca.formulations.stage import Block, Cutoff
 from ithaca.plugins.hierarchies.formulations.search.box_search import (
     BoxSearch,
     OpenBoxes,
@@ -40,7 +41,7 @@ MOST_OPTIONS = 1 << 19
 #: What decides where boxes are halved, found by trial: how far between 1 and their mean (of
 #: logarithms) factors are typical, how much one of what must fit matters in trees, and how much
 #: what tiles take of their room does in boxes.
-TYPICAL, ROOM, FITTING = 0.5, 0.25, 0.3
+TYPICAL, ROOM, FITTING = 0.5, 0.25, 0.15
 
 #: How much more than others the waits count that are the longest, as a power of their share.
 LONGEST = 8
@@ -199,10 +200,9 @@ class MappingBoxes(BoxSearch):
 
     def _evaluated(
         self, order: int, nodes: Integers, trees: tuple[OptionForest, ...] | None
-    ) -> tuple[Floats, Mask, Integers]:
-        """Least numbers of boxes; whether they may fit; and the loop whose options differ most.
-
-        Without trees, the factors are only named.
+    ) -> tuple[Floats, Mask, Callable[[Integers], Integers]]:
+        """Least numbers of boxes; whether they may fit; and of some boxes the loop whose options
+        differ most. Without trees, the factors are only named.
         """
         gathered = _Gathered(self, self._orders[order], nodes, trees)
         vector = np.zeros((self._goal.size, nodes.shape[1]))
@@ -218,19 +218,17 @@ class MappingBoxes(BoxSearch):
             own = count.step * whole if count.step else np.zeros(nodes.shape[1])
             vector[3 + place] = sum((part for part, _ in parts), own)
             shares.append((vector[3 + place], parts, count.rate))
-        fits = gathered.fitting()
-        gathered.weigh(steps, {d: self._row(d, "steps") for d in self._loops}, shares)
-        return vector, fits, gathered.decisive()
+        return vector, gathered.fitting(), lambda places: gathered.decisive(places, steps, shares)
 
     def bounded(self, variant: int, nodes: Integers, known: Fraction | None) -> OpenBoxes:
-        vector, fits, axes = self._evaluated(variant, nodes, self._forests)
+        vector, fits, decisive = self._evaluated(variant, nodes, self._forests)
         fitting = np.flatnonzero(fits)
         vector = vector[:, fitting]
         bounds = self._goal.without_ties(vector, self._goal.bounds(vector), known)
         order = np.argsort(bounds, kind="stable")
         order = order[: int(np.searchsorted(bounds[order], least_double(known)))]
         places = fitting[order]
-        return OpenBoxes(variant, nodes[:, places], bounds[order], axes[places])
+        return OpenBoxes(variant, nodes[:, places], bounds[order], decisive(places))
 
     def mappings(self, leaves: OpenBoxes) -> tuple[Integers, Floats]:
         rows = self.trees(leaves.variant).options(leaves.nodes)
@@ -244,20 +242,25 @@ class MappingBoxes(BoxSearch):
                     along = self._search.along(step, loop)
                     states[fits] = layouts.add(states[fits], lanes[fits], along)
                     fits &= states >= 0
-        return leaves.nodes.T[fits], leaves.bounds[fits]
+        return rows[fits], leaves.bounds[fits]
 
     def configured(self, variant: int, row: Integers) -> Configuration | None:
-        """The mapping of a node of one option of every loop."""
-        (options,) = self.trees(variant).options(row[:, None])
-        factors = np.array(
-            [own.factors[:, option] for own, option in zip(self._options, options, strict=True)]
+        chosen = tuple(
+            LoopOptions(own.factors[:, [option]], own.steps)
+            for own, option in zip(self._options, row, strict=True)
         )
-        vector, _, _ = self._evaluated(variant, row[:, None], self._forests)
+        alone = MappingBoxes(self._search, chosen, self._mapped)
+        whole = np.zeros((len(chosen), 1), np.int64)
+        vector, _, _ = alone._evaluated(variant, whole, alone._forests)
         value = self._goal.exact(vector[:, 0])
         if value is None:
             return None
-        extents = np.cumprod(factors, axis=1).T
+        extents = np.cumprod(np.concatenate([own.factors for own in chosen], axis=1), axis=0)
         return self._mapped(extents, self._orders[variant], value)
+
+    def blocks(self, cutoff: Cutoff) -> Iterator[Block]:
+        yield from super().blocks(cutoff)
+        vars(self).pop("_forests", None)  # rows do without
 
 
 class _Gathered:
@@ -274,7 +277,7 @@ class _Gathered:
         self._trees = None if forests is None else [forest.tree for forest in forests]
         self._hierarchy = search._hierarchy
         self._sequence = [own[n] for own, n in zip(self._hierarchy.orders, orders, strict=True)]
-        self._tension = np.zeros(nodes.shape)
+        self._fitting: list[tuple[Floats, dict[int, int]]] = []
         self._known: dict[tuple[int, int], Floats] = {}
 
     def low(self, loop: int, row: Any) -> Floats:
@@ -287,11 +290,6 @@ class _Gathered:
         if (loop, row) not in self._known:
             self._known[loop, row] = self._trees[loop].low[row][self._nodes[loop]]
         return self._known[loop, row]
-
-    def _spread(self, loop: int, row: Any) -> Floats:
-        assert self._forests is not None
-        spread: Floats = self._forests[loop].tree.spread[row, self._nodes[loop]]
-        return spread
 
     def product(self, rows: Mapping[int, Any]) -> Floats:
         """The product of a factor of each loop."""
@@ -387,36 +385,48 @@ class _Gathered:
             parts = [self.product(rows) for rows in tiles]
             fits &= sum(parts, np.zeros(fits.size)) <= most
             for part, rows in zip(parts, tiles, strict=True):
-                self._weigh(FITTING * part / max(most, 1), rows)
+                self._fitting.append((FITTING * part / max(most, 1), rows))
         return fits
 
-    def _weigh(self, share: Floats, rows: Mapping[int, Any]) -> None:
-        if self._trees is not None:
-            for d, row in rows.items():
-                self._tension[d] += share * self._spread(d, row)
+    def decisive(self, places: Integers, steps: Floats, counts: Any) -> Integers:
+        """The loop whose options differ most in what decides, of those with several: in what they
+        take of room, in all that adds up, and in the longest of what waits.
 
-    def weigh(self, steps: Floats, rows: Mapping[int, int], counts: Any) -> None:
-        """Weigh how much loops make of what decides: of all that adds up, and of the longest of
-        what waits."""
-        if self._trees is None:
-            return
-        times = [steps]
+        Parameters
+        ----------
+        places : ndarray
+            The boxes that are looked at.
+        steps : ndarray
+            The least steps of all boxes.
+        counts : list
+            Of every count its least, its words with their factors, and its rate.
+        """
+        forests, nodes = self._forests, self._nodes[:, places]
+        if forests is None:
+            return np.zeros(places.size, np.int64)
+        trees, tension = [forest.tree for forest in forests], np.zeros(nodes.shape)
+
+        def weigh(share: Floats, rows: Mapping[int, Any]) -> None:
+            for d, row in rows.items():
+                own = row if isinstance(row, int) else row[places]
+                tension[d] += share * trees[d].spread[own, nodes[d]]
+
+        for share, rows in self._fitting:
+            weigh(share[places], rows)
+        times = [steps[places]]
         for total, _, rate in counts:
-            times.append(np.zeros_like(steps) if rate is None else total / float(rate))
+            times.append(0 * times[0] if rate is None else total[places] / float(rate))
         longest = np.maximum(np.maximum.reduce(times), 1)
         if any(rate is not None for _, _, rate in counts):
-            self._weigh((steps / longest) ** LONGEST, rows)
+            every = {d: self._search._row(d, "steps") for d in self._search._loops}
+            weigh((times[0] / longest) ** LONGEST, every)
         for (total, parts, rate), time in zip(counts, times[1:], strict=True):
-            whole = np.maximum(total, 1)
             weight = 1.0 if rate is None else (time / longest) ** LONGEST
+            weight = weight / np.maximum(total[places], 1)
             for part, factors in parts:
-                for own in factors:
-                    self._weigh(weight * part / whole, own)
-
-    def decisive(self) -> Integers:
-        """The loop whose options differ most in what they cost, of those with several."""
-        if self._trees is not None:
-            for d, tree in enumerate(self._trees):
-                self._tension[d][tree.size[self._nodes[d]] <= 1] = -1
-        axes: Integers = self._tension.argmax(axis=0)
+                for rows in factors:
+                    weigh(weight * part[places], rows)
+        for d, tree in enumerate(trees):
+            tension[d][tree.size[nodes[d]] <= 1] = -1
+        axes: Integers = tension.argmax(axis=0)
         return axes
