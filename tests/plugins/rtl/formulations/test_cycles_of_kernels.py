@@ -32,7 +32,7 @@ MACHINES = {
 
 #: Least share that is exact, largest mean and largest error on each machine, of all designs.
 ALLOWED = {
-    "rtl-open": (0.97, 0.001, 0.03),
+    "rtl-open": (0.998, 0.0001, 0.05),
     "one length of FIFOs": (0.9, 0.001, 0.06),
     "sums first": (0.93, 0.004, 0.1),
     "hls, sums last": (0.7, 0.007, 0.1),
@@ -146,16 +146,16 @@ def loops_of(kernel):
     return [x for x in "ijkl" if kernel not in OWN or f"{x}," in kernel or f"{x}]" in kernel]
 
 
-def errors(kernel, machine, count, *, beside=False):
+def errors(kernel, machine, count, *, beside=False, seed=""):
     """Errors of the closed form on random arrays of every design, or of those alone where a tensor
-    goes beside sums."""
+    goes beside sums; a seed draws others."""
     found = []
     own = statement_nest(kernel, dict.fromkeys(loops_of(kernel), 4)) if kernel in OWN else None
     nest = own or workload(kernel)
     for array in choose_designs(nest, Edition.CYCLE, None, nest.output.tensor, sums=machine.sums):
         if beside and not any(map(array.beside_sums, array.groups)):
             continue
-        draw = random.Random(f"{kernel} {array.name}")
+        draw = random.Random(f"{kernel} {array.name}{seed}")
         sizes = [1, 2, 3, 4, 6, 8, *([] if len(nest.loops) > 4 else [12, 16, 24])]
         for _ in range(count):
             extents = {x: draw.choice([1, 3] if x in nest.untiled else sizes) for x in nest.loops}
@@ -300,6 +300,15 @@ def test_every_kernel(machine, kernel):
 def test_many_arrays_of_all_kernels(machine):
     found = [e for kernel in workload_names() for e in errors(kernel, MACHINES[machine], 40)]
     check(found, machine)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kernel", workload_names())
+def test_arrays_drawn_anew(kernel):
+    """Of 68,000 drawn such arrays two were off, by 1 and 4 %."""
+    seed = random.SystemRandom().randrange(2**32)
+    print(f"seed {seed}")  # shown where it fails
+    check(errors(kernel, OPEN, 60, seed=f" {seed}"), "rtl-open")
 
 
 @pytest.mark.parametrize(("question", "loops", "packs", "cycles"), ONCE_MISSED)
