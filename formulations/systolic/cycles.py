@@ -135,11 +135,10 @@ class ClosedForm(CycleArithmetic):
             drained = sent + e + until
             sent_on = zero
         else:
-            drained = (
-                later + self.waits_for_room(until, sends, rows - one)
-                if handed
-                else self.most(later, until + sent + e)
-            )
+            drained = later
+            if handed:
+                drained = drained + self.waits_for_room(until, sends, rows - one)
+            drained = self.most(drained, until + sent + e)
             # what the chain of a later lane of the second loop sends waits less for its FIFOs
             sent_on = nx * words + e * self.most(
                 one, nx - self.floor(self.constant(2 * self.q), words)
