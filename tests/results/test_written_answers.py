@@ -205,6 +205,10 @@ def drawn(random, adds_up, depth=3):
     )
 
 
+#: What an engine, or a kind of answer, says of objectives that it cannot take.
+REFUSED = "is not posynomial|over layers|divides by .* which may be 0|terms; it takes up to"
+
+
 def check_drawn(seed):
     """An answer of a drawn kind to a drawn objective, written, read and verified."""
     random = Random(seed)
@@ -212,7 +216,7 @@ def check_drawn(seed):
     try:
         answer = ANSWERS[name](drawn(random, name in ADDING))
     except ithaca.InputError as refused:  # what its engine, or its kind of answer, cannot take
-        if not re.search("is not posynomial|over layers", str(refused)):
+        if not re.search(REFUSED, str(refused)):
             raise
         return
     forth(answer)
