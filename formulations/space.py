@@ -398,14 +398,14 @@ class Space:
 
     def contains(self, values: Mapping[str, int]) -> bool:
         """Whether a configuration is legal: its quantities are those of the space, and every rule
-        holds; where one divides by 0 none does."""
+        holds; where one divides by 0, or a number is too large for rows, none does."""
         if values.keys() != self.quantities.keys():
             return False
         try:
             return all(bool(axis.legal(values)) for axis in self.axes) and all(
                 bool(link.holds(values)) for link in self.links
             )
-        except ZeroDivisionError:
+        except (ZeroDivisionError, OverflowError):
             return False
 
     def completed(self, values: NumbersByName) -> dict[str, Any]:

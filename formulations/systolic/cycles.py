@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ithaca.formulations.algebra.expression import ONE
 from ithaca.formulations.machine import Machine, Sums
 from ithaca.formulations.systolic.cycle_arithmetic import CycleArithmetic
-from ithaca.formulations.systolic.cycle_terms import Ahead, Cycles, Reads
+from ithaca.formulations.systolic.cycle_terms import Ahead, Cycles, Period, Reads
 from ithaca.formulations.systolic.systolic_array import GroupRole, IOGroup, SystolicArray
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class ClosedForm(CycleArithmetic):
         if rows is not one and holds_transfers(self.array):
             least = self.most(least, filled * rows * chain * words)
         taken = self.pace
-        period = ((taken, ONE), (whole, again))
+        period: Period = ((taken, ONE), (whole, again))
         if refill is not None:
             period = (*period, (refill, again))
             clock = whole if again == ONE else None
@@ -135,11 +135,10 @@ class ClosedForm(CycleArithmetic):
             drained = sent + e + until
             sent_on = zero
         else:
-            drained = (
-                later + self.waits_for_room(until, sends, rows - one)
-                if handed
-                else self.most(later, until + sent + e)
-            )
+            drained = later
+            if handed:
+                drained = drained + self.waits_for_room(until, sends, rows - one)
+            drained = self.most(drained, until + sent + e)
             # what the chain of a later lane of the second loop sends waits less for its FIFOs
             sent_on = nx * words + e * self.most(
                 one, nx - self.floor(self.constant(2 * self.q), words)

