@@ -125,7 +125,8 @@ def front_rows(front: Front) -> list[list[tuple[str, str]]]:
 def front_view(front: Front) -> View:
     """The view of a front: its proof, then its points."""
     points, among = counted(len(front.points), "point"), f" among {front.among}" * bool(front.among)
-    effort = f"{front.nodes:,} boxes, {front.seconds:.2f} s"
+    boxes = f"{front.nodes:,} boxes, " if front.nodes else ""
+    effort = f"{boxes}{front.seconds:.2f} s"
     complete = (
         f"complete: {points}, and no other vector of objectives is on the front{among}{front.basis}"
     )

@@ -60,14 +60,15 @@ def verify_front(front: Front, options: SolveOptions) -> Iterator[Check]:
     there are no others."""
     budget = Budget(options)
 
-    def solve(method: Method, search: SolveOptions) -> Front:
+    def solve(method: Method, search: SolveOptions, most: int | None = None) -> Front:
         problems, objectives = front.problems, front.objectives
         if method is not Method.ENUMERATION:
-            return pareto_front(problems, objectives, search, method=method)
+            return pareto_front(problems, objectives, search, method=method, max_points=most)
         # it leaves out what is no better than known points, and so needs some
-        known, most = front.points, None if front.complete else len(front.points)
+        if not (front.complete or front.completeness):
+            most = len(front.points)
         return pareto_front(
-            problems, objectives, search, method=method, known=known, max_points=most
+            problems, objectives, search, method=method, known=front.points, max_points=most
         )
 
     def proven(again: Front) -> bool:
@@ -77,6 +78,11 @@ def verify_front(front: Front, options: SolveOptions) -> Iterator[Check]:
 
     methods = provers(front.problems[0], known=True)
     again = by_whichever(solve, proven, methods, options)
+    if front.complete and again.complete and len(again.completeness) > len(front.completeness):
+        # with as many points as were asked for, nothing may be left to be proven
+        last = solve(methods[0], budget.share(), len(front.points))
+        if last.complete and len(last.points) == len(again.points):
+            again = replace(again, completeness=last.completeness)
     proofs = {point.values: point.proof for point in again.points}
     missing = [place for place, point in enumerate(front.points) if point.values not in proofs]
     if again.complete and missing:

@@ -132,8 +132,9 @@ class Certificate:
 
     @property
     def effort(self) -> str:
-        """Boxes and time of the search; empty where they are not known."""
-        return f"{self.nodes:,} boxes, {self.seconds:.2f} s" if self.measured else ""
+        """Boxes, of a search that counts some, and time; empty where they are not known."""
+        boxes = f"{self.nodes:,} boxes, " if self.nodes else ""
+        return f"{boxes}{self.seconds:.2f} s" if self.measured else ""
 
     @property
     def empty(self) -> bool:

@@ -55,7 +55,7 @@ BUDGETS = {
     "plugins": 90,
     "refine": 6,
     "results": 14,
-    "solver": 48,
+    "solver": 49,
     "studies": 34,
     "workloads": 32,
     "tests": 33,

@@ -377,6 +377,15 @@ def test_fronts_cut_short_are_not_refused_for_want_of_time(tmp_path):
         assert [check.confirmed for check in checks] == [proven]
 
 
+def test_fronts_that_are_complete_with_as_many_points_as_were_asked_for_are_confirmed():
+    """Their proof of completeness is shorter than one that looks for further points."""
+    question = {"i": 4, "j": 3, "k": 2, "objectives": "latency,dsp"}
+    whole, asked = ithaca.pareto("mm", **question), ithaca.pareto("mm", **question, max_points=3)
+    assert asked.complete
+    assert len(asked.completeness) < len(whole.completeness)
+    assert ithaca.verify(asked).confirmed
+
+
 @pytest.mark.parametrize("more", [{"max_points": 1}, {"time_limit": 1e-9}])
 def test_parts_of_fronts_are_confirmed_and_points_beside_them_are_not(folder, more):
     path = folder / "part.json"

@@ -244,5 +244,12 @@ def evaluated(solutions: Sequence[tuple[str, Solution]]) -> MappedPoints:
 
 
 def text(points: Sequence[tuple[SpatialDesign, Configuration]]) -> str:
-    """Mappings as a table in CSV."""
+    """Mappings as a table in CSV. Raises `InputError` if those of their edition have none."""
+    for design, _ in points:
+        edition = mapping_design(design).edition
+        if edition != TIMELOOP:
+            raise InputError(
+                f"mappings of edition {edition} have no table; allowed: those of edition {TIMELOOP}, "
+                "or seeds for another tool"
+            )
     return points_text([SpatialPoint(design, design.mapping(each)) for design, each in points])

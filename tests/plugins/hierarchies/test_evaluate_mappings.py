@@ -207,3 +207,18 @@ def test_factors_beyond_extents_are_told(tmp_path):
     stderr = succeed(*words, table).stderr.replace("\n      ", " ")
     assert "1 of 2 mappings have factors beyond extents; of mapping 2 M runs 256 for 64" in stderr
     assert "75.0 % of its operations are padding" in stderr
+
+
+@pytest.mark.parametrize(
+    ("edition", "arch"),
+    [("explainable", "explainable-edge"), ("intrinsic", "hasco-gemm"), ("uneven", "eyeriss")],
+)
+def test_seeds_of_mappings_without_a_table_are_refused(edition, arch, tmp_path):
+    result = str(tmp_path / "r.json")
+    question = ("--arch", arch, "--edition", edition, "-s", "i=4,j=4,k=4")
+    succeed("map", "mm", *question, "-o", result)
+    line = refused("seed", result, "--to", "csv", "-o", str(tmp_path / "s.csv"))
+    assert (
+        f"mappings of edition {edition} have no table; allowed: those of edition timeloop" in line
+    )
+    assert not (tmp_path / "s.csv").exists()
