@@ -147,16 +147,27 @@ def _nearest(exact: Rationals) -> Floats:
 def _is_exact(expression: Expression, values: NumbersByName, powers: Mapping[str, int]) -> bool:
     """Whether evaluating an expression in doubles rounds nothing, not even in between, for arrays
     or intervals of doubles."""
-    if not _is_integral(expression, powers):
-        return False
-    step = granularity(expression, powers)
+    largest, parts = _exact_below(expression, tuple(powers.items()))
+    return largest > 0 and all(_reach(part, values) < largest for part in parts)
+
+
+@lru_cache(maxsize=1 << 13)
+def _exact_below(
+    expression: Expression, powers: tuple[tuple[str, int], ...]
+) -> tuple[float, list[Expression]]:
+    """Below what magnitude of some parts of an expression evaluating it in doubles rounds nothing,
+    0 where it may round in any case; and these parts. It is asked for every piece of a table."""
+    known = dict(powers)
+    if not _is_integral(expression, known):
+        return 0.0, []
+    step = granularity(expression, known)
     # doubles hold whole multiples of powers of two, not of three times 2**53
     step = Fraction(step.numerator & -step.numerator, step.denominator)
     parts = [expression]
     for node in walk(expression):
         if isinstance(node, CeilingDivision):
             parts += node.children
-    return bool(step) and all(_reach(part, values) < EXACT * float(step) for part in parts)
+    return EXACT * float(step), parts
 
 
 def _is_in_order(expression: Expression, values: NumbersByName, powers: Mapping[str, int]) -> bool:
@@ -208,13 +219,18 @@ def _is_integral(node: Expression, powers: Mapping[str, int]) -> bool:
 def _reach(expression: Expression, values: NumbersByName) -> float:
     """No intermediate result of evaluating an expression is larger (in doubles, with room for their
     rounding)."""
-    bound = magnitude(expression)
+    bound = _magnitude_of(expression)
     numbers = INTERVAL if any(isinstance(value, Interval) for value in values.values()) else NUMPY
     with np.errstate(all="ignore"):
         largest = bound.evaluate(values, numbers)
         largest = largest.high if isinstance(largest, Interval) else largest
         reached = float(np.max(np.asarray(largest, np.float64), initial=0.0))
     return np.inf if np.isnan(reached) else reached * (1 + ROUNDING)
+
+
+@lru_cache(maxsize=1 << 13)
+def _magnitude_of(expression: Expression) -> Expression:
+    return magnitude(expression)
 
 
 def _scaled(node: Expression, factor: Fraction) -> Expression:
