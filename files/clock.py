@@ -42,8 +42,8 @@ _ends: ContextVar[_Ends | None] = ContextVar("ends", default=None)
 #: Whether a stop is asked for, before time is over.
 _stop: ContextVar[Callable[[], bool] | None] = ContextVar("stop", default=None)
 
-#: Whether what is under way is to end; None: nobody could go on without it.
-_over: ContextVar[Callable[[], bool] | None] = ContextVar("over", default=None)
+#: Each says whether what is under way is to end; none where nobody could go on without it.
+_over: ContextVar[tuple[Callable[[], bool], ...]] = ContextVar("over", default=())
 
 
 @contextmanager
@@ -113,11 +113,8 @@ def late() -> bool:
 def ending(stop: Callable[[], bool] | None = None) -> Iterator[None]:
     """Let `poll` raise once the call's time is over, or ``stop`` says so."""
     outer = _over.get()
-
-    def over() -> bool:
-        return up() or (stop is not None and stop()) or (outer is not None and outer())
-
-    with _asking(over):
+    own = outer if up in outer else (up, *outer)
+    with _asking(own if stop is None else (*own, stop)):
         yield
 
 
@@ -127,27 +124,27 @@ def finishing() -> Iterator[None]:
     ends = _ends.get()
     own = time.perf_counter() + MOMENT
     last = None if ends is None else max(ends.last or ends.grace, own)
-    with _asking(None if last is None else lambda: time.perf_counter() >= last):
+    with _asking(() if last is None else (lambda: time.perf_counter() >= last,)):
         yield
 
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
     """Let `poll` never raise: for what would be left half done."""
-    with _asking(None):
+    with _asking(()):
         yield
 
 
 def poll() -> None:
     """End what is under way with `StoppedError` if its time is over: called in long loops, every
     few milliseconds."""
-    over = _over.get()
-    if over is not None and over():
-        raise StoppedError
+    for over in _over.get():
+        if over():
+            raise StoppedError
 
 
 @contextmanager
-def _asking(over: Callable[[], bool] | None) -> Iterator[None]:
+def _asking(over: tuple[Callable[[], bool], ...]) -> Iterator[None]:
     token = _over.set(over)
     try:
         yield

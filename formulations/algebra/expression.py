@@ -107,7 +107,8 @@ class Evaluation:
         key = id(node)
         if key in self._known:
             return self._known[key]
-        poll()
+        if not isinstance(node, Symbol | Constant):
+            poll()
         value = self._known[key] = node._value(self)
         return value
 
