@@ -66,7 +66,11 @@ class Language:
                 text = part(node.terms[0])
                 for term in node.terms[1:]:
                     less = term not in names and split_coefficient(term)[0] < 0
-                    text += f" - {part(-term)}" if less else f" + {part(term)}"
+                    own = -term if less else term
+                    inner = part(own)
+                    if isinstance(own, Sum) and own not in names:  # a whole sum is subtracted
+                        inner = f"({inner})"
+                    text += f" - {inner}" if less else f" + {inner}"
                 return text
             case CeilingDivision():
                 return self.ceiling(part(node.numerator), part(node.denominator))

@@ -13,11 +13,18 @@ from latex2mathml.converter import convert
 
 import ithaca
 from ithaca.commands.api.loading import load
-from ithaca.exports.programs.functions import functions_text
+from ithaca.exports.programs.functions import PYTHON, functions_text
 from ithaca.exports.programs.integer import integer_model, set_configuration
 from ithaca.exports.programs.latex import latex_text
 from ithaca.exports.programs.solutions import _of_file
 from ithaca.files.errors import InputError
+from ithaca.formulations.algebra.expression import (
+    Maximum,
+    Symbol,
+    add,
+    as_expression,
+    multiply,
+)
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Limit
 from tests.command_line import refused, succeed
@@ -254,3 +261,10 @@ def test_relaxed_programs():
     model = ithaca.model("mm", i=8, j=8, k=8, dataflow="i,j", permutation="C", relaxed=True)
     assert {*model.y} >= {"t2.i", "lanes.i", "pack.A"}
     assert Path(model.name)
+
+
+def test_a_sum_that_is_subtracted_has_brackets():
+    x, y = Symbol("x"), Symbol("y")
+    nested = Maximum((x - multiply(-1, add(y, 10)) * -1, as_expression(0)))
+    text = PYTHON.text(nested, {})
+    assert eval(text, {"Fraction": Fraction, "x": 20, "y": 3}) == 7, text
