@@ -249,7 +249,7 @@ def text(points: Sequence[tuple[SpatialDesign, Configuration]]) -> str:
         edition = mapping_design(design).edition
         if edition != TIMELOOP:
             raise InputError(
-                f"mappings of edition {edition} have no table; allowed: those of edition {TIMELOOP}, "
-                "or seeds for another tool"
+                f"mappings of edition {edition} have no table; allowed: those of edition "
+                f"{TIMELOOP}, or seeds for another tool"
             )
     return points_text([SpatialPoint(design, design.mapping(each)) for design, each in points])
