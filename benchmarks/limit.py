@@ -20,12 +20,12 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from importlib.util import find_spec
 from pathlib import Path
 
 from benchmarks.measured import Taken, measured
 from benchmarks.platform_limits import platform_limits
-from ithaca.files.fraction import Fraction
 from ithaca.files.numbers import number
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.problem import Problem

@@ -11,10 +11,10 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 from benchmarks.scip_numbers import Quantity, integer, power_of_two, scip_numbers
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.expression import CeilingDivision, Expression, walk
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.space import Link, QuantityKind, Relation

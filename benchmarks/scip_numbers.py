@@ -15,9 +15,9 @@ product.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.interval import Interval, greatest, least
 from ithaca.formulations.algebra.number_systems import NumberSystem
 

@@ -11,11 +11,11 @@ import os
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 import pytest
 
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.posynomial import NotPosynomialError
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.platform_files import load_platform

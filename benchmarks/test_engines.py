@@ -13,12 +13,12 @@ import os
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from importlib.util import find_spec
 
 import pytest
 
 from benchmarks.platform_limits import platform_limits
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.derivation import derive

@@ -11,8 +11,8 @@ programs, unrounded, and evolution that starts from nothing.
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 
-from ithaca.files.fraction import Fraction
 from ithaca.refine.evolution.engine import solve_evolve
 from ithaca.refine.evolution.search import Evolution
 from ithaca.solver.certificate import Status

@@ -11,12 +11,12 @@ import resource
 import statistics
 import time
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from benchmarks.platform_limits import platform_limits
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.problem import Problem

@@ -12,13 +12,13 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from math import ceil
 
 from benchmarks.paper.matrix_product import BRAM18K, SIZE
 from benchmarks.paper.matrix_product import matrix_problem as problem
 from benchmarks.paper.published_designs import COMPARED, SOLVED, TABLE, least_of_each
 from benchmarks.paper.published_program import BLOCK_WORDS, BLOCKS, continuous_optimum, rounded
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.tiling import Tiling

@@ -19,7 +19,7 @@ import pytest
 PROGRAM = """
 import json, resource, sys, time
 from dataclasses import replace
-from ithaca.files.fraction import Fraction
+from fractions import Fraction
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.systolic.metrics import parse_objective

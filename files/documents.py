@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin
@@ -15,7 +16,6 @@ from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 from pydantic_core import core_schema
 
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import FRACTIONS
 from ithaca.files.messages import MAX_HINTED, among, meant, quoted, refuse
 from ithaca.files.numbers import json_number
 from ithaca.files.reading import location, packaged_names, packaged_text, parse_json, read_text
@@ -46,7 +46,7 @@ class _WithNumbers(GenerateJsonSchema):
 
     def encode_default(self, dft: Any) -> Any:
         own = getattr(dft, "value", dft)  # of a formula that is a number
-        if isinstance(own, FRACTIONS):
+        if isinstance(own, Fraction):
             return json_number(own)
         if isinstance(dft, InputDocument):
             return dft.model_dump(mode="json", by_alias=True, exclude_defaults=True)

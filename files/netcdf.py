@@ -39,12 +39,8 @@ def check_output(path: Path) -> None:
 
 
 def save_netcdf(dataset: xr.Dataset, path: Path) -> None:
-    """Write a Dataset to a NetCDF file, without attributes of variables that are empty: netCDF4
-    1.7.5 reads whatever lies in memory for them."""
+    """Write a Dataset to a NetCDF file."""
     check_netcdf(path)
-    dataset = dataset.copy()
-    for variable in dataset.variables.values():
-        variable.attrs = {name: own for name, own in variable.attrs.items() if own != ""}
     with whole_file(path) as temporary:
         dataset.to_netcdf(temporary, engine="netcdf4")
 

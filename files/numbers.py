@@ -9,10 +9,10 @@ import math
 import re
 from collections.abc import Mapping
 from enum import Enum
+from fractions import Fraction
 from typing import Any
 
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import FRACTIONS, RATIONALS, Fraction
 
 #: A number that is not negative, as somebody types it or a result prints it: of up to 40 digits
 #: before and after the point.
@@ -48,7 +48,7 @@ def json_ready(value: Any) -> Any:
         return list(map(json_ready, value))
     if isinstance(value, Enum):
         return value.value
-    return json_number(value) if isinstance(value, FRACTIONS) else value
+    return json_number(value) if isinstance(value, Fraction) else value
 
 
 def json_ratio(over: int, under: int) -> int | float:
@@ -79,7 +79,7 @@ def fraction(number: int | float | Fraction) -> Fraction:
 
     Raises `InputError` if the number is not finite.
     """
-    if isinstance(number, RATIONALS):
+    if isinstance(number, int | Fraction):
         return Fraction(number)
     if not math.isfinite(number):
         raise InputError(f"number is {number}; allowed: a finite number")

@@ -9,9 +9,9 @@ import math
 import re
 from collections.abc import Collection, Mapping, Sequence
 from enum import Enum
+from fractions import Fraction
 
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.files.messages import among, quoted
 from ithaca.files.numbers import SCALES, scaled_number
 

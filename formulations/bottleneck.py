@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
-from ithaca.files.fraction import Fraction
 from ithaca.files.numbers import json_number, number, percent
 from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.traced import TRACED, How, Traced, traced, traced_values

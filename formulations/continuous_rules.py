@@ -8,8 +8,8 @@ configuration meets as well.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.expression import (
     CeilingDivision,
     Expression,

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
+from fractions import Fraction
 from functools import cache
 from types import NoneType
 from typing import Annotated, Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, BeforeValidator, Field, TypeAdapter, create_model
 
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.documents import Document, Positive
 
 

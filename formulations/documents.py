@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, PlainSerializer, PlainValidator, WithJsonSchema
 
 from ithaca.files.documents import Alone, InputDocument
-from ithaca.files.fraction import RATIONALS, Fraction
 from ithaca.files.numbers import fraction, json_number
 
 
 def number(value: object) -> Fraction:
     """The exact value of a JSON number; a `ValueError` if it is none."""
-    if isinstance(value, bool) or not isinstance(value, (float, *RATIONALS)):
+    if isinstance(value, bool) or not isinstance(value, int | float | Fraction):
         raise ValueError("a number")
     return fraction(value)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.files.words import several, split_values
 from ithaca.formulations.algebra.expression import Expression, Symbol, maximum
 from ithaca.formulations.algebra.number_systems import FRACTION, NumbersByName

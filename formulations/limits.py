@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import FRACTIONS, Fraction
 from ithaca.files.messages import quoted
 from ithaca.files.numbers import DECIMAL
 from ithaca.files.words import several, split_values
@@ -91,7 +91,7 @@ def parse_upper(name: str, value: object, where: str = "", unit: str = "") -> Bo
             )
         return Share(Fraction(value[:-1]))
     plain = name.replace(".", "").isidentifier()
-    if isinstance(value, FRACTIONS) and (value >= 0 or not plain):
+    if isinstance(value, Fraction) and (value >= 0 or not plain):
         return value
     text = str(value)
     size = text if plain else text.removeprefix("-")

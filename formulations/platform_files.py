@@ -24,6 +24,7 @@ How YAML is read stands in `ithaca.files.yaml_documents`.
 
 from __future__ import annotations
 
+from fractions import Fraction
 from math import floor
 from os import PathLike
 from typing import Annotated, Any, Literal
@@ -32,7 +33,6 @@ from pydantic import Field
 
 from ithaca.files.documents import InputDocument, find_document, validated
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.files.messages import refuse
 from ithaca.files.numbers import fraction
 from ithaca.files.reading import packaged_names

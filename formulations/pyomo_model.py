@@ -16,11 +16,11 @@ Pyomo is an optional dependency and imported only when a model is built.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from math import asinh, log
 from typing import Any, TypeAlias
 
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.convexity import is_convex_goal, is_convex_limit
 from ithaca.formulations.algebra.expression import (
     Expression,

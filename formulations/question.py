@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from fractions import Fraction
 from math import ceil, inf
 from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -13,7 +14,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.array_types import Floats
 from ithaca.formulations.design import Design, Metric
 from ithaca.formulations.goals import is_requirement, parse_requirements, read_limited

@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.files.messages import among, quoted
 from ithaca.formulations.algebra.array_types import Integers
 from ithaca.formulations.algebra.expression import Expression, Symbol

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.array_types import Floats
 from ithaca.formulations.configuration import Configuration
 

@@ -4,8 +4,8 @@ modules are timed."""
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.machine import IDEAL, RTL, Machine, MemoryTiming
 
 #: Clock unless a platform says otherwise (MHz).

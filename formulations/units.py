@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 
-from ithaca.files.fraction import Fraction
 from ithaca.files.numbers import DECIMAL, SCALES
 
 #: Powers of ten, or of 1,024, by their prefix.

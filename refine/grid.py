@@ -266,12 +266,12 @@ def _numbers(
     variables: dict[str, tuple[Any, dict[str, str]]] = {
         name: (
             value,
-            _stated(known[name].unit, known[name].meaning)
+            {"units": known[name].unit, "long_name": known[name].meaning}
             | ({"best": "most"} if known[name].most else {}),
         )
         for name, value in metrics.items()
     }
-    variables["objective"] = (objective, _stated(unit, problem.objective.text))
+    variables["objective"] = (objective, {"units": unit, "long_name": problem.objective.text})
     for kind, details in problem.design.details(values, NUMPY).items():
         for name, number in details.items():
             variables[f"{kind}.{name}"] = (
@@ -284,12 +284,8 @@ def _numbers(
 
 
 def _attributes(window: Window, name: str) -> dict[str, str]:
-    return _stated(*profile_of(window.problem.design).meaning(name))
-
-
-def _stated(unit: str, meaning: str) -> dict[str, str]:
-    """The attributes of a variable; what has no unit states none."""
-    return ({"units": unit} if unit else {}) | {"long_name": meaning}
+    unit, meaning = profile_of(window.problem.design).meaning(name)
+    return {"units": unit, "long_name": meaning}
 
 
 def _plain(value: Any) -> dict[str, Any]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from fractions import Fraction
 
 from ithaca.files.errors import EDITED, InputError
-from ithaca.files.fraction import Fraction
 from ithaca.files.messages import among, quoted
 from ithaca.files.numbers import number
 from ithaca.formulations.algebra.rounding import ROUNDING

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,6 @@ import numpy as np
 
 from ithaca import __version__
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.files.registry import Registry
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.families import profile_of

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from ithaca.files.documents import validated
 from ithaca.files.errors import EDITED, InputError
-from ithaca.files.fraction import Fraction
 from ithaca.files.messages import errors_at, refuse
 from ithaca.files.numbers import counted, json_number, json_ready, spelled
 from ithaca.files.reading import MAX_DIGITS, parse_json, read_text

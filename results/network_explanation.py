@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
-from ithaca.files.fraction import Fraction
 from ithaca.files.numbers import counted, json_ready, number, percent
 from ithaca.files.writing import SCHEMA
 from ithaca.formulations.question import Minimise

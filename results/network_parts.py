@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from fractions import Fraction
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.files.messages import errors_at, quoted
 from ithaca.formulations.documents import Document, Number, Text
 from ithaca.formulations.problem import Objective, Problem, read_objective

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 
-from ithaca.files.fraction import Fraction
 from ithaca.files.numbers import is_or_are, number, percent
 from ithaca.files.registry import Registry
 from ithaca.formulations.families import profile_of

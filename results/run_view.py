@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 
-from ithaca.files.fraction import Fraction
 from ithaca.files.numbers import counted, number, percent, rounded
 from ithaca.formulations.platform import Memory
 from ithaca.results.view import Fact

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, create_model
 
-from ithaca.files.fraction import Fraction
 from ithaca.files.messages import among, quoted, refuse
 from ithaca.files.numbers import json_ready
 from ithaca.formulations.configuration import Configuration

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 from itertools import pairwise
 
-from ithaca.files.fraction import Fraction
 from ithaca.files.numbers import counted, number, percent
 from ithaca.formulations.directions import goal
 from ithaca.results.result_view import run_text

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from fractions import Fraction
 from typing import Any
 
 from ithaca.files.csv_text import csv_text
-from ithaca.files.fraction import Fraction
 from ithaca.files.numbers import json_number
 from ithaca.formulations.families import profile_of
 from ithaca.results.datasets import TABLES

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from fractions import Fraction
 from typing import Any
 
-from ithaca.files.fraction import Fraction
 from ithaca.files.numbers import engineering, number, rounded
 from ithaca.formulations.algebra.expression import Symbol
 from ithaca.formulations.design import Design

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 
-from ithaca.files.fraction import Fraction
 from ithaca.solver.certificate import (
     Certificate,
     Further,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 from math import isclose
 from typing import Annotated, Any
 
 from pydantic import Field, ValidationInfo, field_validator
 
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.files.numbers import json_number, spelled
 from ithaca.formulations.algebra.parsing import quoted
 from ithaca.formulations.configuration import Configuration

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property, partial
 from math import inf
 
@@ -17,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ithaca.files.clock import poll
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.array_types import Floats, Mask
 from ithaca.formulations.algebra.monotonicity import rising
 from ithaca.formulations.algebra.rounding import loosened

@@ -6,10 +6,10 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from math import ceil
 
 from ithaca.files.clock import StoppedError, ending
-from ithaca.files.fraction import Fraction
 
 #: Boxes that a search bounds in a second, about: turns are measured by them where there is no time
 #: limit.

@@ -8,13 +8,13 @@ first.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from math import inf, prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.expression import (
     SYMBOLIC,
     Constant,

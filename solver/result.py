@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import ithaca
 from ithaca.files.answer import NAMES, Answer
-from ithaca.files.fraction import Fraction
 from ithaca.files.numbers import number
 from ithaca.formulations.family import Profile
 from ithaca.formulations.problem import Limit, Objective, Problem

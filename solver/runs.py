@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.design import Design
 from ithaca.formulations.families import profile_of
 from ithaca.formulations.problem import Problem

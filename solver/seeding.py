@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from ithaca.files.clock import StoppedError
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.expression import Symbol
 from ithaca.formulations.algebra.posynomial import NotPosynomialError
 from ithaca.formulations.configuration import Configuration

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from math import ceil, floor, log10
 
-from ithaca.files.fraction import Fraction
 from ithaca.files.numbers import number
 from ithaca.formulations.goals import is_requirement
 

@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from math import inf
 
 import numpy as np
 
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.array_types import Floats
 from ithaca.formulations.configuration import Configuration
 from ithaca.solver.best_first import BestFirst

@@ -6,8 +6,8 @@ import time
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from enum import Enum
+from fractions import Fraction
 
-from ithaca.files.fraction import Fraction
 from ithaca.solver.certificate import Status, TracePoint
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.progress import Report

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import wraps
 from typing import Any
 
 from ithaca.files.clock import StoppedError
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.solver.certificate import Status

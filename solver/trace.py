@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 
-from ithaca.files.fraction import Fraction
 from ithaca.solver.certificate import TracePoint
 from ithaca.solver.progress import Progress, Report
 

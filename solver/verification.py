@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 from ithaca.files.errors import EDITED, DisagreementError, InputError
-from ithaca.files.fraction import Fraction
 from ithaca.files.numbers import json_number, number
 from ithaca.formulations.algebra.rounding import below
 from ithaca.formulations.problem import Objective, Problem

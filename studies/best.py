@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from ithaca.files.errors import EDITED, InputError
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.solver.again import by_whichever, provers

@@ -22,9 +22,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.files.numbers import counted, number
 from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.monotonicity import falling

@@ -4,9 +4,8 @@ exact numbers."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
 from typing import TypeVar
-
-from ithaca.files.fraction import Fraction
 
 Vector = Sequence[Fraction]
 Thing = TypeVar("Thing")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
-from ithaca.files.fraction import Fraction
 from ithaca.files.numbers import fraction, json_number
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Limit, Problem

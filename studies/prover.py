@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import partial
 
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Objective, Problem
 from ithaca.solver.certificate import Status

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-
-from ithaca.files.fraction import Fraction
+from fractions import Fraction
 
 #: A point of objective space.
 Vector = tuple[Fraction, ...]

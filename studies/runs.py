@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from fractions import Fraction
 
 from ithaca.files.clock import StoppedError
 from ithaca.files.errors import EDITED, InputError
-from ithaca.files.fraction import Fraction
 from ithaca.files.numbers import number
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.result import Result

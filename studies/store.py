@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from datetime import UTC, datetime
 from enum import Enum
+from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
@@ -25,7 +26,6 @@ from pydantic import Field, PlainSerializer, PlainValidator
 
 from ithaca.files.documents import validated
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import FRACTIONS, Fraction
 from ithaca.files.messages import refuse
 from ithaca.files.numbers import counted
 from ithaca.files.proving_code import proving_code
@@ -92,7 +92,7 @@ def _canonical(value: Any) -> Any:
     """A value as JSON that does not depend on hashing or identity."""
     if value is None or isinstance(value, bool | int | str):
         return value
-    if isinstance(value, (Expression, *FRACTIONS)):
+    if isinstance(value, Fraction | Expression):
         return str(value)
     if isinstance(value, float):
         return repr(value)
@@ -299,7 +299,7 @@ class Store:
 
 
 def _rational(value: object) -> Fraction:
-    if isinstance(value, FRACTIONS):
+    if isinstance(value, Fraction):
         return value
     if not isinstance(value, str) or len(value) > 1000:
         raise ValueError("a text such as '3/2'")

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from fractions import Fraction
 from itertools import permutations
 
-from ithaca.files.fraction import Fraction
 from ithaca.workloads.affine import Access
 from ithaca.workloads.nest import LoopNest
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from math import prod
 from typing import TYPE_CHECKING, NoReturn
 
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.files.messages import among, meant, quoted
 from ithaca.workloads.affine import Access
 from ithaca.workloads.sparsity import BlockSparsity

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Annotated
 
@@ -31,7 +32,6 @@ from ithaca.commands.outcome import nothing_found, wrote
 from ithaca.commands.typed import as_typed
 from ithaca.exports.charts.files import check_plot
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import RATIONALS
 from ithaca.files.numbers import number
 from ithaca.files.signals import Interrupt
 from ithaca.files.words import parse_integer, parse_number
@@ -193,7 +193,7 @@ def _text(cell: Cell) -> str:
         return "–"
     if isinstance(cell, bool):
         return "yes" if cell else "no"
-    if isinstance(cell, (float, *RATIONALS)):
+    if isinstance(cell, int | float | Fraction):
         return number(cell)
     return cell
 

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import groupby
 
 from benchmarks.paper.experiment import Run
 from benchmarks.paper.published_networks import network, request, vgg16
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.question import Minimise
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.plugins.codesign.studies.arrays.arrays import solve_multi_array, solve_shared_array

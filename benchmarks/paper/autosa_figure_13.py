@@ -8,11 +8,11 @@ tiles those proven the fastest at each step.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from benchmarks.paper.experiment import Cell, Outcome, Run, Table, claims
 from benchmarks.paper.published_arrays import fastest, published_rows
 from ithaca.exports.charts.chart import LineChart
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.data_types import DataType
 from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.design import Spans, SystolicDesign, fixed, systolic

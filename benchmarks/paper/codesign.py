@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 
 from benchmarks.paper.experiment import Cell, Run
 from ithaca.exports.charts.chart import LineChart, Series
-from ithaca.files.fraction import Fraction
 from ithaca.plugins.codesign.formulations.files import find_space
 from ithaca.plugins.codesign.studies.evaluator import HardwareTrace
 from ithaca.plugins.codesign.studies.layer_cache import LayerCache

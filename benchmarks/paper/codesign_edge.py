@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from fractions import Fraction
 
 from benchmarks.paper.codesign import METHODS, ask, progress, row, searches
 from benchmarks.paper.experiment import Cell, Measured, Outcome, Run, Table, claims
 from ithaca.exports.charts.chart import LineChart
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.plugins.codesign.studies.codesign import CodesignOptions, codesign
 from ithaca.plugins.codesign.studies.layer_cache import LayerCache
 from ithaca.plugins.codesign.studies.question import CodesignQuestion

@@ -4,11 +4,11 @@ trials."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 
 from benchmarks.paper.codesign import TRIALS, ask, searches
 from benchmarks.paper.experiment import Cell, Measured, Outcome, Run, Table, claims
 from ithaca.exports.charts.chart import LineChart
-from ithaca.files.fraction import Fraction
 from ithaca.plugins.codesign.studies.codesign import CodesignOptions, codesign
 from ithaca.plugins.codesign.studies.evaluator import HardwareTrace
 from ithaca.plugins.codesign.studies.layer_cache import LayerCache

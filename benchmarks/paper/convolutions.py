@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from math import exp, log
 
 from benchmarks.paper.experiment import PUBLICATION, Run
 from benchmarks.paper.published_networks import FP32, LIMITS, network, request
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.cost_model import Costs
 from ithaca.formulations.systolic.derivation import derive

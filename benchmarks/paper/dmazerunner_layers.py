@@ -3,10 +3,11 @@ beforehand."""
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from benchmarks.paper.dmazerunner import BATCH, LAYERS, MACHINE, layer_problem
 from benchmarks.paper.experiment import Cell, Outcome, Run, Table, claims
 from ithaca.exports.charts.chart import LineChart
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.families import profile_of
 from ithaca.formulations.problem import Problem

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from itertools import permutations
 from math import factorial, prod
 
@@ -12,7 +13,6 @@ from benchmarks.paper.dmazerunner import MACHINE
 from benchmarks.paper.dmazerunner_spaces import FIT, TILINGS, products
 from benchmarks.paper.experiment import PUBLICATION, Cell, Measured, Outcome, Run, Table, claims
 from ithaca.exports.charts.chart import LineChart
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.plugins.hierarchies.formulations.library import find_architecture
 from ithaca.plugins.hierarchies.formulations.published.dmazerunner.choices import divisors

@@ -5,11 +5,11 @@ peak."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
 from typing import Any
 
 from benchmarks.paper.experiment import PUBLICATION, Measured, Outcome, Run, Table, claims
 from ithaca.exports.charts.chart import LineChart
-from ithaca.files.fraction import Fraction
 from ithaca.plugins.codesign.studies.workloads import find_workloads
 from ithaca.plugins.flow.formulations.graph import FlowGraph, find_graph
 from ithaca.plugins.flow.formulations.run import FlowRun, run_graph

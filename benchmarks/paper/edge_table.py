@@ -4,6 +4,7 @@ proven here of the same space under other costs, and what searches find of it.""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from statistics import geometric_mean
 from typing import Any
 
@@ -11,7 +12,6 @@ from benchmarks.paper.codesign import METHODS, OWN_METHODS, ask, ending
 from benchmarks.paper.codesign_edge import LIMITS, QUICK, SECONDS, SPACE, proof
 from benchmarks.paper.experiment import PUBLICATION, Cell, Measured, Outcome, Run, Table, claims
 from ithaca.exports.charts.chart import LineChart
-from ithaca.files.fraction import Fraction
 from ithaca.plugins.codesign.studies.evaluator import HardwareTrace
 from ithaca.plugins.codesign.studies.layer_cache import LayerCache
 from ithaca.plugins.codesign.studies.methods import search_hardware

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from fractions import Fraction
 from importlib import import_module
 from operator import eq, ge, gt, le, lt
 from typing import Any
@@ -14,7 +15,6 @@ import yaml
 
 from ithaca.exports.charts.chart import LineChart, Series
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.files.messages import quoted
 from ithaca.files.reading import packaged_text
 from ithaca.solver.options import SolveOptions

@@ -13,6 +13,8 @@ least, the slowest what it may cost.
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from benchmarks.paper.experiment import Cell, Claim, Outcome, Run, Table, claims, loss
 from benchmarks.paper.matrix_product import (
     DESIGN,
@@ -25,7 +27,6 @@ from benchmarks.paper.matrix_product import (
     resources,
 )
 from ithaca.exports.charts.chart import LineChart, Series
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic.design import SpaceOptions
 from ithaca.formulations.systolic.systolic_array import Edition

@@ -9,6 +9,7 @@ prefers is evaluated by the exact model edition, too.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from benchmarks.paper.experiment import Cell, Claim, Number, Outcome, Run, Table, claims
 from benchmarks.paper.matrix_product import (
@@ -25,7 +26,6 @@ from benchmarks.paper.matrix_product import (
 )
 from benchmarks.paper.methods_compared import BEST_DESIGN, Design, design_name
 from ithaca.exports.charts.chart import LineChart
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.systolic_array import Edition

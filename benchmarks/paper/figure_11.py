@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from benchmarks.paper.convolutions import (
     KEEPING,
     Dataflow,
@@ -13,7 +15,6 @@ from benchmarks.paper.convolutions import (
 from benchmarks.paper.experiment import PUBLICATION, Number, Outcome, Run, Table, claims
 from benchmarks.paper.matrix_product import BRAM18K, DSP
 from ithaca.exports.charts.chart import LineChart
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.systolic.dataflows import dataflows, permutations
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.solver.solution import Solution

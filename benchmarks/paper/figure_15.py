@@ -4,6 +4,7 @@ show."""
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 
 from benchmarks.paper.experiment import Number, Outcome, Run, Table, claims
 from benchmarks.paper.matrix_product import (
@@ -21,7 +22,6 @@ from benchmarks.paper.matrix_product import (
 )
 from benchmarks.paper.methods_compared import Design
 from ithaca.exports.charts.chart import LineChart
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.systolic.design import SpaceOptions
 from ithaca.formulations.systolic.systolic_array import Edition
 

@@ -9,6 +9,7 @@ once, evolution repeated with several seeds of the random numbers.
 from __future__ import annotations
 
 from bisect import bisect_right
+from fractions import Fraction
 
 from benchmarks.paper.experiment import Claim, Outcome, Run, Table, claims
 from benchmarks.paper.matrix_product import (
@@ -23,7 +24,6 @@ from benchmarks.paper.matrix_product import (
 )
 from benchmarks.paper.published_designs import LATENCY, NORMALISED, expressions, rounded_program
 from ithaca.exports.charts.chart import LineChart
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.tiling import Tiling

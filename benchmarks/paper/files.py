@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,6 @@ from benchmarks.paper.experiment import Cell, Claim, Experiment, Outcome, Run
 from ithaca.exports.charts.chart import Chart
 from ithaca.exports.charts.picture import draw_picture
 from ithaca.files.csv_text import csv_text
-from ithaca.files.fraction import FRACTIONS
 from ithaca.files.numbers import json_number
 from ithaca.files.writing import document_text, write_folder
 
@@ -96,4 +96,4 @@ def _claim(claim: Claim) -> dict[str, Any]:
 
 
 def _plain(cell: Cell) -> str | int | float | bool | None:
-    return json_number(cell) if isinstance(cell, FRACTIONS) else cell
+    return json_number(cell) if isinstance(cell, Fraction) else cell

@@ -3,12 +3,12 @@ the matrices that a library unfolds them into."""
 
 from __future__ import annotations
 
+from fractions import Fraction
 from math import prod
 from typing import Any
 
 from benchmarks.paper.experiment import Cell, Measured, Outcome, Run, Table, claims
 from ithaca.exports.charts.chart import LineChart
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.hardware.accelerator import Work
 from ithaca.formulations.problem import read_objective
 from ithaca.plugins.codesign.studies.workloads import find_workloads

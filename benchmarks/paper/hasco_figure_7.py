@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 from benchmarks.paper.experiment import PUBLICATION, Cell, Measured, Outcome, Run, Table, claims
 from ithaca.exports.charts.chart import LineChart
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.hardware.accelerator import Work
 from ithaca.formulations.problem import read_objective
 from ithaca.plugins.hierarchies.formulations.accelerator import HierarchyAccelerator

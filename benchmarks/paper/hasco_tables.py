@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from functools import cache
 from statistics import geometric_mean
 
@@ -10,7 +11,6 @@ from benchmarks.paper.codesign import ask
 from benchmarks.paper.experiment import PUBLICATION, Cell, Measured, Outcome, Run, Table, claims
 from ithaca.exports.charts.chart import LineChart
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.plugins.codesign.studies.codesign import CodesignOptions, codesign
 from ithaca.solver.certificate import Status
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from benchmarks.paper.experiment import Run
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.problem import Limit, Problem

@@ -14,13 +14,13 @@ import signal
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
+from fractions import Fraction
 from importlib.util import find_spec
 from math import exp, log
 
 from benchmarks.paper.experiment import PUBLICATION, Cell, Run, Table
 from benchmarks.paper.matrix_product import DATAFLOWS, PERMUTATIONS, SHARE, matrix_problem, prove
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.files.signals import at_once
 from ithaca.formulations.problem import Problem
 from ithaca.plugins.peers.studies.methods import PEERS, run_peer

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import permutations
 from math import prod
 from typing import Any
 
 from benchmarks.paper.experiment import PUBLICATION, Cell, Run, Table
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit, Problem

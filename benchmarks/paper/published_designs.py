@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 
 from benchmarks.paper.experiment import PUBLICATION, Run
 from benchmarks.paper.matrix_product import Optimum, matrix_problem, metrics_of, prove
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.tiling import Tiling

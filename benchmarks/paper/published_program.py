@@ -19,10 +19,10 @@ The release also asks for an even k2; the published designs come out without tha
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 from benchmarks.paper.matrix_product import BRAM18K, DSP, SIZE
-from ithaca.files.fraction import Fraction
 from ithaca.solver.cpsat.from_pyomo import solve_pyomo as solve_integer
 from ithaca.solver.nlp.pyomo_bridge import solve_pyomo
 

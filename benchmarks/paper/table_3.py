@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from benchmarks.paper.experiment import Cell, Number, Outcome, Run, Table, claims, loss
 from benchmarks.paper.matrix_product import (
     BRAM18K,
@@ -18,7 +20,6 @@ from benchmarks.paper.matrix_product import (
 )
 from benchmarks.paper.published_designs import BEST_LATENCY, DIVISOR_LATENCY, DIVISORS, TABLE
 from ithaca.exports.charts.chart import LineChart
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.systolic.design import SpaceOptions, systolic
 from ithaca.formulations.systolic.systolic_array import Edition
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 
 from benchmarks.paper.experiment import Cell, Claim, Number, Outcome, Run, Table, claims
 from benchmarks.paper.matrix_product import (
@@ -31,7 +32,6 @@ from benchmarks.paper.published_designs import (
 )
 from benchmarks.paper.published_program import continuous_optimum, integer_optimum, rounded
 from ithaca.exports.charts.chart import LineChart
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic.tiling import Tiling
 

@@ -4,6 +4,7 @@ block RAM."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
 from benchmarks.paper.experiment import PUBLICATION, Cell, Number, Outcome, Run, Table, claims
@@ -17,7 +18,6 @@ from benchmarks.paper.matrix_product import (
     prove,
 )
 from ithaca.exports.charts.chart import LineChart
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.metrics import by_part

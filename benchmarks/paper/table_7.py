@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from benchmarks.paper.convolutions import (
@@ -23,7 +24,6 @@ from benchmarks.paper.convolutions import (
 from benchmarks.paper.experiment import PUBLICATION, Cell, Number, Outcome, Run, Table, claims
 from benchmarks.paper.matrix_product import BRAM18K, DESIGN, DSP
 from ithaca.exports.charts.chart import LineChart
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic.design import Spans, fixed, systolic
 from ithaca.formulations.systolic.systolic_array import Edition

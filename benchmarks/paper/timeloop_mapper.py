@@ -4,10 +4,10 @@ model."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 
 from benchmarks.paper.experiment import PUBLICATION, Cell, Number, Outcome, Run, Table, claims
 from ithaca.exports.charts.chart import LineChart
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.problem import Objective, Problem
 from ithaca.plugins.hierarchies.formulations.design import SpatialDesign

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import Annotated
 
 from typer import Option
@@ -16,7 +17,6 @@ from ithaca.commands.api.options import LayerName, Quick, ResultFile, TimeLimit
 from ithaca.commands.api.parsing import parse_search
 from ithaca.files.answer import Words
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.files.messages import errors_at
 from ithaca.files.numbers import number, percent
 from ithaca.files.writing import SCHEMA

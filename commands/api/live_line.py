@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from math import inf
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from ithaca.files.clock import left, until
-from ithaca.files.fraction import FRACTIONS, Fraction
 from ithaca.files.messages import escaped, printable
 from ithaca.files.numbers import number
 from ithaca.files.signals import Interrupt, unwanted
@@ -286,7 +286,7 @@ class LiveLine:
         bounds = [bound for _, bound in self._known.values()]
         least = min([*(bound for bound in bounds if bound is not None), *values], default=inf)
         known = len(bounds) == len(self._names) and None not in bounds
-        bound = least if known and isinstance(least, FRACTIONS) else None
+        bound = least if known and isinstance(least, Fraction) else None
         return min(values, default=None), bound
 
     def report(self, index: int, progress: Progress) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from math import prod
 from typing import Annotated, Any
 
@@ -23,7 +24,6 @@ from ithaca.commands.api.options import (
 from ithaca.commands.api.parsing import check_sizes, parse_extents, parse_steady_method
 from ithaca.commands.api.vary import parse_variations, varied
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.files.words import REPEATED, parse_number
 from ithaca.formulations.families import QUESTION_KINDS
 from ithaca.formulations.problem import Problem

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any, TypeVar
 
 from ithaca.commands.api.parsing import parse_extent
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import FRACTIONS, Fraction
 from ithaca.files.messages import errors_at, meant
 from ithaca.files.numbers import json_number
 from ithaca.files.words import several, split_values
@@ -211,7 +211,7 @@ def limit_axis(metric: str, bounds: Sequence[Bound], unit: str) -> StudyAxis:
         The unit of the metric.
     """
     labels = tuple(
-        json_number(bound) if isinstance(bound, FRACTIONS) else str(bound or NO_LIMIT)
+        json_number(bound) if isinstance(bound, Fraction) else str(bound or NO_LIMIT)
         for bound in bounds
     )
     return StudyAxis(f"{metric}{LIMITS}", tuple(bounds), labels, unit, f"upper limit of {metric}")
@@ -232,7 +232,7 @@ def parse_bounds(name: str, values: Sequence[Any], unit: str = "") -> tuple[Frac
     bounds = []
     for value in values:
         bound = parse_upper(name, value, "--vary: ", unit)
-        if not isinstance(bound, FRACTIONS):
+        if not isinstance(bound, Fraction):
             raise InputError(f"--vary {quoted(name)} is {quoted(str(value))}; allowed: numbers")
         bounds.append(bound)
     return tuple(bounds)

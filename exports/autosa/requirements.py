@@ -8,10 +8,10 @@ spaces of solves meant for AutoSA is stated in `ithaca.formulations.systolic.tar
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 
 from ithaca.exports.configuration import ArrayConfiguration
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.data_types import DRAM_PORT_BYTES
 from ithaca.formulations.systolic import quantities

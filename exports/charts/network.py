@@ -4,6 +4,7 @@ each other."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 
 from ithaca.exports.charts.chart import (
     Bar,
@@ -15,7 +16,6 @@ from ithaca.exports.charts.chart import (
     wide_spread,
 )
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.files.messages import quoted
 from ithaca.files.numbers import number, percent
 from ithaca.results.network_explanation import explain_network, layers_take, whole_taken

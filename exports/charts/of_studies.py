@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 
 from ithaca.exports.charts.chart import (
     AxisUnit,
@@ -13,7 +14,6 @@ from ithaca.exports.charts.chart import (
     wide_spread,
 )
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.results.wording import metric_label
 from ithaca.solver.certificate import Status
 from ithaca.studies.front import Front

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,7 +16,6 @@ from ithaca.exports.programs.functions import functions_text
 from ithaca.exports.programs.integer import integer_model, set_configuration
 from ithaca.exports.programs.latex import latex_text
 from ithaca.exports.templates import templates_of
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.pyomo_model import Model
 from ithaca.solver.solution import Solution

@@ -3,9 +3,10 @@ objective, in exact fractions."""
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from ithaca.exports.programs.steps import Language, formulas, steps
 from ithaca.exports.templates import templates_of
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.space import QuantityKind, Relation

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
 from functools import partial
 from math import ceil, floor
 from typing import Any
 
 from ithaca.exports.programs.pieces import number, set_field, sides, spans_of
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.files.messages import quoted
 from ithaca.formulations.algebra.expression import (
     SYMBOLIC,

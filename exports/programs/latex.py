@@ -4,10 +4,10 @@ in steps."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 
 from ithaca.exports.programs.steps import Language, formulas, steps
 from ithaca.exports.templates import templates_of
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.space import Link, QuantityKind, Relation

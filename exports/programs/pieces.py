@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from fractions import Fraction
 from math import ceil, floor
 from typing import Any
 
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.expression import (
     Constant,
     Expression,

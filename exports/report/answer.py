@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from ithaca.exports.charts.chart import Bar, BarChart
@@ -14,7 +15,6 @@ from ithaca.exports.report.blocks import (
     chart_figure,
     view_blocks,
 )
-from ithaca.files.fraction import Fraction
 from ithaca.files.numbers import engineering, number, percent
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Metric

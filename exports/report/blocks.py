@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import ClassVar
 
 from markupsafe import Markup
 
 from ithaca.exports.charts.chart import Bar, BarChart, Chart
 from ithaca.exports.charts.svg import inline_svg
-from ithaca.files.fraction import Fraction
 from ithaca.files.numbers import number, percent
 from ithaca.results.view import Fact, Loops, Table, View
 

@@ -15,6 +15,7 @@ import heapq
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from fractions import Fraction
 from math import log2
 
 import numpy as np
@@ -22,7 +23,6 @@ import numpy as np
 from ithaca.exports.seeds.parameters import ParameterSpace, parameter_space, score_configuration
 from ithaca.files.clock import StoppedError, poll
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.array_types import Floats
 from ithaca.formulations.algebra.expression import Symbol
 from ithaca.formulations.configuration import Configuration

@@ -7,9 +7,9 @@ by a sum) is not convex.
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import count
 
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.expression import (
     ZERO,
     Expression,

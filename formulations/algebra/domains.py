@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import partial
 from math import floor, inf, prod
 from typing import Any
@@ -19,7 +20,6 @@ from typing import Any
 import numpy as np
 
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.files.messages import quoted
 from ithaca.formulations.algebra.expression import (
     CeilingDivision,

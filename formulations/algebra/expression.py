@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, ClassVar, TypeAlias
 
 from ithaca.files.clock import poll
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.number_systems import NumberSystem
 
 Operand: TypeAlias = "Expression | int | Fraction"

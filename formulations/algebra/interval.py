@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
-
-from ithaca.files.fraction import Fraction
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,10 @@ for minima.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from functools import cache, lru_cache
 from typing import Any
 
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.expression import (
     CeilingDivision,
     Constant,

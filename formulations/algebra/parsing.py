@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import NoReturn
 
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.files.messages import SHOWN as SHOWN
 from ithaca.files.messages import escaped as escaped
 from ithaca.files.messages import meant

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TypeAlias
 
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.expression import Constant, Expression, Product, Symbol
 
 #: Powers of quantities, sorted by name, none of them zero: ``(("x", 1), ("y", -1))``.

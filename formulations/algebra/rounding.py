@@ -9,13 +9,13 @@ in the direction that keeps a region open, a configuration in, a bound too weak.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from fractions import Fraction
 from functools import cache
 from math import ceil, copysign, exp, floor, inf, isfinite, nextafter
 from typing import TypeVar
 
 import numpy as np
 
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.array_types import Floats, Mask
 from ithaca.formulations.algebra.expression import (
     CeilingDivision,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.expression import (
     UNIT,
     CeilingDivision,

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
+from fractions import Fraction
 from typing import TypeAlias
 
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.number_systems import FRACTION, NumberSystem
 
 Operand: TypeAlias = "Traced | int | Fraction"

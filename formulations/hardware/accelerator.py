@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from fractions import Fraction
 from typing import ClassVar, Protocol
 
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.design import Metric
 from ithaca.formulations.problem import Objective, Problem
 from ithaca.workloads.nest import LoopNest, Stored

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.interval import Interval
 from ithaca.formulations.documents import Document

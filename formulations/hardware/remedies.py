@@ -10,8 +10,8 @@ times, s = 1 / (1 − f + f / A).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.number_systems import FRACTION
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.number_systems import NumberSystem
 
 #: Bytes of one block of private and of shared memory.

@@ -3,10 +3,10 @@ what many tiles take, what memory ports do, and what PEs wait for each other's s
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.expression import ONE, ZERO, multiply
 from ithaca.formulations.machine import Machine
 from ithaca.formulations.systolic.cycle_terms import Ahead, Period

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from random import Random
 from typing import NoReturn
 
-from ithaca.files.fraction import Fraction
 from ithaca.files.messages import SHOWN, quoted, refuse
 from ithaca.files.reading import location, parse_json, read_text
 from ithaca.formulations.algebra.domains import within

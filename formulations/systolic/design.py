@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
 
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.expression import (
     Constant,
     Expression,

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from fractions import Fraction
 from itertools import product
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.files.messages import errors_at, quoted
 from ithaca.formulations.algebra.expression import ONE
 from ithaca.formulations.configuration import Configuration

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import partial
 from operator import attrgetter
 from typing import Any
 
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.expression import ZERO
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.data_types import DataType

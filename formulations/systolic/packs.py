@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.expression import Constant, maximum, minimum
 from ithaca.formulations.data_types import DataType
 from ithaca.formulations.space import Link, Quantity, QuantityKind, Relation, Role

@@ -8,10 +8,10 @@ its share of the lanes.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from math import floor
 
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.files.numbers import counted
 from ithaca.files.words import parse_integer
 from ithaca.formulations.algebra.expression import Constant, add

@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
+from fractions import Fraction
 from math import prod
 
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.expression import ONE, ZERO, Expression, add, minimum
 from ithaca.formulations.data_types import DRAM_PORT_BYTES, DataType
 from ithaca.formulations.systolic.packages import held_bytes, package_bytes

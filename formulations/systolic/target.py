@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from fractions import Fraction
 from math import gcd
 
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.expression import Constant, maximum, minimum
 from ithaca.formulations.data_types import DataType
 from ithaca.formulations.space import Link, Relation

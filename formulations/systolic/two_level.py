@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.expression import (
     ONE,
     Constant,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,6 @@ from ithaca.commands.api.points import EvaluatedPoints
 from ithaca.commands.tabled import show_list
 from ithaca.files.csv_text import read_rows, records, table_text
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.files.messages import errors_at, quoted
 from ithaca.files.numbers import counted, json_ready, number, percent, rounded, scaled_number
 from ithaca.files.reading import read_text

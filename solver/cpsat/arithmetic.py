@@ -9,12 +9,12 @@ variables have to fit, never their coefficients.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from math import ceil, floor
 from typing import Any
 
 from ortools.sat.python import cp_model
 
-from ithaca.files.fraction import Fraction
 from ithaca.solver.cpsat.linear import (
     LinearForm,
     add_forms,

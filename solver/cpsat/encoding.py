@@ -63,6 +63,7 @@ An expression can be read from a Pyomo model too: see `ithaca.solver.cpsat.from_
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from fractions import Fraction
 from functools import reduce
 from itertools import starmap
 from math import floor, gcd, lcm, prod
@@ -72,7 +73,6 @@ from typing import TypeAlias
 import numpy as np
 from ortools.sat.python import cp_model
 
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.array_types import Integers
 from ithaca.formulations.algebra.expression import (
     CeilingDivision,

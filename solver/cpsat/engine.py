@@ -9,11 +9,11 @@ from __future__ import annotations
 import time
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYetError
+from fractions import Fraction
 
 from ortools.sat.python import cp_model
 
 from ithaca.files.clock import StoppedError
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.rounding import integer_bound
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem

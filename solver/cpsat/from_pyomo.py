@@ -27,13 +27,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from math import ceil, floor, isfinite
 from operator import attrgetter, neg, truediv
 from typing import Any, TypeAlias
 
 from ortools.sat.python import cp_model
 
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.expression import (
     Constant,
     Expression,

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 
-from ithaca.files.fraction import Fraction
 from ithaca.solver.tables.granularity import common_divisor
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from math import prod
 
 import numpy as np
 from ortools.sat.python import cp_model
 
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.expression import Expression, Product, multiply, power
 from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.formulations.configuration import Configuration

@@ -14,11 +14,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from math import ceil, floor
 
 from ortools.sat.python import cp_model
 
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.expression import Expression
 from ithaca.solver.cpsat.encoding import Encoder
 from ithaca.solver.cpsat.linear import LinearForm, add_forms, grid

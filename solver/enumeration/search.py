@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.array_types import Floats, Mask
 from ithaca.formulations.algebra.rational_arrays import RATIONAL_ARRAYS
 from ithaca.formulations.algebra.rounding import largest_double, least_double, next_below, on_grid

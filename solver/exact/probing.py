@@ -9,12 +9,12 @@ bounded again.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from math import ceil
 from operator import itemgetter
 
 import numpy as np
 
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.rounding import cutoff
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem

@@ -13,6 +13,7 @@ import time
 from abc import ABC, abstractmethod
 from contextlib import suppress
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import partial
 from math import inf
 
@@ -20,7 +21,6 @@ import numpy as np
 
 from ithaca.files.clock import StoppedError, finishing
 from ithaca.files.errors import DisagreementError
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.array_types import Floats, Mask
 from ithaca.formulations.algebra.rounding import (
     below,

@@ -17,9 +17,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TypeAlias
 
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.expression import (
     ZERO,
     CeilingDivision,

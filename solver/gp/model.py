@@ -13,13 +13,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations
 from math import log
 
 import numpy as np
 
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.expression import CeilingDivision, Constant, Expression
 from ithaca.formulations.algebra.interval import Interval
 from ithaca.formulations.algebra.number_systems import FRACTION

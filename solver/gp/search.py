@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from math import ceil
 
 import numpy as np
 
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.rounding import exponential_below, on_grid, value_above
 from ithaca.formulations.problem import Problem
 from ithaca.solver.best_first import BestFirst

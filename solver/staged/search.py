@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from fractions import Fraction
 from math import inf, isfinite
 from typing import Any
 
@@ -16,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ithaca.files.clock import StoppedError, ending
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.array_types import Floats
 from ithaca.formulations.algebra.rounding import least_double
 from ithaca.formulations.problem import Problem

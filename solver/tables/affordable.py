@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import replace
+from fractions import Fraction
 
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.expression import as_expression, minimum
 from ithaca.formulations.algebra.monotonicity import never_falls
 from ithaca.formulations.algebra.number_systems import FRACTION

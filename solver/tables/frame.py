@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from functools import cache, lru_cache
 from itertools import islice
 from math import ceil, inf
@@ -11,7 +12,6 @@ from math import ceil, inf
 import numpy as np
 
 from ithaca.files.clock import poll
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.array_types import Floats
 from ithaca.formulations.algebra.expression import (
     Expression,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
 from functools import cache
 from math import gcd, lcm
 
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.expression import (
     CeilingDivision,
     Constant,

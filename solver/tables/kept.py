@@ -17,6 +17,7 @@ import os
 import zlib
 from collections.abc import Hashable, Sequence
 from contextlib import suppress
+from fractions import Fraction
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -24,7 +25,6 @@ from secrets import token_hex
 from typing import Any
 
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import FRACTIONS, Fraction
 from ithaca.files.proving_code import proving_code
 from ithaca.files.reading import check_readable
 from ithaca.files.seals import own_key
@@ -149,7 +149,7 @@ def _plain(value: Any, encoder: Encoder) -> Any:
         return encoder.number(value)
     if isinstance(value, SymbolicProblem):
         return _plain([value.objective, value.constraints], encoder)
-    if isinstance(value, FRACTIONS):
+    if isinstance(value, Fraction):
         return str(value)
     if isinstance(value, tuple | list):
         return [_plain(each, encoder) for each in value]

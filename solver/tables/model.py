@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.array_types import Floats, Mask
 from ithaca.formulations.algebra.rational_arrays import RATIONAL_ARRAYS
 from ithaca.formulations.configuration import Configuration

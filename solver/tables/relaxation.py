@@ -12,13 +12,13 @@ All quantities are positive.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from itertools import starmap
 from operator import itemgetter
 
 import numpy as np
 
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.files.messages import quoted
 from ithaca.formulations.algebra.domains import Signs, all_divisors, least
 from ithaca.formulations.algebra.expression import (

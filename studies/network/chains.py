@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from itertools import groupby
 from operator import add
 from typing import Any
 
-from ithaca.files.fraction import Fraction
 from ithaca.studies.network.result import Edge
 from ithaca.workloads.nest import LoopNest, Sizes
 from ithaca.workloads.networks.network import LayerRun

@@ -8,8 +8,8 @@ from either pair reaches that, it is proven without a search.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.problem import Problem
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.solution import Solution, make_solution

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.question import LayerProblems, Question
 from ithaca.solver.certificate import Further, Status, among_all

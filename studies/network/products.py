@@ -13,12 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import wraps
 from itertools import combinations
 from typing import Any, Generic, TypeVar
 
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.expression import (
     Expression,
     Product,

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from fractions import Fraction
 from functools import cached_property
 from heapq import heappop, heappush
 from itertools import count
@@ -18,7 +19,6 @@ from math import prod
 from typing import Any
 
 from ithaca.files.clock import StoppedError, ending, poll
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.problem import Problem, read_objective
 from ithaca.formulations.tiles import Tiled, Ways
 from ithaca.solver.certificate import Certificate

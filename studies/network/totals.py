@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from fractions import Fraction
 
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.expression import (
     CeilingDivision,
     Constant,

@@ -160,7 +160,7 @@ def test_every_variable_is_the_reference(seed):
             float(value), rel=1e-14 if rounded else 0, abs=0
         ), name
         if name in METRICS:
-            assert grid[name].attrs.get("units", "") == METRICS[name].unit
+            assert grid[name].attrs["units"] == METRICS[name].unit
     assert (here["latency"] == here["prologue"] + here["main"] + here["epilogue"]).item()
     assert bool(here["meets_bounds"]) == bool(costs.meets_bounds)
 

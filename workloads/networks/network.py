@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from fractions import Fraction
 from math import prod
 
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.files.messages import among
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.networks.share import Share

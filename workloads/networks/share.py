@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
-from ithaca.files.fraction import Fraction
 from ithaca.files.numbers import json_number, number, percent
 
 #: Shares above are not rounded.

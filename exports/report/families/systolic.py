@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 
 from ithaca.exports.charts.chart import Bar, BarChart
 from ithaca.exports.report.answer import BestConfiguration, FamilySections
@@ -16,7 +17,6 @@ from ithaca.exports.report.blocks import (
 )
 from ithaca.exports.report.families.systolic_drawing import array_drawing
 from ithaca.exports.report.families.systolic_physics import energy, roofline
-from ithaca.files.fraction import Fraction
 from ithaca.files.numbers import number, percent
 from ithaca.files.registry import Registry
 from ithaca.formulations.systolic.cost_model import Costs

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from ithaca.exports.charts.chart import LineChart, Series
 from ithaca.exports.report.answer import BestConfiguration
 from ithaca.exports.report.blocks import Section, chart_figure, stacked
-from ithaca.files.fraction import Fraction
 from ithaca.files.numbers import number, rounded
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.cost_model import Costs

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from math import prod
 
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.cost_model import Costs, ModuleCost
 from ithaca.formulations.systolic.systolic_array import Edition, GroupRole, IOGroup, Module

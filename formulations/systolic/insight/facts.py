@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from typing import Any
 
-from ithaca.files.fraction import Fraction
 from ithaca.files.numbers import counted, is_or_are, json_ready, number, percent
 from ithaca.formulations.family import Remarks
 from ithaca.formulations.problem import Limit

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from os import PathLike
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,7 +18,6 @@ from ithaca.commands.api.live_line import searching
 from ithaca.commands.api.options import Fuse, Keeping, LayerPatterns, Scheduler, SearchOptions
 from ithaca.commands.api.parsing import check_sizes, parse_sizes
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import FRACTIONS, Fraction
 from ithaca.files.messages import quoted
 from ithaca.files.reading import is_there
 from ithaca.files.registry import Registry
@@ -288,7 +288,7 @@ def _limits(space: HardwareSpace, changes: Limits) -> dict[str, Fraction]:
                     f"that name; allowed: none for {', '.join(limits) or 'nothing'}"
                 )
             del limits[name]
-        elif isinstance(bound, FRACTIONS):
+        elif isinstance(bound, Fraction):
             limits[name] = bound
         else:
             raise InputError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from math import ceil
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,6 @@ from typing import Any
 from ithaca.commands.api.vary import LIMITS
 from ithaca.files.documents import validated
 from ithaca.files.errors import EDITED, InputError
-from ithaca.files.fraction import Fraction
 from ithaca.files.messages import errors_at
 from ithaca.formulations.design import Metric
 from ithaca.plugins.codesign.commands.study import (

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,6 @@ from ithaca.exports.charts.chart import Chart, other_unit
 from ithaca.exports.charts.of_studies import grid_chart
 from ithaca.files.documents import validated
 from ithaca.files.errors import EDITED, InputError
-from ithaca.files.fraction import Fraction
 from ithaca.files.messages import errors_at, meant, quoted
 from ithaca.files.numbers import counted, json_number, number
 from ithaca.files.writing import SCHEMA

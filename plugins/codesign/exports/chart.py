@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from ithaca.exports.charts.chart import Bar, BarChart, Chart, LineChart, other_unit
 from ithaca.exports.charts.network import layer_bars
 from ithaca.exports.charts.of_studies import points_chart
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.files.numbers import rounded
 from ithaca.plugins.codesign.results.layers import (
     energies,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,6 @@ from pydantic import create_model
 
 from ithaca.files.documents import find_document, validated
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.files.messages import among, errors_at, quoted, refuse
 from ithaca.files.numbers import json_number, json_ready, number
 from ithaca.files.reading import packaged_names

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 
 from ithaca.files.clock import StoppedError
 from ithaca.files.errors import EDITED, InputError
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.rounding import below
 from ithaca.formulations.families import choice_of
 from ithaca.formulations.systolic.question import ArrayQuestion

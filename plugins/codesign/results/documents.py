@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, fields, replace
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -18,7 +19,6 @@ from pydantic import AfterValidator, Field, create_model
 
 from ithaca.files.documents import validated
 from ithaca.files.errors import EDITED, InputError
-from ithaca.files.fraction import Fraction
 from ithaca.files.messages import errors_at, quoted
 from ithaca.files.numbers import number
 from ithaca.files.writing import SCHEMA

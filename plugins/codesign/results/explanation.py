@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from fractions import Fraction
 
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.files.numbers import counted, number, percent
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.directions import goal

@@ -4,9 +4,9 @@ takes these."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
-from ithaca.files.fraction import Fraction
 from ithaca.files.numbers import number
 from ithaca.formulations.algebra.expression import Symbol
 from ithaca.formulations.bottleneck import REST, bottleneck

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from fractions import Fraction
 
 from ithaca.files.answer import Check
 from ithaca.files.errors import EDITED, InputError
-from ithaca.files.fraction import Fraction
 from ithaca.files.numbers import counted, json_number, number
 from ithaca.plugins.codesign.studies.codesign import CodesignOptions, codesign
 from ithaca.plugins.codesign.studies.layer_cache import LayerCache

@@ -4,9 +4,9 @@ limits leave out, and where they are best halved."""
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from fractions import Fraction
 from math import inf, log
 
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.interval import Interval, as_interval
 from ithaca.formulations.algebra.number_systems import INTERVAL
 from ithaca.formulations.hardware.accelerator import Trend

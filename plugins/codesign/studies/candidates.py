@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from math import inf
 
-from ithaca.files.fraction import FRACTIONS, Fraction
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Objective
 from ithaca.formulations.region import Region
@@ -117,7 +117,7 @@ class Candidates:
             rest = total(amount.shares, [*known[:layer], 0, *known[layer + 1 :]]) if share else -inf
             return (
                 (below - rest) / share
-                if isinstance(rest, FRACTIONS) and isinstance(below, FRACTIONS)
+                if isinstance(rest, Fraction) and isinstance(below, Fraction)
                 else None
             )
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.configuration import Configuration
 from ithaca.plugins.codesign.studies.question import Amount
 from ithaca.studies.hypervolume import nondominated_by

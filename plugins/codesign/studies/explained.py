@@ -17,9 +17,9 @@ limits of the hardware by itself is no incumbent, as nothing here makes it small
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from fractions import Fraction
 
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.files.numbers import number, percent
 from ithaca.formulations.bottleneck import bindings, bottleneck
 from ithaca.formulations.configuration import Configuration

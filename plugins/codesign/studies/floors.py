@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from fractions import Fraction
 from functools import lru_cache
 from math import inf
 
 from ithaca.files.clock import StoppedError, finishing, late
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.problem import Objective, Problem
 from ithaca.formulations.region import Region
 from ithaca.plugins.codesign.studies.boxes import HardwareBounds

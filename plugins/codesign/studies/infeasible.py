@@ -4,8 +4,8 @@ have to be."""
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.problem import Limit, Objective
 from ithaca.plugins.codesign.studies.layer_cache import LayerCache
 from ithaca.plugins.codesign.studies.question import CodesignQuestion

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import lru_cache, partial
 from math import inf, isfinite
 
 from ithaca.files.clock import late
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.expression import Expression, split_coefficient
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.hardware.accelerator import Accelerator, Trend, Work

@@ -3,9 +3,9 @@ costs and helps nobody."""
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import pairwise
 
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.hardware.accelerator import Trend
 from ithaca.formulations.hardware.figure import Figure, moves
 from ithaca.formulations.region import Region

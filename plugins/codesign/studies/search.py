@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import partial
 from math import inf
 
-from ithaca.files.fraction import FRACTIONS, Fraction
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.region import Region
 from ithaca.plugins.codesign.studies.boxes import HardwareBounds, Kept, trimmed
@@ -190,7 +190,7 @@ class BoxSearch:
         shares, bounds = list(question.amounts[amount].shares), list(node.bounds[amount])
         share, shares[layer] = shares[layer], Fraction(0)
         rest = total(shares, bounds)
-        if not others or not share or not isinstance(rest, FRACTIONS):
+        if not others or not share or not isinstance(rest, Fraction):
             return None
         return (min(f[amount] for f in others) - rest) / share
 
@@ -437,4 +437,4 @@ class BoxSearch:
 
     def _open_box(self, node: _OpenNode) -> OpenBox:
         totals = self._totals(node)[: len(self.question.objectives)]
-        return OpenBox(node.box, tuple(b if isinstance(b, FRACTIONS) else None for b in totals))
+        return OpenBox(node.box, tuple(b if isinstance(b, Fraction) else None for b in totals))

@@ -9,8 +9,8 @@ exceeds limits, the next weight is the one that makes them equal.
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.expression import Expression, add, multiply
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Objective

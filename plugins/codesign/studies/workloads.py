@@ -6,12 +6,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from importlib.resources import files
 from pathlib import Path, PurePath
 from typing import Any
 
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.files.messages import errors_at, quoted, refuse
 from ithaca.files.numbers import DECIMAL
 from ithaca.files.timeloop_files import load_timeloop

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from ithaca.commands.api.outputs import AsJson, TableFile
 from ithaca.commands.tabled import show_list
-from ithaca.files.fraction import Fraction
 from ithaca.files.numbers import number
 from ithaca.plugins.hierarchies.formulations.architecture import Architecture, Level
 from ithaca.plugins.hierarchies.formulations.library import architecture_names, find_architecture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,6 @@ from ithaca.commands.api.points import EvaluatedPoints, checked
 from ithaca.files.answer import Answer
 from ithaca.files.csv_text import Rows, unread_columns
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.files.messages import printable
 from ithaca.files.numbers import percent
 from ithaca.files.words import parse_choice

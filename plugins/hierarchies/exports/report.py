@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from textwrap import wrap
 
 from markupsafe import Markup
@@ -17,7 +18,6 @@ from ithaca.exports.report.blocks import (
     chart_figure,
     stacked,
 )
-from ithaca.files.fraction import Fraction
 from ithaca.files.numbers import number, percent, rounded
 from ithaca.formulations.algebra.expression import Symbol
 from ithaca.formulations.bottleneck import bottleneck, contenders

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from math import sqrt
 
 from markupsafe import Markup
 
 from ithaca.exports.charts.drawing import LINE, Drawing
 from ithaca.exports.report.blocks import ChartFigure, Section
-from ithaca.files.fraction import Fraction
 from ithaca.files.numbers import number
 from ithaca.plugins.hierarchies.formulations.mapping_design import MappingDesign
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
+from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import floor
 from pathlib import Path
@@ -11,7 +12,6 @@ from typing import Any, ClassVar, Literal
 
 from ithaca.files.documents import validated
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.files.messages import among, quoted, refuse
 from ithaca.files.reading import is_there
 from ithaca.files.timeloop_files import TAGS, load_timeloop

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
+from fractions import Fraction
 from itertools import pairwise
 
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.files.messages import among, quoted, refuse
 from ithaca.plugins.hierarchies.formulations.sparse.parts import Sparsity
 from ithaca.workloads.nest import LoopNest, Sizes

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from math import prod
 from typing import Any, Literal
 
-from ithaca.files.fraction import RATIONALS, Fraction
 from ithaca.files.messages import MAX_HINTED, meant, quoted, refuse
 from ithaca.files.numbers import fraction
 from ithaca.formulations.algebra.domains import parse_defined
@@ -85,7 +85,7 @@ def calculated(
     known = {} if known is None else known
     for name in expression.symbols - known.keys():
         own = calculated(names[name], names, where, known, depth + 1)
-        if isinstance(own, bool) or not isinstance(own, (float, *RATIONALS)):
+        if isinstance(own, bool) or not isinstance(own, int | float | Fraction):
             raise refuse(where, f"{name} is {quoted(own)}; allowed: a number")
         if len(known) == _NAMES:
             raise refuse(where, f"depends on more than {_NAMES} names; allowed: fewer")
@@ -161,7 +161,11 @@ class Element:
         if stated is None:
             return None
         value = self.value(stated, names[0])
-        if isinstance(value, bool) or not isinstance(value, (float, *RATIONALS)) or value < least:
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, int | float | Fraction)
+            or value < least
+        ):
             raise refuse(
                 self.where,
                 f"{self.name}.{names[0]} is {quoted(stated)}; allowed: a number of at "

@@ -7,6 +7,7 @@ nothing depends on are `Architecture.unread`.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,6 @@ from pydantic import Field
 
 from ithaca.files.documents import InputDocument, validated
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import RATIONALS, Fraction
 from ithaca.files.messages import quoted, refuse
 from ithaca.files.reading import is_there
 from ithaca.files.timeloop_files import load_timeloop
@@ -336,7 +336,7 @@ def _capacity(part: Element, bits: int, row: int) -> tuple[int | None, tuple[tup
     for tensor, size in named.items():
         at = f"{unit}{tensor and '.'}{tensor}"
         count = named[tensor] = part.value(size, at)
-        number = isinstance(count, RATIONALS) and not isinstance(count, bool)
+        number = isinstance(count, int | Fraction) and not isinstance(count, bool)
         if not number or count != int(count) or count < (tensor != ""):
             raise refuse(
                 part.where, f"{part.name}.{at} is {quoted(size)}; allowed: a positive integer"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from math import prod
 from pathlib import Path
 from typing import Any
 
-from ithaca.files.fraction import Fraction
 from ithaca.files.messages import among, quoted, refuse
 from ithaca.files.numbers import fraction
 from ithaca.files.timeloop_files import load_timeloop

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property, reduce
 from itertools import accumulate
 from operator import mul
 from typing import Any
 
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.number_systems import INTERVAL, NumberSystem
 from ithaca.formulations.remembered import remembered
 from ithaca.plugins.hierarchies.formulations.architecture import Architecture, Compute, Level

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 
-from ithaca.files.fraction import Fraction
 from ithaca.files.numbers import number, percent
 from ithaca.formulations.algebra.expression import Symbol
 from ithaca.formulations.bottleneck import binding_words, bottleneck, shares

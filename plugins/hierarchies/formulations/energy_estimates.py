@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.files.messages import refuse
 from ithaca.plugins.hierarchies.formulations.architecture_elements import Element
 from ithaca.plugins.hierarchies.formulations.architecture_trees import DUMMY

@@ -6,12 +6,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, replace
+from fractions import Fraction
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
 from ithaca.files.documents import InputDocument, validated
-from ithaca.files.fraction import Fraction
 from ithaca.files.messages import among, quoted, refuse
 from ithaca.files.numbers import fraction, unquoted
 from ithaca.formulations.data_models import PAIRS, built, model_of

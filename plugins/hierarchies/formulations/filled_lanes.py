@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from functools import cache
 from math import ceil
 
-from ithaca.files.fraction import Fraction
 from ithaca.plugins.hierarchies.formulations.cosa import prime_factors
 
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping as Mapped
 from dataclasses import dataclass, field
+from fractions import Fraction
 from math import prod
 
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.files.messages import among, quoted
 from ithaca.plugins.hierarchies.formulations.architecture import Architecture
 from ithaca.workloads.nest import LoopNest

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
 from functools import reduce
 from operator import mul
 from typing import ClassVar
 
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.files.messages import refuse
 from ithaca.formulations.algebra.number_systems import NumberSystem
 from ithaca.formulations.design import Design

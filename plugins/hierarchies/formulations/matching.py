@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
 from math import prod
 
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.files.messages import among
 from ithaca.workloads.affine import Access, Affine
 from ithaca.workloads.nest import LoopNest, Sizes

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
 from itertools import product
 from math import ceil
 from typing import TYPE_CHECKING
 
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.design import Metric
 from ithaca.plugins.hierarchies.formulations.architecture import Architecture
 from ithaca.workloads.footprints import footprints

@@ -19,10 +19,10 @@ MTTKRP, are no exception. Tests compare with all orders.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from fractions import Fraction
 from functools import lru_cache
 from itertools import permutations, product
 
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.number_systems import NumbersByName, NumberSystem
 from ithaca.plugins.hierarchies.formulations.counts import Number
 from ithaca.plugins.hierarchies.formulations.mapping import Order, order_quantity

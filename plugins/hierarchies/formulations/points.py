@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,6 @@ import numpy as np
 
 from ithaca.files.csv_text import Rows, csv_text, read_rows, records, table_text
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import FRACTIONS, Fraction
 from ithaca.files.messages import among, errors_at, quoted, refuse
 from ithaca.files.numbers import json_ratio
 from ithaca.files.reading import read_text
@@ -385,7 +385,7 @@ def _rows(design: SpatialDesign, model: TimeloopModel, count: int) -> Iterator[d
         f"{level.name}.energy_pJ": model.level_energy(place) for place, level in enumerate(levels)
     }
     most = model.latency * design.architecture.compute.instances
-    nothing = isinstance(most, FRACTIONS) and not most  # all multiplications are skipped
+    nothing = isinstance(most, Fraction) and not most  # all multiplications are skipped
     columns["utilization_pct"] = Fraction(0) if nothing else model.computes * 100 / most
     columns |= model.details
     numbers = (

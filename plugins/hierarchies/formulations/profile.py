@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any, TypeVar
 
-from ithaca.files.fraction import Fraction
 from ithaca.files.numbers import number, percent, rounded
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.design import Design, Metric

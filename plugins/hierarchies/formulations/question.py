@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from types import MappingProxyType
 from typing import Self
 
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.files.messages import refuse
 from ithaca.files.words import parse_choice
 from ithaca.formulations.design import Design, Metric

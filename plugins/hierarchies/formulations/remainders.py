@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import reduce
 from math import prod
 from operator import mul
 
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.number_systems import NumberSystem
 from ithaca.plugins.hierarchies.formulations.counts import Number
 from ithaca.plugins.hierarchies.formulations.mapping import Slot

@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from math import prod
 
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.hardware.remedies import Remedy
 from ithaca.plugins.hierarchies.formulations.architecture import Architecture
 from ithaca.plugins.hierarchies.formulations.mapping import Mapping as Laid

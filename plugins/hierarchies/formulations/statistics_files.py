@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 
-from ithaca.files.fraction import Fraction
 from ithaca.files.messages import refuse
 from ithaca.files.reading import read_text
 

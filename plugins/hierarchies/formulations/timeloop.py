@@ -7,9 +7,9 @@ Stated once, in plain arithmetic, for every number system; what costs are of is 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from functools import cached_property, reduce
 
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.remembered import remembered
 from ithaca.plugins.hierarchies.formulations.counts import MappingCounts, Number
 

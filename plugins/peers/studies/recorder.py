@@ -6,10 +6,10 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from enum import Enum
+from fractions import Fraction
 from math import inf
 
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.files.words import parse_integer, parse_number
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem

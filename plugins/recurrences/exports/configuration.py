@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 
-from ithaca.files.fraction import Fraction
 from ithaca.plugins.recurrences.formulations.array import RecurrenceArray
 from ithaca.plugins.recurrences.formulations.design import RecurrenceDesign
 from ithaca.solver.solution import Solution

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.files.messages import quoted
 from ithaca.plugins.recurrences.formulations.array import Timing, dataflows
 from ithaca.plugins.recurrences.formulations.design import RecurrenceDesign

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ithaca.files.clock import StoppedError, ending
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.number_systems import NumbersByName, NumberSystem, exactly
 from ithaca.formulations.design import Design, Metric
 from ithaca.formulations.space import Axis, Quantity, Role, Space, make_space

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
+from fractions import Fraction
 from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ithaca.files.answer import Answer
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.files.numbers import json_ready, number
 from ithaca.files.writing import SCHEMA
 from ithaca.formulations.configuration import Configuration

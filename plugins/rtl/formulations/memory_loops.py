@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.machine import Machine, MemoryTiming
 from ithaca.formulations.processes import Loop, Repeat, Step

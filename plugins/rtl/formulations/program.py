@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from math import lcm
 
 import numpy as np
 
-from ithaca.files.fraction import FRACTIONS, RATIONALS, Fraction
 from ithaca.formulations.processes import (
     Loop,
     Meet,
@@ -89,7 +89,7 @@ class ProcessProgram:
                     self._ports.append(self._fifo[name])
                     self.owners.append((process, self._fifo[name], reads))
                 count = step.words if isinstance(step.words, int) else 0
-                rate = step.interval if isinstance(step.interval, RATIONALS) else Fraction(1)
+                rate = step.interval if isinstance(step.interval, int | Fraction) else Fraction(1)
                 words, intervals = self._sequence(step.words), self._sequence(step.interval)
                 self._emit(
                     LOOP, count, step.entry, first, len(step.reads), len(step.writes),
@@ -128,5 +128,5 @@ def _common_scale(network: ProcessNetwork) -> int:
         if isinstance(step, Loop)
     )
     return lcm(
-        *(loop.interval.denominator for loop in loops if isinstance(loop.interval, FRACTIONS))
+        *(loop.interval.denominator for loop in loops if isinstance(loop.interval, Fraction))
     )

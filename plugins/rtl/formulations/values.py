@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import islice
 from math import prod
 from typing import Any
@@ -19,7 +20,6 @@ from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.array_types import Integers
 from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.data_types import DataType

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.files.numbers import number
 from ithaca.formulations.algebra.expression import Symbol
 from ithaca.formulations.algebra.interval import Interval

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from math import ceil, floor
 from typing import Any
 
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.files.numbers import number
 from ithaca.formulations.algebra.number_systems import (
     FRACTION,

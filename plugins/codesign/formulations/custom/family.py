@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.expression import ZERO, Expression
 from ithaca.formulations.algebra.interval import Interval
 from ithaca.formulations.design import Metric

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from typing import Annotated, Any
@@ -18,7 +19,6 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.files.messages import among, quoted
 from ithaca.formulations.algebra.domains import ALLOWED, within
 from ithaca.formulations.algebra.expression import Expression, Symbol

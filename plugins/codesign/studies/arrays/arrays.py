@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from fractions import Fraction
 
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.question import in_shares
 from ithaca.formulations.systolic.design import fixed, systolic

@@ -11,13 +11,13 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import combinations
 from math import inf
 
 import numpy as np
 
 from ithaca.files.clock import StoppedError
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.rounding import below, cutoff, on_grid, sum_below
 from ithaca.formulations.question import Minimise, in_shares
 from ithaca.formulations.systolic.design import fixed

@@ -7,10 +7,10 @@ one stands whose stages, each layer alone on its array, fit together.
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import combinations
 from math import inf
 
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.rounding import cutoff
 from ithaca.plugins.codesign.studies.arrays.alone import LayersAlone
 from ithaca.plugins.codesign.studies.arrays.plans import PlannedStage, best_plan

@@ -17,12 +17,12 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from fractions import Fraction
 from math import inf
 
 import numpy as np
 
 from ithaca.files.clock import StoppedError
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.array_types import Floats, Integers
 from ithaca.formulations.algebra.rounding import below, cutoff, on_grid, sum_below
 from ithaca.formulations.problem import Problem

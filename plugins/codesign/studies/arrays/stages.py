@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from itertools import groupby
 from math import ceil, floor, inf
 from operator import itemgetter, le
@@ -18,7 +19,6 @@ from operator import itemgetter, le
 import numpy as np
 
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.array_types import Floats, Integers
 from ithaca.formulations.algebra.rounding import below, largest_double, sum_below, whole_up
 from ithaca.formulations.problem import Problem

@@ -4,10 +4,10 @@ each that would do."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from functools import partial
 from math import ceil, floor, lcm
 
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.question import ArrayQuestion

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property, partial
 from math import gcd, prod
 from typing import ClassVar
 
 from ithaca.exports.configuration import Tool
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.systolic.addresses import reach_below, row_weights, span
 from ithaca.plugins.hierarchies.exports.timeloop.hierarchy import architecture_files

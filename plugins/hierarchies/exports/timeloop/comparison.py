@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import FRACTIONS, Fraction
 from ithaca.files.numbers import rounded
 from ithaca.plugins.hierarchies.exports.timeloop.hierarchy import MappedNest
 from ithaca.plugins.hierarchies.exports.timeloop.mapper import statistics_text
@@ -116,7 +116,7 @@ def _metrics(point: SpatialPoint, kind: type[TimeloopModel]) -> dict[str, Fracti
     model = SparseModel(design, mapping) if sparse else model_of(design, [mapping], kind)
     figures = {name: model.metric(name) for name in design.vocabulary}
     return {
-        name: own if isinstance(own, FRACTIONS) else Fraction(*next(iter(own.entries(1))))
+        name: own if isinstance(own, Fraction) else Fraction(*next(iter(own.entries(1))))
         for name, own in figures.items()
     }
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from math import prod
 from typing import Any
 
@@ -16,7 +17,6 @@ from ithaca.exports.configuration import (
     block_obstacles,
     memory_obstacles,
 )
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.data_types import DRAM_PORT_BYTES, DataType
 from ithaca.formulations.systolic.metrics import tensor_words
 from ithaca.plugins.hierarchies.exports.templates import template

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, ClassVar
 
 from ithaca.exports.configuration import Tool
-from ithaca.files.fraction import Fraction
 from ithaca.files.numbers import json_number, json_ready
 from ithaca.plugins.hierarchies.exports.templates import template
 from ithaca.plugins.hierarchies.exports.timeloop.folder import (

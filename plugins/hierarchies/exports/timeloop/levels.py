@@ -35,10 +35,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from fractions import Fraction
 from functools import cached_property
 
 from ithaca.exports.configuration import ArrayConfiguration
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.expression import Symbol
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.systolic import quantities

@@ -4,11 +4,11 @@ fields."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from functools import partial
 from math import ceil
 from typing import Any
 
-from ithaca.files.fraction import Fraction
 from ithaca.plugins.hierarchies.exports.templates import template
 from ithaca.plugins.hierarchies.exports.timeloop.folder import yaml_text
 from ithaca.plugins.hierarchies.exports.timeloop.hierarchy import MappedNest, directives

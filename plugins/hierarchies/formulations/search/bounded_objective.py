@@ -4,12 +4,12 @@ what is tied."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from math import inf, lcm, prod
 from typing import Any
 
 import numpy as np
 
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.expression import Symbol
 from ithaca.formulations.algebra.number_systems import FRACTION, NUMPY, ceilings
 from ithaca.formulations.algebra.rounding import (

@@ -11,6 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from heapq import heappop, heappush
 from math import inf
 from typing import Any
@@ -18,7 +19,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.array_types import Floats, Integers, Mask
 from ithaca.formulations.algebra.rounding import least_double
 from ithaca.formulations.configuration import Configuration

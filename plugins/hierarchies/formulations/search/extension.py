@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from math import inf
 from typing import TYPE_CHECKING
@@ -12,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.array_types import Mask
 from ithaca.formulations.algebra.number_systems import ceilings
 from ithaca.formulations.algebra.rounding import all_below, least_double

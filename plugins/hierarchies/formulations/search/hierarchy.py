@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from math import inf, lcm, prod
 from typing import Any
 
 import numpy as np
 
-from ithaca.files.fraction import Fraction
 from ithaca.plugins.hierarchies.formulations.architecture import Architecture
 from ithaca.plugins.hierarchies.formulations.mapping import Order
 from ithaca.workloads.nest import LoopNest

@@ -10,6 +10,7 @@ one trip in all mappings.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
 from functools import cached_property
 from itertools import product
 from math import prod
@@ -17,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.array_types import Floats, Integers, Mask
 from ithaca.formulations.algebra.rounding import least_double
 from ithaca.formulations.configuration import Configuration

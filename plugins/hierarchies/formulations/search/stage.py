@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from math import inf
 from typing import Any
@@ -13,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ithaca.files.errors import DisagreementError
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.array_types import Floats, Integers
 from ithaca.formulations.algebra.rounding import below, least_double, near_extreme
 from ithaca.formulations.configuration import Configuration

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any, Literal
 
 from pydantic import Field
 
 from ithaca.files.documents import InputDocument, validated
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.files.messages import among, quoted, refuse
 from ithaca.plugins.hierarchies.formulations.architecture import Compute, Level
 from ithaca.plugins.hierarchies.formulations.architecture_elements import Element

@@ -7,11 +7,11 @@ Probabilities are doubles, and words are rounded where the tool rounds them; so 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 from functools import cached_property
 from math import ceil, floor, prod
 
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.remembered import remembered
 from ithaca.plugins.hierarchies.formulations.architecture import Architecture

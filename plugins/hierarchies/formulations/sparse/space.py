@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.number_systems import FRACTION, NumbersByName, NumberSystem
 from ithaca.formulations.design import MetricsAndParts
 from ithaca.plugins.hierarchies.formulations.counts import CapacityRule

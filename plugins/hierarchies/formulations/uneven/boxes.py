@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from math import lcm, prod
 
 import numpy as np
 
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.array_types import Floats, Integers, Mask
 from ithaca.formulations.algebra.rounding import EXACT, ROUNDING
 from ithaca.plugins.hierarchies.formulations.search.box_search import OptionTree, OptionTrees

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.design import Design
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.stage import Stage

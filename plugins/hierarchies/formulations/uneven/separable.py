@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import product
 from math import gcd, lcm
 from typing import Any
 
 import numpy as np
 
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.array_types import Floats, Integers
 from ithaca.formulations.algebra.number_systems import NumberSystem
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from math import prod
 from typing import Any
 
 from ithaca.files.clock import poll
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.remembered import remembered
 from ithaca.formulations.tiles import Plans
 from ithaca.plugins.hierarchies.formulations.uneven.model import HOME

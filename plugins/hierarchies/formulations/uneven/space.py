@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property, reduce
 from itertools import takewhile
 from math import factorial, prod
@@ -18,7 +19,6 @@ from operator import mul
 from typing import ClassVar
 
 from ithaca.files.clock import poll
-from ithaca.files.fraction import Fraction
 from ithaca.files.messages import refuse
 from ithaca.formulations.algebra.expression import ZERO, Symbol
 from ithaca.formulations.algebra.number_systems import FRACTION, NumbersByName, NumberSystem

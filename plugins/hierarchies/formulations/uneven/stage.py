@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from itertools import product
 from math import inf, prod
@@ -18,7 +19,6 @@ from math import inf, prod
 import numpy as np
 from numpy.typing import NDArray
 
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.array_types import Floats, Integers
 from ithaca.formulations.algebra.rounding import EXACT, ROUNDING, least_double, loosened
 from ithaca.formulations.configuration import Configuration

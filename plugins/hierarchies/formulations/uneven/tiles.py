@@ -18,13 +18,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from itertools import combinations, pairwise, product
 from math import prod
 from operator import mul
 from typing import Any
 
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.tiles import Plans, Roofs
 from ithaca.plugins.hierarchies.formulations.constraints import NONE
 from ithaca.plugins.hierarchies.formulations.uneven.model import HOME

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.problem import Limit
 from ithaca.plugins.hierarchies.formulations.constraints import Constraints, FactorRange
 from ithaca.plugins.hierarchies.formulations.published.dmazerunner.choices import groups

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from math import lcm, prod
 from typing import Any, TypeVar
 
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.files.messages import refuse
 from ithaca.formulations.algebra.number_systems import NumbersByName, NumberSystem
 from ithaca.plugins.hierarchies.formulations.architecture import Architecture

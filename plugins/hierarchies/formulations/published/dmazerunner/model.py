@@ -16,9 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
-from ithaca.files.fraction import RATIONALS
 from ithaca.formulations.algebra.number_systems import NumbersByName, NumberSystem
 from ithaca.formulations.design import MetricsAndParts
 from ithaca.plugins.hierarchies.formulations.published.dmazerunner.machine import (
@@ -318,7 +318,7 @@ def reuses(
     by_level = {}
     for level in ORDERED:
         choice = 1 if len(orders[level]) == 1 else values[f"order.{level}"]
-        if isinstance(choice, RATIONALS):
+        if isinstance(choice, int | Fraction):
             by_level[level] = reuse(layer, at[level], orders[level][int(choice) - 1], numbers)
         else:
             options = [reuse(layer, at[level], order, numbers) for order in orders[level]]

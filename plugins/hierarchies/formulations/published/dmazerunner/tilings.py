@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import ceil
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.files.messages import refuse
 from ithaca.formulations.algebra.expression import (
     SYMBOLIC,

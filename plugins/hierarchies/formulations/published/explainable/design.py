@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from math import inf
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ithaca.files.errors import InputError
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.monotonicity import falling
 from ithaca.formulations.design import Metric
 from ithaca.formulations.problem import Objective

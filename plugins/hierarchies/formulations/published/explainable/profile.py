@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from functools import partial
 
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.family import Remedies
 from ithaca.formulations.hardware.remedies import Remedy
 from ithaca.plugins.hierarchies.formulations.published.dmazerunner.machine import (

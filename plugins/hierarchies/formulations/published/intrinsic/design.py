@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from math import ceil
 from typing import Any, ClassVar
 
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.expression import SYMBOLIC, Constant
 from ithaca.formulations.algebra.number_systems import FRACTION, NumbersByName, NumberSystem
 from ithaca.formulations.design import Metric

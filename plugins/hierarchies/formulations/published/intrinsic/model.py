@@ -25,11 +25,11 @@ and of words between memories, which cost an access at both ends. Nothing leaks.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from math import prod
 from typing import Any
 
-from ithaca.files.fraction import Fraction
 from ithaca.formulations.algebra.number_systems import FRACTION, NumbersByName, NumberSystem
 from ithaca.plugins.hierarchies.formulations.published.dmazerunner.machine import Energies
 from ithaca.plugins.hierarchies.formulations.published.dmazerunner.passes import RF_ACCESSES

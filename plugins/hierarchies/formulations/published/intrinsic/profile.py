@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 
-from ithaca.files.fraction import Fraction
 from ithaca.files.numbers import number, percent
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.family import Remarks, Remedies
