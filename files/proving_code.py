@@ -10,8 +10,9 @@ from pathlib import Path
 import ithaca
 from ithaca.files.errors import InputError
 
-#: The layers that pose, solve and prove, and read what they work on.
-LAYERS = ("files", "workloads", "formulations", "solver", "refine", "studies")
+#: The layers that pose, solve and prove, and read what they work on; and all plug-ins, which have
+#: layers of their own.
+LAYERS = ("files", "workloads", "formulations", "solver", "refine", "studies", "plugins")
 
 #: Packages that compute for them.
 LIBRARIES = ("numpy", "ortools")

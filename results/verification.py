@@ -72,15 +72,21 @@ def verify_front(front: Front, options: SolveOptions) -> Iterator[Check]:
         )
 
     def proven(again: Front) -> bool:
-        return again.complete or {p.values for p in front.points} <= {
-            p.values for p in again.points
-        }
+        points = {point.values for point in again.points}
+        return again.complete or (
+            not front.complete and all(point.values in points for point in front.points)
+        )
 
     methods = provers(front.problems[0], known=True)
     again = by_whichever(solve, proven, methods, options)
     if front.complete and again.complete and len(again.completeness) > len(front.completeness):
         # with as many points as were asked for, nothing may be left to be proven
-        last = solve(methods[0], budget.share(), len(front.points))
+        last = by_whichever(
+            lambda method, search: solve(method, search, len(front.points)),
+            lambda other: other.complete,
+            methods,
+            budget.share(),
+        )
         if last.complete and len(last.points) == len(again.points):
             again = replace(again, completeness=last.completeness)
     proofs = {point.values: point.proof for point in again.points}

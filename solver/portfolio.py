@@ -76,7 +76,10 @@ def solve_designs(
     """
     budget, initial = Budget(options or SolveOptions()), starts or [None] * len(problems)
     solutions: dict[int, Solution] = {}
-    alone = len(problems) == 1
+    # the exact search of a single problem may be shared
+    alone = (
+        len(problems) == 1 and method in (Method.AUTO, Method.EXACT) and problems[0].stage is None
+    )
     with open_executor(threads if alone else min(threads, len(problems)), scheduler) as workers:
         executor: Executor = workers
         if alone:  # it is solved here, and its search shared

@@ -23,7 +23,7 @@ import numpy as np
 from ithaca.formulations.algebra.array_types import Floats
 from ithaca.formulations.configuration import Configuration
 from ithaca.solver.best_first import BestFirst
-from ithaca.solver.executor import Executor, InProcess, Job, LostError, Share, T
+from ithaca.solver.executor import Executor, InProcess, Job, KilledError, LostError, Share, T
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.tables.model import Nodes
 
@@ -142,7 +142,7 @@ def done_by(executor: Executor, jobs: Sequence[Job[T]], share: Share) -> Iterato
     """
     lost = list[int]()
     for number, outcome in executor.run(jobs, share):
-        if isinstance(outcome, LostError):
+        if isinstance(outcome, LostError | KilledError):
             lost.append(number)
         elif isinstance(outcome, Exception):
             raise outcome

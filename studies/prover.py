@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
 
+from ithaca.files.errors import InputError
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Objective, Problem
 from ithaca.solver.certificate import Status
@@ -95,6 +96,9 @@ class Prover:
         self._pool: dict[Vector, Candidate] = {}
         self._order = list(range(len(self.problems)))
         for design, configuration in self.known:
+            if self.problems[design].feasible_value(configuration) is None:
+                name = self.problems[design].design.name
+                raise InputError(f"known: a configuration of design {name} is beyond its limits")
             self._met(design, configuration)
 
     @property

@@ -88,6 +88,8 @@ def programs(
     for problem in problems:
         # "[i,j] C" is the folder i_j_C
         folder = "_".join(re.findall(r"\w+", problem.design.name))
+        if any(path.startswith(f"{folder}/") for path in files):
+            raise InputError(f"two designs are named alike, {folder}; allowed: one of them")
         own = tool.files(tool.configured(not_solved(problem)))
         files |= {f"{folder}/{path}": text for path, text in own.items()}
     write_folder(output, files)

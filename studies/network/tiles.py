@@ -94,9 +94,12 @@ class TileSearch:
             self._begin()
             self._begin_inside()
             complete = self._search()
+        bound, value = self._bound, self.value
+        if bound is not None and value is not None:  # a rival that was found later may be below it
+            bound = min(bound, value)
         return conclude(
-            self.value,
-            self._bound,
+            value,
+            bound,
             self._budget.options,
             complete=complete,
             method="staged",

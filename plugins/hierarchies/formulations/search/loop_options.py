@@ -107,7 +107,8 @@ def _undominated(hierarchy: Hierarchy, options: LoopOptions, loop: int) -> LoopO
         return options
     levels = range(len(hierarchy.levels))
     moving = [tensor.moved[loop] for tensor in hierarchy.tensors]
-    costs = [options.covered(0)]
+    # the steps of a mapping are the trips around its innermost level, whatever moves
+    costs = [options.covered(0), options.trips_outside(levels[-1])]
     for level in levels:
         tensors = {v for room in hierarchy.room(level) for v in room[0]}
         if any(moving[v] for v in tensors):
@@ -119,7 +120,6 @@ def _undominated(hierarchy: Hierarchy, options: LoopOptions, loop: int) -> LoopO
         costs += [np.minimum(options.trips(level), 2) for level in levels]
     if any(not count.adds for count in hierarchy.counts):
         costs += [options.covered(0) / options.lanes_outside(level) for level in levels]
-        costs.append(options.trips_outside(len(levels) - 1))
     for alike in ([options.lanes(mesh.level) for mesh in hierarchy.meshes], []):
         keys = np.array([np.ones(options.count), *alike])
         kept = undominated(keys, np.array(costs))

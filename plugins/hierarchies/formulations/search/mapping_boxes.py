@@ -92,7 +92,14 @@ class MappingBoxes(BoxSearch):
             if (own := loop_options(search, loop, MOST_OPTIONS)) is None:
                 return None
             every.append(own)
-        return MappingBoxes(search, tuple(every), mapped) if suits else None
+        boxes = MappingBoxes(search, tuple(every), mapped) if suits else None
+        # the first boxes are all combinations of the loops' kinds, bounded at once
+        return None if boxes is None or boxes.kinds > MOST_OPTIONS else boxes
+
+    @property
+    def kinds(self) -> int:
+        """The boxes that a search begins with."""
+        return prod(forest.kinds for forest in self._forests)
 
     # -- what options cost -----------------------------------------------------------------
 
