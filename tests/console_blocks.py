@@ -149,6 +149,7 @@ def plain(text):
     text = re.sub(
         r"[\d,]+ box(?:es)? of accelerators, .*; [\d.]+ s\b", "boxes of accelerators", text
     )
+    text = re.sub(r"; [\d.]+ s(?=\)|$)", "; boxes", text, flags=re.MULTILINE)  # none was counted
     text = re.sub(r"confirmed( by \w+)?(, the same search,)? in [\d.]+ s\b", r"confirmed\1\2", text)
     text = re.sub(r"(proven again|same search) in [\d.]+ s\b", r"\1", text)
     text = re.sub(r"\n{2,}", "\n\n", text)

@@ -120,6 +120,38 @@ def test_boxes_prove_what_enumeration_finds(monkeypatch, seed):
     check_with_limit(drawn_problem(seed, depths=depths, **padded), seed)
 
 
+@pytest.mark.parametrize("objective", ["latency", "edp"])
+@pytest.mark.parametrize(
+    ("statement", "sizes"),
+    [
+        ("O[m] += A[m] * B[m]", {"m": 8}),
+        ("C[b][i][j] += A[b][i][k] * B[b][k][j]", {"b": 8, "i": 3, "j": 3, "k": 3}),
+    ],
+)
+def test_boxes_keep_options_of_more_lanes(monkeypatch, statement, sizes, objective):
+    """Four lanes, and tiles of three words: an option of fewer lanes that covers as much has more
+    steps, which nothing else shows where a loop moves all tensors."""
+    nest = nest_of(statement, sizes)
+    keeps, one = frozenset(access.tensor for access in nest.accesses), Fraction(1)
+    levels = tuple(
+        replace(
+            Level(name, words=words, keeps=keeps, instances=lanes, mesh_x=lanes, mesh_y=1),
+            read_energy=one,
+            write_energy=one,
+            update_energy=one,
+        )
+        for name, words, lanes in (("L0", None, 1), ("L1", 3, 4))
+    )
+    design = SpatialDesign(
+        nest, Architecture("a", levels, Compute("mac", 4, 4, 1, one)), MappingOptions()
+    )
+    by_labels = solve_staged(posed(design, objective))
+    monkeypatch.setattr(extension, "MANY", -1)
+    monkeypatch.setattr(extension, "WIDE", -1)
+    monkeypatch.setattr(search, "BEAMS", ())
+    assert solve_staged(posed(design, objective)).value == by_labels.value
+
+
 @pytest.mark.parametrize("extents", [(64, 64, 64), (60, 7, 100)])
 def test_boxes_prove_what_labels_do(monkeypatch, extents):
     """Padded products on six levels and two meshes."""
