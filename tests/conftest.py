@@ -50,13 +50,13 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
 BUDGETS = {
     "exports": 28,
     "families": 6,
-    "formulations": 44,
+    "formulations": 42,
     "paper": 4,
-    "plugins": 90,
+    "plugins": 94,
     "refine": 6,
     "results": 14,
-    "solver": 49,
-    "studies": 34,
+    "solver": 52,
+    "studies": 28,
     "workloads": 32,
     "tests": 33,
 }
