@@ -13,8 +13,8 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures import ALL_COMPLETED, FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -70,6 +70,9 @@ Tell = Callable[[int, Progress], None]
 
 #: Seconds between looks at whether to stop, and between two reports of a process.
 POLL = 0.1
+
+#: Such looks at jobs of a pool one of whose processes is gone, before all others are let go.
+PATIENCE = 20
 
 #: Jobs per process that are handed over; the second waits there.
 AHEAD = 2
@@ -255,7 +258,7 @@ class Processes(Executor):
         self._messages: Queue[tuple[int, int, Progress]] | None = None
         self._held: tuple[Connection, Connection] | None = None
         self._pool: ProcessPoolExecutor | None = None
-        self._runs = self._files = 0
+        self._runs = self._files = self._silent = 0
         self._shared: list[tuple[object, str]] = []  #: With files, the last one last
         self._folder: TemporaryDirectory[str] | None = None
 
@@ -301,7 +304,7 @@ class Processes(Executor):
                         under_way[future] = wanted.popleft()
                     except BrokenProcessPool:
                         broken = True
-                done, _ = wait(under_way, timeout=POLL, return_when=FIRST_COMPLETED)
+                done = self._ended(under_way)
                 self._pass_on(tell)
                 for future in done:
                     error = future.exception()
@@ -320,7 +323,27 @@ class Processes(Executor):
         finally:  # whoever asked has turned to something else, perhaps to the next run
             if under_way:
                 self._unwanted.value, self._begins.value = 1, 0
-                wait(under_way)
+                while under_way.keys() - self._ended(under_way, every=True):
+                    pass
+
+    def _ended(
+        self, under_way: Collection[Future[tuple[T] | None]], *, every: bool = False
+    ) -> set[Future[tuple[T] | None]]:
+        """The jobs that end within a moment: one of them, or every one.
+
+        A process that is killed while it hands a result back leaves half of it in the pipe, and the
+        lock that the others wait for: nothing would end any more. Then all are let go.
+        """
+        when = ALL_COMPLETED if every else FIRST_COMPLETED
+        done, left = wait(under_way, timeout=POLL, return_when=when)
+        processes = (getattr(self._pool, "_processes", None) or {}).values()
+        waits = bool(left) and (every or not done)
+        killed = waits and any(process.exitcode is not None for process in processes)
+        self._silent = self._silent + 1 if killed else 0
+        if self._silent == PATIENCE and self._held is not None:
+            self._held[1].close()
+            vars(self._pool)["_result_queue"]._writer.close()
+        return done
 
     def _place_of(self, common: object | None) -> str | None:
         """A file of what jobs share; the next run deletes those of long ago."""
