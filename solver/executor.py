@@ -71,11 +71,9 @@ Tell = Callable[[int, Progress], None]
 #: Seconds between looks at whether to stop, and between two reports of a process.
 POLL = 0.1
 
-#: Such looks at jobs of a pool one of whose processes is gone, before all others are let go.
-PATIENCE = 20
-
-#: Jobs per process that are handed over; the second waits there.
-AHEAD = 2
+#: Looks at jobs of which a process is gone, before all others are let go; jobs per process that are
+#: handed over, of which the second waits there.
+PATIENCE, AHEAD = 20, 2
 
 #: How much of what jobs share is kept: what the last jobs did.
 KEPT = 8
@@ -329,17 +327,14 @@ class Processes(Executor):
     def _ended(
         self, under_way: Collection[Future[tuple[T] | None]], *, every: bool = False
     ) -> set[Future[tuple[T] | None]]:
-        """The jobs that end within a moment: one of them, or every one.
-
-        A process that is killed while it hands a result back leaves half of it in the pipe, and the
-        lock that the others wait for: nothing would end any more. Then all are let go.
-        """
+        """The jobs that end within a moment: one of them, or every one."""
         when = ALL_COMPLETED if every else FIRST_COMPLETED
         done, left = wait(under_way, timeout=POLL, return_when=when)
+        # one that is killed while it hands a result back leaves half of it in the pipe, and the
+        # lock that the others wait for: nothing would end any more, so all are let go
         processes = (getattr(self._pool, "_processes", None) or {}).values()
-        waits = bool(left) and (every or not done)
-        killed = waits and any(process.exitcode is not None for process in processes)
-        self._silent = self._silent + 1 if killed else 0
+        killed = any(process.exitcode is not None for process in processes)
+        self._silent = self._silent + 1 if killed and left and (every or not done) else 0
         if self._silent == PATIENCE and self._held is not None:
             self._held[1].close()
             vars(self._pool)["_result_queue"]._writer.close()
@@ -440,8 +435,7 @@ def begin_child(*held: Connection) -> None:
 
 
 def end_with_parent(*held: Connection) -> None:
-    """Let this process end when its parent is killed, or closes its end of a pipe: it would wait
-    for problems for ever."""
+    """Let this process end, which would wait for ever, when its parent is killed or closes a pipe."""
     threading.Thread(target=_await_parent, args=held, daemon=True).start()
 
 
