@@ -195,7 +195,7 @@ def enumerated(own: Problem, folder: Path, compiler: str) -> Enumerated:
 
 
 def peer(own: Problem, name: str, seconds: float, optimum: Fraction) -> str:
-    """What another method comes to in some seconds: how far above the optimum, and whether it says
+    """The end of another method after some seconds: how far above the optimum, and whether it says
     that it has proven it."""
     if name == "scip":
         if find_spec("pyscipopt") is None:

@@ -1,4 +1,4 @@
-"""What sharing one search among workers brings: ``python -m benchmarks.splitting [--case WORD]
+"""Speed-up of one search that workers share: ``python -m benchmarks.splitting [--case WORD]
 [--threads N] [--workers N]``.
 
 Every case is one search: of a single design, or of one array for the layers of a network. Its jobs

@@ -76,15 +76,13 @@ class GroupedCommand(TyperCommand):
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write arguments, and options group by group."""
         groups: dict[str, list[tuple[str, str]]] = defaultdict(list)
-        for parameter in self.get_params(ctx):
-            record = parameter.get_help_record(ctx)
-            if record is not None and parameter.name != HELP_ALL:
+        parameters = {parameter.name: parameter for parameter in self.get_params(ctx)}
+        many = parameters.pop(HELP_ALL, None) is not None and ALL not in ctx.meta
+        for parameter in parameters.values():
+            if (record := parameter.get_help_record(ctx)) is not None:
                 groups[_heading(parameter)].append(record)
-        hidden = set()
-        if sum(map(len, groups.values())) > MANY and ALL not in ctx.meta:
-            hidden = groups.keys() - FIRST
-        shown = sorted(groups.keys() - hidden, key=lambda g: FIRST.get(g, len(FIRST)))
-        for group in shown:
+        hidden = groups.keys() - FIRST if many else set()
+        for group in sorted(groups.keys() - hidden, key=lambda g: FIRST.get(g, len(FIRST))):
             with formatter.section(group):
                 formatter.write_dl(groups[group])
         if hidden:

@@ -14,7 +14,6 @@ from ithaca.files.answer import Check
 from ithaca.files.errors import EDITED, InputError
 from ithaca.files.messages import errors_at
 from ithaca.files.numbers import counted, number
-from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.results.files import check_same
 from ithaca.results.studies import front_document, point_document, question_fields
@@ -26,7 +25,7 @@ from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.shortfall import Shortfall
 from ithaca.solver.solution import Solution
 from ithaca.solver.verification import Claim, agree, claimed
-from ithaca.studies.best import prove_best, solve_best
+from ithaca.studies.best import prove_best, solve_best, starts_of
 from ithaca.studies.front import Front, pareto_front
 from ithaca.studies.grid import Index
 from ithaca.studies.marginal import marginal_values
@@ -174,13 +173,8 @@ def _found_again(claim: Solution, problems: Sequence[Problem], budget: Budget) -
     again = prove_best(problems, proof.method, replace(share, any_tie=value is not None), value)
     if value is None or not (proof.ties_broken and again.settled) or again.value != value:
         return again
-    chosen = solve_best(problems, budget.share(), starts=_starts(problems, again))
+    chosen = solve_best(problems, budget.share(), starts=starts_of(again, problems))
     return chosen if chosen.settled else again
-
-
-def _starts(problems: Sequence[Problem], known: Solution) -> list[Configuration | None]:
-    """The configuration of a solution as a start of its design, and of no other."""
-    return [known.configuration if p.design == known.problem.design else None for p in problems]
 
 
 def same_shortfalls(claimed: Sequence[Shortfall], again: Sequence[Shortfall]) -> bool:

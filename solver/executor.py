@@ -435,7 +435,7 @@ def begin_child(*held: Connection) -> None:
 
 
 def end_with_parent(*held: Connection) -> None:
-    """Let this process end, which would wait for ever, when its parent is killed or closes a pipe."""
+    """Let this process, which would wait for ever, end with its parent or when a pipe is closed."""
     threading.Thread(target=_await_parent, args=held, daemon=True).start()
 
 

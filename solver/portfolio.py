@@ -83,10 +83,8 @@ def solve_designs(
     with open_executor(threads if alone else min(threads, len(problems)), scheduler) as workers:
         executor: Executor = workers
         if alone:  # it is solved here, and its search shared
-            budget, executor = (
-                Budget(replace(budget.share(), helpers=Helpers(workers))),
-                InProcess(),
-            )
+            executor = InProcess()
+            budget = Budget(replace(budget.share(), helpers=Helpers(workers)))
         for index, outcome in solve_together(
             problems, budget, executor, method=method, starts=initial, rivals=rivals, tell=report
         ):

@@ -97,7 +97,7 @@ def solve_best(
     if not ordered or answer.value is None or answer.certificate.status is not Status.OPTIMAL:
         return answer
     further = [problem.among_optima(answer.value) for problem in problems]
-    known = [answer.configuration if p.design == answer.problem.design else None for p in problems]
+    known = starts_of(answer, problems)
     chosen = solve_best(
         [problem for problem in further if problem is not None],
         replace(budget.share(), gap=options.gap, any_tie=options.any_tie),
@@ -110,6 +110,11 @@ def solve_best(
         return answer
     own = next(p for p in problems if p.design == chosen.problem.design)
     return replace(answer, problem=own).chosen_by(chosen, budget.spent)
+
+
+def starts_of(known: Solution, problems: Sequence[Problem]) -> list[Configuration | None]:
+    """The configuration of a solution as a start of its own design, and none of any other."""
+    return [known.configuration if p.design == known.problem.design else None for p in problems]
 
 
 def prove_best(

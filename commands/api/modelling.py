@@ -3,7 +3,6 @@ files."""
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,6 +13,7 @@ from ithaca.commands.api.keywords import FamilyOptions, public
 from ithaca.commands.api.options import OBJECTIVE, Extents, Objective, Sizes, Workload
 from ithaca.commands.api.outputs import WRITTEN
 from ithaca.commands.api.parsing import check_sizes, parse_extents
+from ithaca.exports.layers import fresh_folder
 from ithaca.exports.programs import FORMATS
 from ithaca.exports.programs.integer import integer_model
 from ithaca.files.answer import Wrote
@@ -82,16 +82,13 @@ def programs(
     proves whether it is the best.
     """
     name = parse_choice("--to", to, FORMATS)
-    files = dict[str, str]()
+    files, folders = dict[str, str](), list[str]()
     problems = _problems(workload, sizes, family, objective, extents)
     tool = tool_for(name, problems[0].design, nearest=False)
     for problem in problems:
-        # "[i,j] C" is the folder i_j_C
-        folder = "_".join(re.findall(r"\w+", problem.design.name))
-        if any(path.startswith(f"{folder}/") for path in files):
-            raise InputError(f"two designs are named alike, {folder}; allowed: one of them")
+        folders.append(fresh_folder(problem.design.name, folders))
         own = tool.files(tool.configured(not_solved(problem)))
-        files |= {f"{folder}/{path}": text for path, text in own.items()}
+        files |= {f"{folders[-1]}/{path}": text for path, text in own.items()}
     write_folder(output, files)
     return Wrote(output, f"the {counted(len(problems), 'program')} of the question, unsolved")
 

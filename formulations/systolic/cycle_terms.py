@@ -67,12 +67,12 @@ class Reads:
 
 @dataclass(frozen=True, slots=True)
 class Ahead:
-    """What a read group's first words take to the last lanes."""
+    """The way of a read group's first words to the last lanes."""
 
     reads: Reads
     """The read group."""
     behind: Any
-    """What the last lanes are behind."""
+    """Cycles by which the last lanes are behind."""
 
     @property
     def cycles(self) -> Any:

@@ -213,7 +213,7 @@ class Search(TreeSearch, ProvingSearch):
         The time limit is that of this call; the seconds of the state are those of all calls.
         """
         state, began = self.state, time.perf_counter()
-        before, first = state.seconds, state.boxes
+        before, first, helpers = state.seconds, state.boxes, Helpers.of(self.options)
         if start is not None:
             self.offer(start)
         while self._parts:
@@ -222,7 +222,6 @@ class Search(TreeSearch, ProvingSearch):
             state.lower_bound = self._open_bound()
             if self._ends(spent, state.boxes - first):
                 return state
-            helpers = Helpers.of(self.options)
             if state.boxes < helpers.enough:
                 self._advance()
             else:

@@ -154,12 +154,12 @@ def _is_exact(expression: Expression, values: NumbersByName, powers: Mapping[str
 @lru_cache(maxsize=1 << 13)
 def _exact_below(
     expression: Expression, powers: tuple[tuple[str, int], ...]
-) -> tuple[float, list[Expression]]:
+) -> tuple[float, tuple[Expression, ...]]:
     """Below what magnitude of some parts of an expression evaluating it in doubles rounds nothing,
     0 where it may round in any case; and these parts. It is asked for every piece of a table."""
     known = dict(powers)
     if not _is_integral(expression, known):
-        return 0.0, []
+        return 0.0, ()
     step = granularity(expression, known)
     # doubles hold whole multiples of powers of two, not of three times 2**53
     step = Fraction(step.numerator & -step.numerator, step.denominator)
@@ -167,7 +167,7 @@ def _exact_below(
     for node in walk(expression):
         if isinstance(node, CeilingDivision):
             parts += node.children
-    return EXACT * float(step), parts
+    return EXACT * float(step), tuple(parts)
 
 
 def _is_in_order(expression: Expression, values: NumbersByName, powers: Mapping[str, int]) -> bool:

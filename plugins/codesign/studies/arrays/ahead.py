@@ -87,7 +87,7 @@ class Wanted:
     ports: bool = True
     """Whether packs are given by the node, too."""
     room: Room = FREE
-    """What a layer may take of limits that layers share."""
+    """Share of a layer in the limits of all."""
 
     @property
     def first(self) -> int:
@@ -95,7 +95,7 @@ class Wanted:
         return max(self.bounds, key=lambda n: self.bounds[n])
 
     def place(self, layer: int) -> tuple[int, bool, Node]:
-        """What a bank knows an optimum by."""
+        """Key by which a bank knows an optimum."""
         return layer, self.ports, self.node
 
 

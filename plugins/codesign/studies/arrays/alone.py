@@ -60,7 +60,7 @@ class LayersAlone:
         )
 
     def asked_of(self, number: int) -> tuple[Problem, int, int]:
-        """What a layer is built from, by `build_layer`."""
+        """Arguments of `build_layer` for a layer."""
         return *self.problems[number], self._most
 
     def prepare(self, checkpoint: Callable[[], None]) -> None:

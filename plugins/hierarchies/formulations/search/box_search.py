@@ -102,7 +102,7 @@ class OptionTrees:
     """The trees of all axes; boxes are nodes of them, shape (axes, boxes)."""
 
     trees: tuple[OptionTree, ...]
-    """Of every axis."""
+    """The tree of every axis."""
     some: bool = True
     """Whether every axis has an option."""
 
