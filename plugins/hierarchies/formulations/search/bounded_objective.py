@@ -10,14 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from ithaca.formulations.algebra.array_types import Floats, Mask
 from ithaca.formulations.algebra.expression import Symbol
 from ithaca.formulations.algebra.number_systems import FRACTION, NUMPY, ceilings
-from ithaca.formulations.algebra.rounding import (
-    ROUNDING,
-    all_below,
-    least_double,
-    loosened,
-)
+from ithaca.formulations.algebra.rounding import ROUNDING, all_below, least_double, loosened
 from ithaca.formulations.problem import Problem
 from ithaca.plugins.hierarchies.formulations.search.accesses import WholeAccesses
 from ithaca.plugins.hierarchies.formulations.search.hierarchy import Count, Hierarchy
@@ -29,6 +25,13 @@ from ithaca.plugins.hierarchies.formulations.search.partial_mappings import (
 
 #: Bounds that floats cannot tell from the cutoff are computed exactly, of so many at most.
 MOST_TIED = 4096
+
+
+def nearly(bounds: Floats, target: Fraction) -> Mask:
+    """Bounds below a target that is positive, by no more than floats may have lost: the reach of
+    bounds of several metrics, each rounded, is four times that of one."""
+    near: Mask = (bounds < least_double(target)) & (bounds > float(target) * (1 - 8 * ROUNDING))
+    return near
 
 
 class BoundedObjective:
@@ -208,9 +211,7 @@ class BoundedObjective:
         """
         if cutoff is None:
             return bounds
-        near = np.flatnonzero(
-            (bounds < least_double(cutoff)) & (bounds > float(cutoff) * (1 - 8 * ROUNDING))
-        )
+        near = np.flatnonzero(nearly(bounds, cutoff))
         if not near.size:
             return bounds
         kinds, which = np.unique(self.told_apart(vector[:, near]), axis=1, return_inverse=True)

@@ -20,13 +20,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ithaca.formulations.algebra.array_types import Floats, Integers
-from ithaca.formulations.algebra.rounding import EXACT, ROUNDING, least_double, loosened
+from ithaca.formulations.algebra.rounding import EXACT, least_double, loosened
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.remembered import remembered
 from ithaca.plugins.hierarchies.formulations.corners import Corners
 from ithaca.plugins.hierarchies.formulations.mapping import Slot, keep_quantity, order_quantity
 from ithaca.plugins.hierarchies.formulations.orders import sharing
+from ithaca.plugins.hierarchies.formulations.search.bounded_objective import nearly
 from ithaca.plugins.hierarchies.formulations.search.box_search import (
     BoxSearch,
     OpenBoxes,
@@ -269,9 +270,7 @@ class UnevenStage(BoxSearch):
         known : Fraction
             The value to be below.
         """
-        near = np.flatnonzero(
-            (bounds < least_double(known)) & (bounds > float(known) * (1 - 8 * ROUNDING))
-        )
+        near = np.flatnonzero(nearly(bounds, known))
         if not near.size or not all(number.exact for number in boxes.metrics.values()):
             return
         rows = np.array([values[near] for values in whole.values()])
